@@ -1,0 +1,69 @@
+# Every target makes the virtual environment that it needs, from nothing, and then does its work.
+#
+#   make demo     train a small network on handwritten digits
+#   make test     run the test suite
+#   make oracle   install JAX, so that `make test` compares with it too
+#   make lint     check formatting, style and types
+#   make format   apply the formatting and the fixes that are safe
+#   make bench    run the benchmarks beside JAX
+#   make clean    remove the virtual environment and all caches
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= auto
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test oracle lint format bench clean
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# One stamp for each extra of pyproject.toml. They share one environment, which grows as needed.
+$(VENV)/installed-%: pyproject.toml | $(VENV)/created
+	@echo "Installing irax[$*] into $(VENV)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(VENV)/created:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "irax needs Python 3.11 or newer, and '$(PYTHON)' was not found." \
+	       "Name one that is there: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "irax needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." \
+	       "Name a newer one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+demo: $(VENV)/installed-examples
+	@$(BIN)/python examples/digits.py
+
+test: $(VENV)/installed-test
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal $(PYTEST_ARGS)
+
+oracle: $(VENV)/installed-oracle
+
+lint: $(VENV)/typings
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+# The bindings come without types: these are made from what is installed.
+$(VENV)/typings: $(VENV)/installed-dev .ci/typings.py
+	@$(BIN)/python .ci/typings.py $@
+	@touch $@
+
+format: $(VENV)/installed-dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/installed-oracle $(VENV)/installed-examples
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name '*.egg-info' -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +

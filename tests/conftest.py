@@ -1,0 +1,19 @@
+"""What holds for every test: hypothesis's settings, and a compile cache of the run's own."""
+
+import os
+import tempfile
+
+import hypothesis
+import pytest
+
+# A compile in the middle of an example is no reason to fail it for being slow.
+hypothesis.settings.register_profile("irax", deadline=None)
+hypothesis.settings.load_profile("irax")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep executables out of the user's cache. The workers of xdist inherit the choice."""
+    if "IRAX_CACHE_DIR" not in os.environ:
+        cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
+        os.environ["IRAX_CACHE_DIR"] = cache.name
+        config.add_cleanup(cache.cleanup)

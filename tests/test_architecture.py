@@ -1,0 +1,157 @@
+"""The house rules that a type checker doesn't see: who may import whom, and how long a file is.
+
+    frontend -> compiler, runtime       tools -> frontend, compiler, runtime
+
+The compiler and the runtime know nobody above them, and not each other; the MLIR bindings and the
+IREE runtime are each known in one place, so that another of their kind can take over there.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = {
+    "irax": ROOT / "frontend",
+    "irax_compiler": ROOT / "compiler",
+    "irax_runtime": ROOT / "runtime",
+    "irax_tools": ROOT / "tools",
+}
+MAY_IMPORT = {
+    "irax": {"irax_compiler", "irax_runtime"},
+    "irax_compiler": set(),
+    "irax_runtime": set(),
+    "irax_tools": {"irax", "irax_compiler", "irax_runtime"},
+}
+BINDINGS = PurePosixPath("irax_compiler/mlir.py")
+TARGETS = PurePosixPath("irax_compiler/targets")
+MAX_LINES = 700
+
+
+def sources() -> list[Path]:
+    return [path for name, folder in FOLDERS.items() for path in (folder / name).rglob("*.py")]
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the full dotted name of all that is imported.
+
+    Relative imports are left out: they can't leave their package.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                yield from ((node.lineno, f"{module}.{alias.name}") for alias in names)
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__")
+                | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(module)), *_],
+            ):
+                yield node.lineno, module
+
+
+def within(name: str, *modules: str) -> bool:
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
+
+
+def broken_rule(importer: PurePosixPath, name: str) -> str | None:
+    """The rule that a file (its path from its package on) breaks by importing `name`, if any."""
+    package = importer.parts[0]
+    other = name.partition(".")[0]
+    if other in MAY_IMPORT and other != package and other not in MAY_IMPORT[package]:
+        allowed = ", ".join(sorted(MAY_IMPORT[package])) or "none of the other packages"
+        return f"{package} may import {allowed}"
+    if within(name, "jax", "jaxlib"):
+        return "the product never imports JAX"
+    if within(name, "iree.runtime") and package != "irax_runtime":
+        return "only irax_runtime imports iree.runtime"
+    if within(name, "iree.compiler") and importer != BINDINGS:
+        if not importer.is_relative_to(TARGETS):
+            return f"only {BINDINGS} imports iree.compiler"
+        if not within(name, "iree.compiler.api", "iree.compiler.tools"):
+            return f"{TARGETS} may import iree.compiler.api and .tools; the rest is {BINDINGS}'s"
+    return None
+
+
+def violations(importer: PurePosixPath, source: str) -> list[str]:
+    """`line: rule` for every import of the file that breaks one."""
+    return [
+        f"{line}: imports {name}, but {rule}"
+        for line, name in imports(ast.parse(source))
+        if (rule := broken_rule(importer, name))
+    ]
+
+
+def test_every_package_is_looked_at():
+    assert {path.relative_to(ROOT).parts[1] for path in sources()} == set(FOLDERS)
+
+
+def test_imports_stay_within_the_boundaries():
+    found = [
+        f"{path.relative_to(ROOT)}:{violation}"
+        for path in sources()
+        for violation in violations(
+            PurePosixPath(*path.relative_to(ROOT).parts[1:]), path.read_text("utf-8")
+        )
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_files_are_short():
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in sources()}
+    found = [
+        f"{path.relative_to(ROOT)}:{length}: a file is one idea and at most {MAX_LINES} lines"
+        " (aim at 500): split it"
+        for path, length in lengths.items()
+        if length > MAX_LINES
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "importer, source",
+    [
+        ("irax_compiler/passes/jvp.py", "import irax_compiler.mlir\nimport numpy as np"),
+        ("irax_compiler/passes/jvp.py", "from . import batch\nfrom ..ops import irax"),
+        ("irax_compiler/mlir.py", "from iree.compiler import ir, passmanager"),
+        ("irax_compiler/targets/cpu.py", "from iree.compiler import api"),
+        ("irax_compiler/targets/cpu.py", "from iree.compiler.tools import compile_str"),
+        ("irax_runtime/device.py", "import iree.runtime as rt"),
+        ("irax/jit.py", "import irax_compiler, irax_runtime\nfrom irax import numpy"),
+        ("irax_tools/cli.py", "import irax\nfrom irax_runtime import device"),
+        ("irax/jaxpr.py", "import jaxtyping"),
+    ],
+)
+def test_an_allowed_import_passes(importer: str, source: str):
+    assert violations(PurePosixPath(importer), source) == []
+
+
+@pytest.mark.parametrize(
+    "importer, source, rule",
+    [
+        ("irax_compiler/a.py", "import irax", "none of the other packages"),
+        ("irax_compiler/a.py", "from irax_runtime import device", "none of the other packages"),
+        ("irax_runtime/a.py", "import irax_compiler.mlir as m", "none of the other packages"),
+        ("irax_runtime/a.py", "from irax.numpy import sin", "none of the other packages"),
+        ("irax/a.py", "from irax_tools import cli", "irax may import irax_compiler, irax_runtime"),
+        ("irax_runtime/a.py", "import iree.compiler.ir", "only irax_compiler/mlir.py"),
+        ("irax_compiler/a.py", "from iree.compiler import ir", "only irax_compiler/mlir.py"),
+        ("irax_compiler/ops/mlir.py", "from iree import compiler", "only irax_compiler/mlir.py"),
+        ("irax_compiler/targets/a.py", "from iree.compiler import ir", "iree.compiler.api and"),
+        ("irax_compiler/targets/a.py", "import iree.compiler", "iree.compiler.api and"),
+        ("irax_compiler/targets/a.py", "from iree import runtime", "only irax_runtime"),
+        ("irax_tools/run.py", "import iree.runtime", "only irax_runtime"),
+        ("irax/a.py", "from jax.numpy import sin", "never imports JAX"),
+        ("irax/a.py", "import numpy, jaxlib.xla_client", "never imports JAX"),
+        ("irax/a.py", "importlib.import_module('jax')", "never imports JAX"),
+        ("irax/a.py", "if TYPE_CHECKING:\n    import jax", "never imports JAX"),
+        ("irax/a.py", "def f():\n    return __import__('jax')", "never imports JAX"),
+    ],
+)
+def test_a_forbidden_import_is_found(importer: str, source: str, rule: str):
+    (violation,) = violations(PurePosixPath(importer), source)
+    assert rule in violation
+    assert violation.startswith(f"{len(source.splitlines())}: ")
