@@ -49,7 +49,7 @@ oracle: $(VENV)/installed-oracle
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+	@$(BIN)/basedpyright --project . --pythonpath $(BIN)/python
 
 # The bindings come without types: these are made from what is installed.
 $(VENV)/typings: $(VENV)/installed-dev .ci/typings.py
