@@ -1,0 +1,1 @@
+"""irax's compiler: StableHLO modules in, StableHLO modules and artefacts out."""

@@ -1,0 +1,118 @@
+"""The reference evaluator: what a module means, in NumPy.
+
+It runs what is called outside `jit`, it is the oracle of the tests, and `--device reference`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler.ops.control_flow import StructuredOp
+from irax_compiler.ops.core import Op, read
+
+
+class Evaluator:
+    """Evaluates functions of one module. Functions are read once and may be run many times."""
+
+    def __init__(self, module: Module) -> None:
+        self.functions = mlir.functions(module)
+        self._programs: dict[str, Program] = {}
+
+    def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The results of function `name`. Arrays given and returned may share memory: neither may
+        be changed in place."""
+        program = self._programs.get(name)
+        if program is None:
+            program = self._programs[name] = Program.of(mlir.body(self.functions[name]))
+        with np.errstate(all="ignore"):
+            return program.run(arguments, self)
+
+
+@dataclass
+class Step:
+    """One operation: what to do, and which slots it reads, writes and frees."""
+
+    op: Op
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
+@dataclass
+class Program:
+    """A block as a list of steps over numbered slots."""
+
+    num_slots: int
+    inputs: tuple[int, ...]
+    steps: list[Step]
+    outputs: tuple[int, ...]
+
+    @classmethod
+    def of(cls, block: Block) -> Program:
+        slots: dict[Value, int] = {}
+
+        def slot(value: Value) -> int:
+            return slots.setdefault(value, len(slots))
+
+        inputs = tuple(map(slot, block.arguments))
+        operations = [o.operation for o in block.operations]
+        outputs = tuple(map(slot, operations.pop().operands))
+        steps = []
+        alive = set(outputs)
+        for operation in reversed(operations):
+            reads = tuple(map(slot, operation.operands))
+            writes = tuple(map(slot, operation.results))
+            dead = tuple({*reads, *writes} - alive)
+            alive.update(reads)
+            steps.append(Step(read(operation), reads, writes, dead))
+        return cls(len(slots), inputs, steps[::-1], outputs)
+
+    def run(self, arguments: Sequence[np.ndarray], evaluator: Evaluator) -> list[np.ndarray]:
+        env: list[Any] = [None] * self.num_slots
+        for slot, argument in zip(self.inputs, arguments, strict=True):
+            env[slot] = argument
+        for step in self.steps:
+            results = evaluate(step.op, [env[i] for i in step.inputs], evaluator)
+            for slot, result in zip(step.outputs, results, strict=True):
+                env[slot] = result
+            for slot in step.dead:
+                env[slot] = None
+        return [env[slot] for slot in self.outputs]
+
+
+def evaluate(op: Op, operands: Sequence[Any], call: Any) -> Sequence[np.ndarray]:
+    """The results of one op; `call(name, arguments)` evaluates a function of its module."""
+    if isinstance(op, StructuredOp):
+        return op.evaluate_through(call, operands)
+    results = op.evaluate(*operands)
+    return (np.asarray(results),) if op.num_results == 1 else results
+
+
+def evaluate_value(value: Value, known: dict[Value, np.ndarray], call: Any) -> np.ndarray | None:
+    """The value of an unfinished function's operation result, if it follows from `known` values.
+
+    What is found on the way is added to `known`. None if it depends on an argument not in it.
+    """
+    pending = [value]
+    while pending:
+        current = pending[-1]
+        if current in known:
+            pending.pop()
+            continue
+        if mlir.is_argument(current):
+            return None
+        operation: Operation = current.owner.operation
+        missing = [v for v in operation.operands if v not in known]
+        if missing:
+            pending.extend(missing)
+            continue
+        with np.errstate(all="ignore"):
+            results = evaluate(read(operation), [known[v] for v in operation.operands], call)
+        known.update(zip(operation.results, results, strict=True))
+    return known[value]

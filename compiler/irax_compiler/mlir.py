@@ -1,0 +1,362 @@
+"""The MLIR Python bindings, and the few things irax needs on top of them.
+
+This is the only module that imports the bindings (today the ones inside iree-base-compiler), so
+that another distribution of them can take their place by changing this file alone.
+
+There is one `Context` for the whole process. Operations are made at the thread's current insertion
+point and location: `with ir.InsertionPoint(block), location: emit(...)`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+# Without op classes for these dialects, every access to an operation would try, and fail, to
+# import them: 28 us a time. Empty modules settle the question.
+for _dialect in ("stablehlo", "chlo", "vhlo"):
+    sys.modules.setdefault(
+        f"iree.compiler.dialects.{_dialect}",
+        types.ModuleType(f"iree.compiler.dialects.{_dialect}"),
+    )
+
+from iree.compiler import ir  # noqa: E402
+from iree.compiler import passmanager as passmanager  # noqa: E402
+
+Value = ir.Value
+Type = ir.Type
+Attribute = ir.Attribute
+Operation = ir.Operation
+Block = ir.Block
+Module = ir.Module
+Location = ir.Location
+InsertionPoint = ir.InsertionPoint
+MLIRError = ir.MLIRError
+
+CONTEXT = ir.Context()
+UNKNOWN = ir.Location.unknown(CONTEXT)
+
+DTYPES: dict[str, np.dtype] = {
+    "i1": np.dtype(np.bool_),
+    "i4": np.dtype(ml_dtypes.int4),
+    "ui4": np.dtype(ml_dtypes.uint4),
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "ui8": np.dtype(np.uint8),
+    "ui16": np.dtype(np.uint16),
+    "ui32": np.dtype(np.uint32),
+    "ui64": np.dtype(np.uint64),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
+    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
+    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "complex<f32>": np.dtype(np.complex64),
+    "complex<f64>": np.dtype(np.complex128),
+}
+"""NumPy's dtype for each MLIR element type that irax knows, by its spelling."""
+
+_ELEMENT_TYPES: dict[np.dtype, Type] = {
+    dtype: ir.Type.parse(text, CONTEXT) for text, dtype in DTYPES.items()
+}
+_DTYPE_OF: dict[Type, np.dtype] = {element: dtype for dtype, element in _ELEMENT_TYPES.items()}
+_FLOAT8_AND_4 = {"f8", "bf", "i4", "ui4"}
+
+
+# ---- types ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def element_type(dtype: np.dtype) -> Type:
+    """The MLIR element type of a NumPy dtype. Raises TypeError for one that has none."""
+    try:
+        return _ELEMENT_TYPES[np.dtype(dtype)]
+    except KeyError:
+        known = ", ".join(str(d) for d in _ELEMENT_TYPES)
+        raise TypeError(f"dtype {dtype} has no MLIR element type; expected one of {known}") from None
+
+
+@lru_cache(maxsize=65536)
+def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Type:
+    """`tensor<4x4xf32>` of shape (4, 4) and dtype float32."""
+    return ir.RankedTensorType.get(shape, element_type(dtype), loc=UNKNOWN)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The static shape of a value (or of anything with a tensor `.type`)."""
+    return tuple(value.type.shape)
+
+
+def dtype_of(value: Any) -> np.dtype:
+    """The NumPy dtype of a value (or of anything with a tensor `.type`)."""
+    return dtype_of_type(value.type)
+
+
+def dtype_of_type(type_: Any) -> np.dtype:
+    """The NumPy dtype of a tensor type. Raises TypeError for element types irax does not know."""
+    element = type_.element_type
+    try:
+        return _DTYPE_OF[element]
+    except KeyError:
+        raise TypeError(f"element type {element} of {type_} is not supported") from None
+
+
+def is_inexact(value: Any) -> bool:
+    """True where a tangent can live: floating-point and complex element types."""
+    return inexact(dtype_of(value))
+
+
+@lru_cache(maxsize=None)
+def inexact(dtype: np.dtype) -> bool:
+    """True for floating-point (bfloat16 and the float8 kinds included) and complex dtypes."""
+    return dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)
+
+
+# ---- attributes ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def parse_attribute(text: str) -> Attribute:
+    """An attribute from its text. Parsing costs tens of microseconds, so results are kept."""
+    return ir.Attribute.parse(text, CONTEXT)
+
+
+@lru_cache(maxsize=65536)
+def attribute_text(attribute: Attribute) -> str:
+    """The text of an attribute, kept: printing costs microseconds and passes ask again."""
+    return str(attribute)
+
+
+def string(text: str) -> Attribute:
+    """A string attribute."""
+    return ir.StringAttr.get(text, CONTEXT)
+
+
+def symbol(name: str) -> Attribute:
+    """A reference to a function of the same module: `@name`."""
+    return ir.FlatSymbolRefAttr.get(name, CONTEXT)
+
+
+def type_attribute(type_: Type) -> Attribute:
+    """An attribute that holds a type."""
+    return ir.TypeAttr.get(type_, CONTEXT)
+
+
+def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
+    """`(inputs) -> (results)`."""
+    return ir.FunctionType.get(list(inputs), list(results), CONTEXT)
+
+
+def dense(array: np.ndarray) -> Attribute:
+    """A dense elements attribute with the contents, shape and dtype of `array`."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    type_ = tensor_type(array.shape, array.dtype)
+    if array.dtype == np.bool_:
+        # The bindings take booleans as packed bits and mistake one byte of them for a splat.
+        if array.size == 0:
+            return ir.Attribute.parse(f"dense<> : {type_}", CONTEXT)
+        return ir.Attribute.parse(f'dense<"0x{array.tobytes().hex()}"> : {type_}', CONTEXT)
+    with UNKNOWN:
+        return ir.DenseElementsAttr.get(array, type=type_)
+
+
+def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
+    """The contents of a dense elements attribute of `operation` as a NumPy array."""
+    type_ = operation.results[0].type
+    dtype = dtype_of_type(type_)
+    if dtype.kind in "biuf" and dtype.type.__module__ == "numpy":
+        attribute: Any = operation.attributes[name]
+        if isinstance(attribute, ir.DenseElementsAttr):
+            return np.array(attribute).reshape(type_.shape)
+    # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
+    text = operation.get_asm(large_elements_limit=None)
+    match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
+    if match is None:
+        raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
+    return _parse_dense(match[1], tuple(type_.shape), dtype)
+
+
+def _parse_dense(text: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if text.startswith('"0x'):
+        return np.frombuffer(bytes.fromhex(text[3:-1]), dtype).reshape(shape).copy()
+    part = np.dtype(np.float32 if dtype == np.complex64 else np.float64)
+    scalar = part if dtype.kind == "c" else dtype
+    bits = np.dtype(f"u{scalar.itemsize}")
+
+    def number(token: str) -> Any:
+        if token.startswith("0x"):  # a bit pattern: how MLIR prints nan and inf
+            return np.array(int(token, 16), bits).view(scalar)[()]
+        return np.array(float(token)).astype(scalar)[()]
+
+    tokens = [number(t) for t in re.findall(r"0x[0-9A-Fa-f]+|[-+]?[0-9.]+(?:[eE][-+]?\d+)?", text)]
+    flat = np.array(tokens, scalar)
+    if dtype.kind == "c":
+        flat = flat.view(dtype)
+    return (np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape)).astype(dtype)
+
+
+# ---- operations ----------------------------------------------------------------------------------
+
+_create = ir.Operation.create
+
+
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    attributes: Mapping[str, Attribute] | None = None,
+    results: Sequence[Type] | None = None,
+    regions: int = 0,
+) -> Operation:
+    """One operation at the current insertion point and location.
+
+    Result types are inferred when `results` is None; not every operation can.
+    """
+    if results is None:
+        return _create(
+            name, operands=operands, attributes=attributes, regions=regions, infer_type=True
+        )
+    return _create(
+        name, results=results, operands=operands, attributes=attributes, regions=regions
+    )
+
+
+def named(name: str, location: Location) -> Location:
+    """`location`, marked with the transformation that made an operation there."""
+    return ir.Location.name(name, location)
+
+
+def unknown_location() -> Location:
+    """The location of what no user line stands behind."""
+    return UNKNOWN
+
+
+def file_location(file: str, line: int, column: int = 0) -> Location:
+    """The location of a line of the user's."""
+    return ir.Location.file(file, line, column, CONTEXT)
+
+
+# ---- modules and functions -----------------------------------------------------------------------
+
+
+def new_module() -> Module:
+    """An empty module."""
+    return ir.Module.create(UNKNOWN)
+
+
+def parse_module(text: str | bytes) -> Module:
+    """A module from MLIR text or bytecode; verified.
+
+    Raises ValueError with the parser's message, its line and column included.
+    """
+    try:
+        return ir.Module.parse(text, CONTEXT)
+    except MLIRError as error:
+        raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
+
+
+def error_text(error: MLIRError) -> str:
+    """What the MLIR diagnostics of an error say, a line each."""
+    lines = [f"{d.location}: {d.message}" for d in error.error_diagnostics]
+    return "\n".join(lines) or str(error)
+
+
+def functions(module: Module) -> dict[str, Operation]:
+    """The `func.func` operations of a module by name, in order."""
+    found = {}
+    for operation in module.body.operations:
+        operation = operation.operation
+        if operation.name == "func.func":
+            found[function_name(operation)] = operation
+    return found
+
+
+def function_name(function: Operation) -> str:
+    """The symbol name of a function."""
+    attribute: Any = function.attributes["sym_name"]
+    return attribute.value
+
+
+def body(function: Operation) -> Block:
+    """The one block of a function."""
+    return function.regions[0].blocks[0]
+
+
+def new_function(
+    module: Module,
+    name: str,
+    inputs: Sequence[Type],
+    location: Location = UNKNOWN,
+    public: bool = False,
+) -> Operation:
+    """An empty function at the module's end; `finish_function` completes it."""
+    attributes = {
+        "sym_name": string(name),
+        "function_type": type_attribute(function_type(inputs, [])),
+    }
+    if not public:
+        attributes["sym_visibility"] = string("private")
+    with ir.InsertionPoint(module.body), location:
+        function = _create("func.func", attributes=attributes, regions=1)
+        ir.Block.create_at_start(function.regions[0], list(inputs))
+    return function
+
+
+def finish_function(function: Operation, results: Sequence[Value]) -> None:
+    """Ends a function with a return of `results` and gives it the type its block has."""
+    block = body(function)
+    with ir.InsertionPoint(block), function.location:
+        _create("func.return", operands=results)
+    set_function_type(function)
+
+
+def set_function_type(function: Operation) -> None:
+    """Gives a function the type that its block's arguments and its return have."""
+    block = body(function)
+    inputs = [argument.type for argument in block.arguments]
+    results = [value.type for value in terminator(block).operands]
+    function.attributes["function_type"] = type_attribute(function_type(inputs, results))
+
+
+def terminator(block: Block) -> Operation:
+    """The last operation of a block."""
+    return block.operations[len(block.operations) - 1].operation
+
+
+def unique_name(module: Module, name: str) -> str:
+    """`name`, or `name_1`, `name_2`, ... if the module has it already."""
+    taken = functions(module)
+    candidate, count = name, 0
+    while candidate in taken:
+        count += 1
+        candidate = f"{name}_{count}"
+    return candidate
+
+
+def is_argument(value: Value) -> bool:
+    """True for an argument of a block, False for the result of an operation."""
+    return isinstance(value, ir.BlockArgument)
+
+
+def remove_dead_operations(block: Block) -> None:
+    """Erases operations whose results nobody uses, last first."""
+    for operation in reversed([o.operation for o in block.operations]):
+        is_return = operation.name.endswith(".return")
+        if not is_return and not any(_used(result) for result in operation.results):
+            operation.erase()
+
+
+def _used(value: Value) -> bool:
+    return next(iter(value.uses), None) is not None

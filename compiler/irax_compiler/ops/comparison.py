@@ -1,0 +1,142 @@
+"""Comparing, and choosing by what the comparison says: compare, select, clamp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler.mlir import Value, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import (
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    attribute,
+    keyword,
+    register_class,
+    zeros_like,
+)
+
+_COMPARE = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
+
+
+def _total_order_key(x: np.ndarray) -> np.ndarray:
+    """Integers in IEEE 754's total order of floats: -nan < -inf < ... < -0 < 0 < ... < nan."""
+    bits = x.view(np.dtype(f"i{x.dtype.itemsize}"))
+    return np.where(bits < 0, np.invert(bits) ^ np.iinfo(bits.dtype).min, bits)
+
+
+@register_class
+@dataclass(frozen=True)
+class Compare(Op):
+    """Elementwise comparison to booleans; TOTALORDER compares floats by IEEE 754's total order."""
+
+    name = "stablehlo.compare"
+    comparison_direction: str = attribute(keyword("comparison_direction"))
+    compare_type: str | None = attribute(keyword("comparison_type"))
+
+    def attributes(self):
+        encoded = super().attributes()
+        if self.compare_type is None:
+            del encoded["compare_type"]
+        return encoded
+
+    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if self.compare_type == "TOTALORDER":
+            x, y = _total_order_key(x), _total_order_key(y)
+        return _COMPARE[self.comparison_direction](x, y)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return [None]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(size, operands, axes)
+        return self.build(operands), [axis]
+
+
+equal = Compare("EQ", None)
+not_equal = Compare("NE", None)
+less = Compare("LT", None)
+less_equal = Compare("LE", None)
+greater = Compare("GT", None)
+greater_equal = Compare("GE", None)
+
+
+@register_class
+@dataclass(frozen=True)
+class Select(Op):
+    """`on_true` where the predicate holds, else `on_false`; the predicate may be a scalar."""
+
+    name = "stablehlo.select"
+
+    def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
+        return np.where(p, on_true, on_false)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        _, t_true, t_false = tangents
+        if t_true is None and t_false is None:
+            return [None]
+        zero = zeros_like(results[0]) if t_true is None or t_false is None else None
+        return [self(primals[0], t_true or zero, t_false or zero)]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        p, on_true, on_false = operands
+        (ct,) = cotangents
+        zero = zeros_like(ct)
+        return [
+            None,
+            self(p, ct, zero) if isinstance(on_true, Linear) else None,
+            self(p, zero, ct) if isinstance(on_false, Linear) else None,
+        ]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align_scalars(size, operands, axes, scalars=(0,), like=1)
+        return self.build(operands), [axis]
+
+
+select = Select()
+
+
+@register_class
+@dataclass(frozen=True)
+class Clamp(Op):
+    """min(max(x, low), high); the bounds may be scalars."""
+
+    name = "stablehlo.clamp"
+
+    def evaluate(self, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
+        return np.minimum(np.maximum(x, low), high)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        low, x, high = (shape.broadcast_scalar(v, shape_of(results[0])) for v in primals)
+        zero = zeros_like(results[0])
+        t_low, t_x, t_high = (
+            zero if t is None else shape.broadcast_scalar(t, shape_of(zero)) for t in tangents
+        )
+        above = select(less(high, x), t_high, t_x)
+        return [select(greater(low, x), t_low, above)]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align_scalars(size, operands, axes, scalars=(0, 2), like=1)
+        return self.build(operands), [axis]
+
+
+clamp = Clamp()

@@ -1,0 +1,172 @@
+"""Ops that hold or name other computations: func.call.
+
+Their rules need the transformation that asks, because it must transform what they hold too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Type, Value
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register_class
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A function made from another: its name, and which of its results carry something.
+
+    `results[i]` tells of result i of the original: for jvp, linearize and transpose whether it
+    has a tangent (a cotangent), for batch the axis that is mapped.
+    """
+
+    name: str
+    results: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Linearized(Derived):
+    """A function split in two: `name` gives the results, then the residuals; `linear` takes the
+    residuals, then the active tangents, and gives the active results' tangents."""
+
+    linear: str = ""
+
+
+class Transform(Protocol):
+    """What a structured op needs of the pass that is rewriting it."""
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
+        """The derived form of function `name`; `pattern` says which arguments take part, and how."""
+        ...
+
+    @property
+    def functions(self) -> Mapping[str, Operation]:
+        """The functions of the module that is being rewritten, by name."""
+        ...
+
+
+class StructuredOp(Op):
+    """An op whose rules must transform the functions or regions that it holds."""
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """Builds the results and their tangents."""
+        raise NotImplementedError
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The same, by operations each of which is either independent of or linear in tangents."""
+        raise NotImplementedError
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        """A cotangent for each `Linear` operand."""
+        raise NotImplementedError
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        """The batched results and their axes."""
+        raise NotImplementedError
+
+    def evaluate_through(
+        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
+    ) -> Sequence[np.ndarray]:
+        """The results, given how to evaluate a function of the module by name."""
+        raise NotImplementedError
+
+
+@register_class
+@dataclass(frozen=True)
+class Call(StructuredOp):
+    """A call of a function of the same module."""
+
+    name = "func.call"
+    callee: str
+    types: tuple[Type, ...]
+
+    def attributes(self):
+        return {"callee": mlir.symbol(self.callee)}
+
+    def result_types(self, operands: Sequence[Value]):
+        return self.types
+
+    @classmethod
+    def read(cls, operation: Operation) -> Call:
+        callee: Any = operation.attributes["callee"]
+        return cls(callee.value, tuple(r.type for r in operation.results))
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        derived = transform.function(self.callee, tuple(t is not None for t in tangents))
+        active = [t for t in tangents if t is not None]
+        tangent_types = tuple(t for t, a in zip(self.types, derived.results, strict=True) if a)
+        call = Call(derived.name, self.types + tangent_types)
+        results = call.build([*primals, *active])
+        count = len(self.types)
+        return results[:count], scatter(results[count:], derived.results)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        derived = transform.function(self.callee, tuple(t is not None for t in tangents))
+        assert isinstance(derived, Linearized)
+        forward = call_function(transform, derived.name, primals)
+        count = len(self.types)
+        active = [t for t in tangents if t is not None]
+        tangents_out = (
+            call_function(transform, derived.linear, [*forward[count:], *active])
+            if any(derived.results)
+            else ()
+        )
+        return forward[:count], scatter(tangents_out, derived.results)
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        pattern = (
+            tuple(isinstance(x, Linear) for x in operands),
+            tuple(ct is not None for ct in cotangents),
+        )
+        derived = transform.function(self.callee, pattern)
+        known = [x for x in operands if not isinstance(x, Linear)]
+        active = [ct for ct in cotangents if ct is not None]
+        return scatter(call_function(transform, derived.name, [*known, *active]), derived.results)
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        derived = transform.function(self.callee, tuple(axes))
+        return call_function(transform, derived.name, operands), derived.results
+
+    def evaluate_through(
+        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
+    ) -> Sequence[np.ndarray]:
+        return call(self.callee, operands)
+
+
+def call_function(transform: Transform, name: str, operands: Sequence[Value]) -> Sequence[Value]:
+    """Emits a call of a function of the transform's module."""
+    function = transform.functions[name]
+    types = tuple(v.type for v in mlir.terminator(mlir.body(function)).operands)
+    return Call(name, types).build(operands)
+
+
+def scatter(values: Sequence[Value], present: Sequence[bool]) -> list[Tangent]:
+    """`values` at the places where `present` holds, None at the others."""
+    remaining = iter(values)
+    return [next(remaining) if p else None for p in present]

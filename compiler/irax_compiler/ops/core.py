@@ -1,0 +1,264 @@
+"""What an op is: one object that holds its parameters and every rule irax has for it.
+
+    Transpose(permutation=(1, 0))(x)      builds the operation at the current insertion point
+    read(operation)                       gives the same object back from the IR
+    op.evaluate(array)                    its meaning, in NumPy
+    op.jvp / op.transpose / op.batch      its derivative, its transpose, its batched form
+
+A class is a family member with parameters (a frozen dataclass whose fields are them); an op without
+parameters is an instance of a class that serves its like (`elementwise.sine`). All rules speak
+`Value`s; None stands for a zero tangent or cotangent, so no dead arithmetic is ever emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
+
+Tangent = Value | None
+Axis = int | None
+
+
+class UnsupportedOp(NotImplementedError):
+    """An operation, or a form of one, that irax has no rule for."""
+
+
+class Typed(Protocol):
+    """Whatever has a tensor type: a value, or an operand of which only the type is known."""
+
+    @property
+    def type(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Stands for an operand that an op is transposed with respect to: it has a type, no value."""
+
+    type: Any
+
+
+class Op:
+    """Base of all ops. Subclasses state parameters as fields and override the rules they have."""
+
+    name: str
+    """The operation's name in the IR, such as `stablehlo.add`."""
+    num_results: ClassVar[int] = 1
+
+    # -- building and reading --
+
+    def __call__(self, *operands: Value) -> Value:
+        """Builds the operation and returns its only result."""
+        (result,) = self.build(operands)
+        return result
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Builds the operation at the current insertion point; returns its results."""
+        operation = mlir.emit(
+            self.name, operands, _attributes(self), self.result_types(operands)
+        )
+        return tuple(operation.results)
+
+    def attributes(self) -> dict[str, Attribute]:
+        """The MLIR attributes that hold the parameters: by default, each field through its codec."""
+        encoded = {}
+        for f in fields(self):  # pyright: ignore[reportArgumentType]
+            codec = f.metadata.get("codec")
+            if isinstance(codec, AttributeCodec):
+                encoded[codec.name or f.name] = codec.encode(getattr(self, f.name))
+        return encoded
+
+    def result_types(self, operands: Sequence[Value]) -> Sequence[Type] | None:
+        """The result types, or None where the bindings infer them."""
+        return None
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        """The op, with its parameters, that an operation in the IR is."""
+        return cls(**{name: decode(operation) for name, decode in _decoders(cls)})
+
+    # -- rules --
+
+    def evaluate(self, *operands: np.ndarray) -> Any:
+        """The result (a tuple of them if `num_results` is not 1) for concrete operands."""
+        raise UnsupportedOp(f"{self.name}: no evaluate rule")
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        """The tangents of the results. At least one of `tangents` is not None."""
+        raise UnsupportedOp(f"{self.name}: no jvp rule")
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        """A cotangent for each operand that is `Linear`, None for the others.
+
+        At least one of `cotangents` is not None.
+        """
+        raise UnsupportedOp(f"{self.name}: no transpose rule")
+
+    def batch(
+        self, size: int, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        """The results for operands that carry a mapped axis of `size` at `axes`, and their axes.
+
+        At least one of `axes` is not None.
+        """
+        raise UnsupportedOp(f"{self.name}: no batch rule")
+
+
+@lru_cache(maxsize=65536)
+def _attributes(op: Op) -> dict[str, Attribute]:
+    return op.attributes()
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AttributeCodec:
+    """How a parameter becomes an attribute and comes back."""
+
+    encode: Callable[[Any], Attribute]
+    decode: Callable[[Any], Any]
+    name: str = ""
+    default: Any = None
+
+
+def attribute(codec: AttributeCodec, name: str = "", default: Any = None) -> Any:
+    """A dataclass field held in the attribute `name` (by default the field's own name).
+
+    An absent attribute reads as `default`.
+    """
+    codec = AttributeCodec(codec.encode, codec.decode, name, default)
+    return field(metadata={"codec": codec})
+
+
+def from_result(decode: Callable[[Any], Any]) -> Any:
+    """A dataclass field that the IR holds in the type of the (first) result."""
+    return field(metadata={"result": decode})
+
+
+def result_shape() -> Any:
+    """The field is the result's shape."""
+    return from_result(lambda type_: tuple(type_.shape))
+
+
+def result_dtype() -> Any:
+    """The field is the result's NumPy dtype."""
+    return from_result(mlir.dtype_of_type)
+
+
+@lru_cache(maxsize=None)
+def _decoders(cls: type[Op]) -> tuple[tuple[str, Callable[[Operation], Any]], ...]:
+    def decoder(name: str, metadata: Any) -> Callable[[Operation], Any]:
+        if "result" in metadata:
+            return lambda operation: metadata["result"](operation.results[0].type)
+        codec: AttributeCodec = metadata["codec"]
+        key = codec.name or name
+
+        def decode(operation: Operation) -> Any:
+            attributes = operation.attributes
+            return codec.decode(attributes[key]) if key in attributes else codec.default
+
+        return decode
+
+    return tuple((f.name, decoder(f.name, f.metadata)) for f in fields(cls))  # pyright: ignore
+
+
+def _i64s(values: Sequence[int]) -> Attribute:
+    return mlir.parse_attribute("array<i64" + (": " if values else "") + _commas(values) + ">")
+
+
+def _commas(values: Sequence[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+I64S = AttributeCodec(_i64s, tuple)
+"""A tuple of ints in `array<i64: ...>`."""
+I64 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i64"), lambda a: a.value)
+"""An int in `n : i64`."""
+FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), lambda a: a.value)
+"""A bool."""
+
+
+def keyword(kind: str) -> AttributeCodec:
+    """One of StableHLO's enumerations: "LT" in `#stablehlo<comparison_direction LT>`."""
+    return AttributeCodec(
+        lambda v: mlir.parse_attribute(f"#stablehlo<{kind} {v}>"),
+        lambda a: mlir.attribute_text(a)[len(f"#stablehlo<{kind} ") : -1],
+    )
+
+
+# ---- the registry --------------------------------------------------------------------------------
+
+_READERS: dict[str, Callable[[Operation], Op]] = {}
+C = TypeVar("C", bound=type[Op])
+O = TypeVar("O", bound=Op)
+
+
+def register_class(cls: C) -> C:
+    """Class decorator: operations of this name in the IR are read by this class."""
+    _READERS[cls.name] = cls.read
+    return cls
+
+
+def register(op: O) -> O:
+    """Registers an op without parameters: operations of its name are read as this very object."""
+    _READERS[op.name] = lambda operation: op
+    return op
+
+
+def registered_names() -> list[str]:
+    """The names of all ops irax knows, sorted."""
+    return sorted(_READERS)
+
+
+def read(operation: Operation) -> Op:
+    """The op that an operation in the IR is. Raises UnsupportedOp for one irax does not know."""
+    try:
+        reader = _READERS[operation.name]
+    except KeyError:
+        raise UnsupportedOp(f"{operation.name} at {operation.location} is not supported") from None
+    return reader(operation)
+
+
+# ---- building blocks for rules -------------------------------------------------------------------
+
+
+def constant(array: np.ndarray) -> Value:
+    """A constant with the contents of `array`."""
+    return mlir.emit("stablehlo.constant", [], {"value": mlir.dense(array)}).results[0]
+
+
+def full(shape: Sequence[int], fill: Any, dtype: np.dtype) -> Value:
+    """A constant with every element `fill`."""
+    attribute = _splat(tuple(shape), np.asarray(fill, dtype).tobytes(), np.dtype(dtype))
+    return mlir.emit("stablehlo.constant", [], {"value": attribute}).results[0]
+
+
+@lru_cache(maxsize=4096)
+def _splat(shape: tuple[int, ...], fill: bytes, dtype: np.dtype) -> Attribute:
+    scalar = np.frombuffer(fill, dtype).reshape(())
+    type_ = mlir.tensor_type(shape, dtype)
+    text = mlir.attribute_text(mlir.dense(scalar)).split(" : ")[0]
+    if 0 in shape:
+        text = "dense<>"
+    return mlir.parse_attribute(f"{text} : {type_}")
+
+
+def full_like(value: Typed, fill: Any) -> Value:
+    """A constant of the shape and dtype of `value` with every element `fill`."""
+    return full(shape_of(value), fill, dtype_of(value))
+
+
+def zeros_like(value: Typed) -> Value:
+    """A constant zero of the shape and dtype of `value`."""
+    return full_like(value, 0)

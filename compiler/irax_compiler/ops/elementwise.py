@@ -1,0 +1,261 @@
+"""Elementwise arithmetic and transcendental functions, and the class all elementwise ops share.
+
+A declaration gives the NumPy function and, for each operand, its partial derivative:
+`sine = unary("sine", np.sin, lambda x, y: cosine(x))`, where y is the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.mlir import Value
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, register
+
+Partial = Callable[..., Value]
+"""(tangent, *operands, result) -> the contribution of one operand's tangent to the result's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise(Op):
+    """An op that acts element by element on operands of one shape."""
+
+    name: str
+    function: Callable[..., Any]
+    """Its meaning in NumPy."""
+    partials: Sequence[Partial | None] = ()
+    """One an operand; None where the derivative is zero everywhere. Empty: zero in all."""
+    transposes: Mapping[int, Partial] = field(default_factory=dict)
+    """For each operand the op is linear in: (cotangent, *operands) -> its cotangent."""
+
+    def attributes(self) -> dict[str, Any]:
+        return {}
+
+    def evaluate(self, *operands: np.ndarray) -> np.ndarray:
+        return self.function(*operands)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        total: Tangent = None
+        for tangent, partial in zip(tangents, self.partials, strict=False):
+            if tangent is not None and partial is not None:
+                total = add_tangents(total, partial(tangent, *primals, results[0]))
+        return [total]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        if not all(i in self.transposes for i, x in enumerate(operands) if isinstance(x, Linear)):
+            return super().transpose(cotangents, operands)
+        return [
+            self.transposes[i](cotangents[0], *operands) if isinstance(x, Linear) else None
+            for i, x in enumerate(operands)
+        ]
+
+    def batch(
+        self, size: int, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        operands, axis = shape.align(size, operands, axes)
+        return self.build(operands), [axis]
+
+
+def add_tangents(a: Tangent, b: Tangent) -> Tangent:
+    """The sum of two tangents or cotangents, either of which may be a symbolic zero."""
+    if a is None or b is None:
+        return b if a is None else a
+    return add(a, b)
+
+
+def unary(
+    name: str,
+    function: Callable[..., Any],
+    derivative: Callable[[Value, Value], Value] | None = None,
+) -> Elementwise:
+    """An op of one operand; `derivative(x, y)` is dy/dx, None where that is zero everywhere."""
+    partials: list[Partial | None] = []
+    if derivative is not None:
+        partials = [lambda t, x, y: multiply(t, derivative(x, y))]
+    return register(Elementwise(f"stablehlo.{name}", function, partials))
+
+
+def binary(
+    name: str,
+    function: Callable[..., Any],
+    partials: Sequence[Partial | None] = (),
+    transposes: Mapping[int, Partial] | None = None,
+) -> Elementwise:
+    """An op of two operands."""
+    return register(Elementwise(f"stablehlo.{name}", function, partials, transposes or {}))
+
+
+# ---- arithmetic ----------------------------------------------------------------------------------
+
+
+def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if np.result_type(x).kind not in "iu":
+        return np.divide(x, y)
+    # Integers round to zero; x / 0 is -1 (all bits set), as on XLA.
+    safe = np.where(y == 0, np.ones_like(y), y)
+    quotient = np.floor_divide(x, safe)
+    quotient += ((np.remainder(x, safe) != 0) & ((x < 0) != (safe < 0))).astype(quotient.dtype)
+    return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)
+
+
+def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if np.result_type(x).kind not in "iu":
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+
+
+def _power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if np.result_type(x).kind not in "iu":
+        return np.power(x, y)
+    positive = np.power(x, np.maximum(y, 0))
+    # x ** -n is 0 but for x = 1 and x = -1, where it is x ** n.
+    inverse = np.where(x * x == 1, np.power(x, y & 1), np.zeros_like(positive))
+    return np.where(y < 0, inverse, positive)
+
+
+def _round_away_from_zero(x: np.ndarray) -> np.ndarray:
+    truncated = np.trunc(x)
+    return truncated + np.where(np.abs(x - truncated) >= 0.5, np.sign(x), 0).astype(x.dtype)
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return np.reciprocal(1 + np.exp(-x))
+
+
+add = binary(
+    "add",
+    np.add,  # on booleans NumPy's add is "or", and so is StableHLO's
+    [lambda t, x, y, z: t, lambda t, x, y, z: t],
+    {0: lambda ct, x, y: ct, 1: lambda ct, x, y: ct},
+)
+subtract = binary(
+    "subtract",
+    np.subtract,
+    [lambda t, x, y, z: t, lambda t, x, y, z: negate(t)],
+    {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
+)
+multiply = binary(
+    "multiply",
+    np.multiply,
+    [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(x, t)],
+    {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(x, ct)},
+)
+divide = binary(
+    "divide",
+    _divide,
+    [
+        lambda t, x, y, z: divide(t, y),
+        lambda t, x, y, z: multiply(t, negate(divide(z, y))),
+    ],
+    {0: lambda ct, x, y: divide(ct, y)},
+)
+remainder = binary(
+    "remainder",
+    _remainder,
+    [
+        lambda t, x, y, z: t,
+        lambda t, x, y, z: multiply(t, negate(_truncate(divide(x, y)))),
+    ],
+)
+negate = register(
+    Elementwise(
+        "stablehlo.negate",
+        np.negative,
+        [lambda t, x, y: negate(t)],
+        {0: lambda ct, x: negate(ct)},
+    )
+)
+
+
+def _truncate(x: Value) -> Value:
+    return multiply(sign(x), floor(abs(x)))
+
+
+def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
+    """The derivative of max and min in x: 1 where x won, 1/2 on a tie, 0 elsewhere."""
+    won = comparison.select(comparison.equal(x, z), full_like(t, 1), full_like(t, 0))
+    tied = comparison.select(comparison.equal(x, y), full_like(t, 0.5), won)
+    return multiply(t, tied)
+
+
+maximum = binary(
+    "maximum",
+    np.maximum,
+    [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+)
+
+
+def _power_in_base(t: Value, x: Value, y: Value, z: Value) -> Value:
+    """y x**(y-1), and 0 where y = 0 even at x = 0."""
+    slope = multiply(y, power(x, subtract(y, full_like(y, 1))))
+    zero = full_like(y, 0)
+    return multiply(t, comparison.select(comparison.equal(y, zero), zero, slope))
+
+
+def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:
+    """log(x) x**y, and 0 at x = 0."""
+    is_zero = comparison.equal(x, full_like(x, 0))
+    return multiply(t, multiply(log(comparison.select(is_zero, full_like(x, 1), x)), z))
+
+
+power = binary("power", _power, [_power_in_base, _power_in_exponent])
+
+
+def _squared_radius(x: Value, y: Value) -> Value:
+    return add(multiply(x, x), multiply(y, y))
+
+
+atan2 = binary(
+    "atan2",
+    np.arctan2,
+    [
+        lambda t, x, y, z: multiply(t, divide(y, _squared_radius(x, y))),
+        lambda t, x, y, z: multiply(t, negate(divide(x, _squared_radius(x, y)))),
+    ],
+)
+
+# ---- functions of one operand --------------------------------------------------------------------
+
+abs = unary("abs", np.abs, lambda x, y: sign(x))
+sign = unary("sign", np.sign)
+floor = unary("floor", np.floor)
+ceil = unary("ceil", np.ceil)
+round_nearest_even = unary("round_nearest_even", np.rint)
+round_nearest_afz = unary("round_nearest_afz", _round_away_from_zero)
+is_finite = unary("is_finite", np.isfinite)
+
+exponential = unary("exponential", np.exp, lambda x, y: y)
+exponential_minus_one = unary(
+    "exponential_minus_one", np.expm1, lambda x, y: add(y, full_like(y, 1))
+)
+log = unary("log", np.log, lambda x, y: divide(full_like(x, 1), x))
+log_plus_one = unary(
+    "log_plus_one", np.log1p, lambda x, y: divide(full_like(x, 1), add(x, full_like(x, 1)))
+)
+sqrt = unary("sqrt", np.sqrt, lambda x, y: divide(full_like(y, 0.5), y))
+rsqrt = unary(
+    "rsqrt",
+    lambda x: np.reciprocal(np.sqrt(x)),
+    lambda x, y: multiply(full_like(y, -0.5), divide(y, x)),
+)
+cbrt = unary("cbrt", np.cbrt, lambda x, y: divide(y, multiply(full_like(x, 3), x)))
+logistic = unary(
+    "logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y))
+)
+sine = unary("sine", np.sin, lambda x, y: cosine(x))
+cosine = unary("cosine", np.cos, lambda x, y: negate(sine(x)))
+tan = unary("tan", np.tan, lambda x, y: add(full_like(y, 1), multiply(y, y)))
+tanh = unary("tanh", np.tanh, lambda x, y: subtract(full_like(y, 1), multiply(y, y)))

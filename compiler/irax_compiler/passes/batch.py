@@ -1,0 +1,144 @@
+"""Batching: @f -> @f.batch, which works on a mapped axis of some of its arguments at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.ops.control_flow import Derived, StructuredOp
+from irax_compiler.ops.core import Axis, UnsupportedOp
+from irax_compiler.ops.shape import batched_at, insert
+from irax_compiler.passes.core import (
+    Deriver,
+    Pass,
+    PassError,
+    clone,
+    find_function,
+    in_context,
+    register_pass,
+    returned,
+    rule,
+    walk,
+)
+
+
+@register_pass
+@dataclass
+class Batch(Pass):
+    """Adds @f.batch, whose argument i has a further axis of `size` at `in_axes[i]`, or is shared
+    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0)."""
+
+    name: ClassVar[str] = "batch"
+    func: str = "main"
+    size: int = 1
+    in_axes: tuple[int | None, ...] | None = None
+    out_axes: tuple[int | None, ...] | None = None
+
+    def run(self, module: Module) -> None:
+        function = find_function(module, self.func)
+        arguments, results = mlir.body(function).arguments, returned(function)
+        in_axes = self._axes("in_axes", self.in_axes, arguments, 0)
+        out_axes = self._axes("out_axes", self.out_axes, results, 0)
+        if not any(a is not None for a in in_axes):
+            raise PassError("in_axes: expected at least one mapped argument, got none")
+        BatchDeriver(module, self.size, {self.func: out_axes}).function(self.func, in_axes)
+
+    def _axes(
+        self, option: str, axes: Sequence[Axis] | None, values: Sequence[Any], default: int
+    ) -> tuple[Axis, ...]:
+        if axes is None:
+            return (default,) * len(values)
+        if len(axes) == 1:
+            axes = tuple(axes) * len(values)
+        if len(axes) != len(values):
+            raise PassError(f"{option}: expected {len(values)} axes for @{self.func}, got {len(axes)}")
+        for axis, value in zip(axes, values, strict=True):
+            rank = len(shape_of(value))
+            if axis is not None and not 0 <= axis <= rank:
+                raise PassError(
+                    f"{option}: axis {axis} is out of range for {value.type}; expected 0 to {rank}"
+                )
+        return tuple(axes)
+
+
+class BatchDeriver(Deriver):
+    """Derives @f.batch for a pattern of axes; what depends on no mapped argument stays unbatched.
+
+    `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
+    must not depend on it); other functions leave it where it fell.
+    """
+
+    suffix = "batch"
+
+    def __init__(
+        self, module: Module, size: int, out_axes: dict[str, Sequence[Axis]] | None = None
+    ) -> None:
+        super().__init__(module)
+        self.size = size
+        self.out_axes = out_axes or {}
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+        name = mlir.function_name(source)
+        arguments = list(mlir.body(source).arguments)
+        types = [
+            a.type
+            if axis is None
+            else mlir.tensor_type(insert(shape_of(a), axis, self.size), mlir.dtype_of(a))
+            for a, axis in zip(arguments, pattern, strict=True)
+        ]
+        function = self.new_function(f"{name}.{self.suffix}", types, source.location)
+        inputs = mlir.body(function).arguments
+        env = dict(zip(arguments, inputs, strict=True))
+        axes: dict[Value, Axis] = dict(zip(arguments, pattern, strict=True))
+        with InsertionPoint(mlir.body(function)):
+            for operation in walk(mlir.body(source)):
+                self._batch(operation, env, axes)
+            outputs = returned(source)
+            results = [env[v] for v in outputs]
+            out_axes = [axes.get(v) for v in outputs]
+            if name in self.out_axes:
+                with source.location:
+                    results = [
+                        self._place(r, axis, wanted)
+                        for r, axis, wanted in zip(
+                            results, out_axes, self.out_axes[name], strict=True
+                        )
+                    ]
+                out_axes = list(self.out_axes[name])
+        mlir.finish_function(function, results)
+        mlir.remove_dead_operations(mlir.body(function))
+        return Derived(mlir.function_name(function), tuple(out_axes))
+
+    def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:
+        if wanted is not None:
+            return batched_at(result, axis, self.size, wanted)
+        if axis is not None:
+            raise PassError(
+                f"out_axes: None was asked for a result of type {result.type} that depends on a "
+                "mapped argument; give the place of its mapped axis"
+            )
+        return result
+
+    def _batch(
+        self, operation: Operation, env: dict[Value, Value], axes: dict[Value, Axis]
+    ) -> None:
+        operands = list(operation.operands)
+        in_axes = [axes.get(v) for v in operands]
+        if all(axis is None for axis in in_axes):
+            env.update(zip(operation.results, clone(operation, env), strict=True))
+            return
+        op = rule(operation, "batch")
+        inputs = [env[v] for v in operands]
+        try:
+            with mlir.named("batch", operation.location):
+                if isinstance(op, StructuredOp):
+                    results, out_axes = op.batch_through(self, inputs, in_axes)
+                else:
+                    results, out_axes = op.batch(self.size, inputs, in_axes)
+        except UnsupportedOp as error:
+            raise in_context(error, operation) from None
+        env.update(zip(operation.results, results, strict=True))
+        axes.update(zip(operation.results, out_axes, strict=True))

@@ -1,0 +1,131 @@
+"""What a pass is, and what the passes that derive functions from functions share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler.ops.control_flow import Derived
+from irax_compiler.ops.core import Op, UnsupportedOp, read
+
+
+class PassError(ValueError):
+    """A pass cannot do what it was asked: wrong options, or a module it does not apply to."""
+
+
+@dataclass
+class Pass:
+    """A rewrite of a module. The fields are the pass's options on the command line."""
+
+    name: ClassVar[str]
+
+    def run(self, module: Module) -> None:
+        """Rewrites the module in place, and leaves one that verifies."""
+        raise NotImplementedError
+
+
+PASSES: dict[str, type[Pass]] = {}
+"""The passes of irax by name."""
+
+P = TypeVar("P", bound=type[Pass])
+
+
+def register_pass(cls: P) -> P:
+    """Class decorator: the pass can be named in a pipeline."""
+    PASSES[cls.name] = cls
+    return cls
+
+
+def find_function(module: Module, name: str) -> Operation:
+    """The function `name` of a module. Raises PassError with the names there are."""
+    found = mlir.functions(module)
+    if name not in found:
+        there = ", ".join(f"@{n}" for n in found) or "none"
+        raise PassError(f"func={name}: the module has no function @{name}; it has {there}")
+    return found[name]
+
+
+class Deriver:
+    """Derives new functions of a module from its functions, each once per pattern.
+
+    Subclasses say how (`derive`). Functions that a function calls are derived on the way, so cost
+    and size are linear in what the module holds, not in what it executes.
+    """
+
+    suffix: ClassVar[str]
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.functions = mlir.functions(module)
+        self._derived: dict[tuple[str, Any], Derived] = {}
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
+        """The derived form of function `name` for a pattern of arguments; made when first asked."""
+        key = (name, pattern)
+        if key not in self._derived:
+            self._derived[key] = self.derive(self.functions[name], pattern)
+        return self._derived[key]
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+        raise NotImplementedError
+
+    def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
+        """An empty private function with a name not taken yet."""
+        unique, count = name, 0
+        while unique in self.functions:
+            count += 1
+            unique = f"{name}_{count}"
+        function = mlir.new_function(self.module, unique, inputs, location)
+        self.functions[unique] = function
+        return function
+
+
+def walk(block: Block) -> Iterator[Operation]:
+    """The operations of a block but its terminator, in order."""
+    operations = [o.operation for o in block.operations]
+    yield from operations[:-1]
+
+
+def returned(function: Operation) -> list[Value]:
+    """The values a function returns."""
+    return list(mlir.terminator(mlir.body(function)).operands)
+
+
+def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
+    """Copies an operation to the insertion point, with its operands as `env` has them; values
+    that its regions capture from outside are replaced too."""
+    copy = operation.clone()
+    for i, operand in enumerate(operation.operands):
+        copy.operands[i] = env[operand]
+    for region in copy.regions:
+        for block in region:
+            _replace_captured(block, env)
+    return list(copy.results)
+
+
+def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:
+    for inner in block.operations:
+        operation = inner.operation
+        for i, operand in enumerate(operation.operands):
+            if operand in env:
+                operation.operands[i] = env[operand]
+        for region in operation.regions:
+            for nested in region:
+                _replace_captured(nested, env)
+
+
+def rule(operation: Operation, kind: str) -> Op:
+    """The op behind an operation. Errors name the operation, its location and the rule asked for."""
+    try:
+        return read(operation)
+    except UnsupportedOp as error:
+        raise UnsupportedOp(f"{kind}: {error}") from None
+
+
+def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
+    """The error, with the location of the operation it arose at."""
+    text = str(error)
+    return error if " at " in text else UnsupportedOp(f"{text} (at {operation.location})")

@@ -1,0 +1,155 @@
+"""Forward-mode differentiation: @f -> @f.jvp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
+from irax_compiler.ops.control_flow import Derived, StructuredOp
+from irax_compiler.ops.core import Tangent, UnsupportedOp, zeros_like
+from irax_compiler.passes.core import (
+    Deriver,
+    Pass,
+    PassError,
+    clone,
+    find_function,
+    in_context,
+    register_pass,
+    returned,
+    rule,
+    walk,
+)
+
+
+@register_pass
+@dataclass
+class Jvp(Pass):
+    """Adds @f.jvp, which takes the arguments of @f and tangents of those in `wrt`, and returns the
+    results of @f and the tangents of those results that can have one (float and complex)."""
+
+    name: ClassVar[str] = "jvp"
+    func: str = "main"
+    wrt: tuple[int, ...] | None = None
+
+    def run(self, module: Module) -> None:
+        pattern = active_pattern(find_function(module, self.func), self.wrt)
+        JvpDeriver(module, instantiate=self.func).function(self.func, pattern)
+
+
+def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
+    """Which arguments `wrt` names; all those with a float or complex type when it is None.
+
+    Raises PassError for an index out of range or an argument that has no derivative.
+    """
+    arguments = list(mlir.body(function).arguments)
+    name = mlir.function_name(function)
+    if wrt is None:
+        return tuple(is_inexact(a) for a in arguments)
+    for index in wrt:
+        if not 0 <= index < len(arguments):
+            raise PassError(f"wrt={index}: @{name} has {len(arguments)} arguments, counted from 0")
+        if not is_inexact(arguments[index]):
+            raise PassError(
+                f"wrt={index}: argument {index} of @{name} has type {arguments[index].type}, which "
+                "has no derivative; expected a floating-point or complex one"
+            )
+    return tuple(i in wrt for i in range(len(arguments)))
+
+
+class JvpDeriver(Deriver):
+    """Derives @f.jvp; only results that depend on an active argument get a tangent, but for the
+    function `instantiate`, which gets zeros for the others."""
+
+    suffix = "jvp"
+
+    def __init__(self, module: Module, instantiate: str | None = None) -> None:
+        super().__init__(module)
+        self.instantiate = instantiate
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+        name = mlir.function_name(source)
+        function, tangents = differentiate(
+            self, source, pattern, f"{name}.{self.suffix}", split=False
+        )
+        block = mlir.body(function)
+        results, tangents = tangents
+        if name == self.instantiate:
+            with InsertionPoint(block), source.location:
+                tangents = [
+                    zeros_like(r) if t is None and is_inexact(r) else t
+                    for r, t in zip(results, tangents, strict=True)
+                ]
+        mlir.finish_function(function, [*results, *(t for t in tangents if t is not None)])
+        mlir.remove_dead_operations(block)
+        return Derived(mlir.function_name(function), tuple(t is not None for t in tangents))
+
+
+def differentiate(
+    transform: Deriver,
+    source: Operation,
+    active: Sequence[bool],
+    name: str,
+    split: bool,
+) -> tuple[Operation, tuple[list[Value], list[Tangent]]]:
+    """A function, not yet ended, of the arguments of `source` and the active ones' tangents, which
+    computes its results and their tangents; and those values.
+
+    With `split`, each operation in it is either independent of the tangents or linear in them.
+    """
+    arguments = list(mlir.body(source).arguments)
+    types = [a.type for a in arguments]
+    types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
+    function = transform.new_function(name, types, source.location)
+    block = mlir.body(function)
+    inputs = list(block.arguments)
+    primals = dict(zip(arguments, inputs, strict=False))
+    tangent_inputs = iter(inputs[len(arguments) :])
+    tangents = {
+        a: next(tangent_inputs)
+        for a, is_active in zip(arguments, active, strict=True)
+        if is_active
+    }
+    with InsertionPoint(block):
+        for operation in walk(mlir.body(source)):
+            _differentiate(transform, operation, primals, tangents, split)
+    outputs = returned(source)
+    return function, ([primals[v] for v in outputs], [tangents.get(v) for v in outputs])
+
+
+def _differentiate(
+    transform: Deriver,
+    operation: Operation,
+    primals: dict[Value, Value],
+    tangents: dict[Value, Value],
+    split: bool,
+) -> None:
+    operands = list(operation.operands)
+    results = list(operation.results)
+    active = [tangents.get(v) for v in operands]
+    if not any(t is not None for t in active):
+        primals.update(zip(results, clone(operation, primals), strict=True))
+        return
+    op = rule(operation, "jvp")
+    inputs = [primals[v] for v in operands]
+    marked = mlir.named("jvp", operation.location)
+    try:
+        if isinstance(op, StructuredOp):
+            with marked:
+                through = op.linearize_through if split else op.jvp_through
+                outputs, out_tangents = through(transform, inputs, active)
+        else:
+            outputs = clone(operation, primals)
+            if not any(is_inexact(r) for r in results):
+                out_tangents: Sequence[Tangent] = [None] * len(results)
+            else:
+                with marked:
+                    out_tangents = op.jvp(inputs, active, outputs)
+    except UnsupportedOp as error:
+        raise in_context(error, operation) from None
+    primals.update(zip(results, outputs, strict=True))
+    for result, tangent in zip(results, out_tangents, strict=True):
+        if tangent is not None:
+            tangents[result] = tangent

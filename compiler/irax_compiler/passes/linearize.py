@@ -1,0 +1,137 @@
+"""Linearization: @f -> @f.fwd, which runs f and keeps residuals, and @f.lin, the linear rest.
+
+The derivative is built first as in `jvp`, in one function; then each operation goes to @f.lin if it
+depends on a tangent and to @f.fwd if not. What @f.lin needs of @f.fwd are the residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
+from irax_compiler.ops.control_flow import Linearized
+from irax_compiler.ops.core import Tangent, zeros_like
+from irax_compiler.passes.core import Deriver, Pass, clone, find_function, register_pass, walk
+from irax_compiler.passes.jvp import active_pattern, differentiate
+
+
+@register_pass
+@dataclass
+class Linearize(Pass):
+    """Adds @f.fwd, which takes the arguments of @f and returns its results and the residuals, and
+    @f.lin, which takes the residuals and tangents of the arguments in `wrt` and returns the
+    tangents of the results that can have one; @f.lin is linear in the tangents."""
+
+    name: ClassVar[str] = "linearize"
+    func: str = "main"
+    wrt: tuple[int, ...] | None = None
+
+    def run(self, module: Module) -> None:
+        pattern = active_pattern(find_function(module, self.func), self.wrt)
+        LinearizeDeriver(module, instantiate=self.func).function(self.func, pattern)
+
+
+class LinearizeDeriver(Deriver):
+    """Derives @f.fwd and @f.lin; only results that depend on an active argument get a tangent, but
+    for the function `instantiate`, which gets zeros for the others."""
+
+    suffix = "lin"
+
+    def __init__(self, module: Module, instantiate: str | None = None) -> None:
+        super().__init__(module)
+        self.instantiate = instantiate
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Linearized:
+        name = mlir.function_name(source)
+        joint, (results, tangents) = differentiate(
+            self, source, pattern, f"{name}.{self.suffix}.joint", split=True
+        )
+        if name == self.instantiate:
+            with InsertionPoint(mlir.body(joint)), source.location:
+                tangents = [
+                    zeros_like(r) if t is None and is_inexact(r) else t
+                    for r, t in zip(results, tangents, strict=True)
+                ]
+        mlir.finish_function(joint, [*results, *(t for t in tangents if t is not None)])
+        mlir.remove_dead_operations(mlir.body(joint))
+        split = self._split(joint, name, len(pattern), results, tangents)
+        del self.functions[mlir.function_name(joint)]
+        joint.erase()
+        return split
+
+    def _split(
+        self,
+        joint: Operation,
+        name: str,
+        num_primals: int,
+        results: Sequence[Value],
+        tangents: Sequence[Tangent],
+    ) -> Linearized:
+        block = mlir.body(joint)
+        inputs = list(block.arguments)
+        primal_inputs, tangent_inputs = inputs[:num_primals], inputs[num_primals:]
+        depends = set(tangent_inputs)
+        forward_operations, linear_operations = [], []
+        for operation in walk(block):
+            if any(v in depends for v in operation.operands):
+                depends.update(operation.results)
+                linear_operations.append(operation)
+            else:
+                forward_operations.append(operation)
+        outputs = [t for t in tangents if t is not None]
+        needed = [v for operation in linear_operations for v in operation.operands]
+        residuals = Residuals([v for v in [*needed, *outputs] if v not in depends])
+
+        forward = self.new_function(f"{name}.fwd", [v.type for v in primal_inputs], joint.location)
+        env = dict(zip(primal_inputs, mlir.body(forward).arguments, strict=True))
+        with InsertionPoint(mlir.body(forward)):
+            for operation in forward_operations:
+                env.update(zip(operation.results, clone(operation, env), strict=True))
+        saved = residuals.saved
+        mlir.finish_function(forward, [env[v] for v in [*results, *saved]])
+        mlir.remove_dead_operations(mlir.body(forward))
+
+        linear_inputs = [*saved, *tangent_inputs]
+        linear = self.new_function(
+            f"{name}.lin", [v.type for v in linear_inputs], joint.location
+        )
+        env = dict(zip(linear_inputs, mlir.body(linear).arguments, strict=True))
+        with InsertionPoint(mlir.body(linear)):
+            for operation in [*residuals.recomputed, *linear_operations]:
+                env.update(zip(operation.results, clone(operation, env), strict=True))
+        mlir.finish_function(linear, [env[v] for v in outputs])
+        return Linearized(
+            mlir.function_name(forward),
+            tuple(t is not None for t in tangents),
+            mlir.function_name(linear),
+        )
+
+
+class Residuals:
+    """What the linear part needs: values saved by the forward part, and cheap operations that are
+    done again instead (constants, iotas, and broadcasts, which only make values larger)."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self.saved: list[Value] = []
+        self.recomputed: list[Operation] = []
+        self._seen: set[Value] = set()
+        for value in values:
+            self._add(value)
+
+    def _add(self, value: Value) -> None:
+        if value in self._seen:
+            return
+        self._seen.add(value)
+        operation = None if mlir.is_argument(value) else value.owner.operation
+        if operation is not None and operation.name in RECOMPUTED:
+            for operand in operation.operands:
+                self._add(operand)
+            self.recomputed.append(operation)
+        else:
+            self.saved.append(value)
+
+
+RECOMPUTED = {"stablehlo.constant", "stablehlo.iota", "stablehlo.broadcast_in_dim"}

@@ -1,0 +1,130 @@
+"""Transposition: a linear function -> its transpose, which takes cotangents of the results to
+cotangents of the arguments. Reverse mode is `linearize`, then this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.control_flow import Derived, StructuredOp
+from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.elementwise import add_tangents
+from irax_compiler.passes.core import (
+    Deriver,
+    Pass,
+    clone,
+    find_function,
+    in_context,
+    register_pass,
+    returned,
+    rule,
+    walk,
+)
+from irax_compiler.passes.jvp import active_pattern
+
+
+@register_pass
+@dataclass
+class Transpose(Pass):
+    """Adds the transpose of @f with respect to the arguments in `wrt`, in which @f must be linear:
+    a function of the other arguments and the results' cotangents. It is called @g.bwd where @f is
+    @g.lin, and @f.transpose otherwise."""
+
+    name: ClassVar[str] = "transpose"
+    func: str = "main"
+    wrt: tuple[int, ...] | None = None
+
+    def run(self, module: Module) -> None:
+        function = find_function(module, self.func)
+        linear = active_pattern(function, self.wrt)
+        pattern = (linear, (True,) * len(returned(function)))
+        TransposeDeriver(module, instantiate=self.func).function(self.func, pattern)
+
+
+class TransposeDeriver(Deriver):
+    """Derives transposes for patterns (which arguments are linear, which results have a
+    cotangent); arguments whose cotangent is zero get none, but in function `instantiate`."""
+
+    suffix = "transpose"
+
+    def __init__(self, module: Module, instantiate: str | None = None) -> None:
+        super().__init__(module)
+        self.instantiate = instantiate
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+        linear, has_cotangent = pattern
+        name = mlir.function_name(source)
+        arguments = list(mlir.body(source).arguments)
+        outputs = returned(source)
+        given = [v for v, has in zip(outputs, has_cotangent, strict=True) if has]
+        known = [a for a, is_linear in zip(arguments, linear, strict=True) if not is_linear]
+        transposed = (
+            f"{name.removesuffix('.lin')}.bwd" if name.endswith(".lin") else f"{name}.transpose"
+        )
+        function = self.new_function(
+            transposed, [v.type for v in [*known, *given]], source.location
+        )
+        inputs = list(mlir.body(function).arguments)
+        env = dict(zip(known, inputs, strict=False))
+        cotangents: dict[Value, Value] = {}
+        unknown = {a for a, is_linear in zip(arguments, linear, strict=True) if is_linear}
+        with InsertionPoint(mlir.body(function)), mlir.named("transpose", source.location):
+            for value, ct in zip(given, inputs[len(known) :], strict=True):
+                accumulate(cotangents, value, ct)
+            pending = []
+            for operation in walk(mlir.body(source)):
+                if any(v in unknown for v in operation.operands):
+                    unknown.update(operation.results)
+                    pending.append(operation)
+                else:
+                    env.update(zip(operation.results, clone(operation, env), strict=True))
+            for operation in reversed(pending):
+                self._transpose(operation, env, unknown, cotangents)
+            wanted = [a for a, is_linear in zip(arguments, linear, strict=True) if is_linear]
+            results = [
+                zeros_like(a) if name == self.instantiate and a not in cotangents
+                else cotangents.get(a)
+                for a in wanted
+            ]
+        mlir.finish_function(function, [ct for ct in results if ct is not None])
+        mlir.remove_dead_operations(mlir.body(function))
+        present = iter(ct is not None for ct in results)
+        return Derived(
+            mlir.function_name(function),
+            tuple(next(present) if is_linear else False for is_linear in linear),
+        )
+
+    def _transpose(
+        self,
+        operation: Operation,
+        env: dict[Value, Value],
+        unknown: set[Value],
+        cotangents: dict[Value, Value],
+    ) -> None:
+        given: list[Tangent] = [cotangents.pop(v, None) for v in operation.results]
+        if not any(ct is not None for ct in given):
+            return
+        op = rule(operation, "transpose")
+        values = list(operation.operands)
+        operands = [Linear(v.type) if v in unknown else env[v] for v in values]
+        try:
+            with mlir.named("transpose", operation.location):
+                if isinstance(op, StructuredOp):
+                    found: Sequence[Tangent] = op.transpose_through(self, given, operands)
+                else:
+                    found = op.transpose(given, operands)
+                for value, ct in zip(values, found, strict=True):
+                    if ct is not None:
+                        accumulate(cotangents, value, ct)
+        except UnsupportedOp as error:
+            raise in_context(error, operation) from None
+
+
+def accumulate(cotangents: dict[Value, Value], value: Value, ct: Value) -> None:
+    """Adds to the cotangent of a value, which is zero until something is added."""
+    total = add_tangents(cotangents.get(value), ct)
+    assert total is not None
+    cotangents[value] = total

@@ -1,0 +1,123 @@
+"""Pipelines as text: `vjp{func=main wrt=0,1},batch{func=main.vjp},canonicalize,cse`.
+
+irax's passes and MLIR's own stand in the same string; each leaves a module that verifies.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import MLIRError, Module
+from irax_compiler.passes import PASSES, Pass, PassError
+
+
+@dataclass(frozen=True)
+class NativePass:
+    """One of MLIR's own passes, with its options as MLIR spells them."""
+
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.text
+
+    def run(self, module: Module) -> None:
+        try:
+            manager = mlir.passmanager.PassManager.parse(
+                f"builtin.module({self.text})", mlir.CONTEXT
+            )
+        except (MLIRError, ValueError) as error:
+            raise PassError(
+                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
+                f"nor one of MLIR ({str(error).splitlines()[-1]})"
+            ) from None
+        manager.run(module.operation)
+
+
+def parse_pipeline(text: str) -> list[Pass | NativePass]:
+    """The passes that a pipeline's text names.
+
+    Raises PassError for an unknown pass or option, or an option's malformed value.
+    """
+    return [_parse_pass(item) for item in _split(text, ",")]
+
+
+def run_pipeline(
+    module: Module, text: str, after: Callable[[str, Module], None] | None = None
+) -> None:
+    """Runs a pipeline on a module, in place, verifying after each pass.
+
+    `after(name, module)` is called after each pass with the pass's text.
+    """
+    for text_of_pass, pass_ in zip(_split(text, ","), parse_pipeline(text), strict=True):
+        pass_.run(module)
+        try:
+            module.operation.verify()
+        except MLIRError as error:
+            raise PassError(
+                f"{text_of_pass}: the module no longer verifies: {mlir.error_text(error)}"
+            ) from None
+        if after is not None:
+            after(text_of_pass, module)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Splits at separators outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for i, character in enumerate(text):
+        depth += (character in "{([") - (character in "})]")
+        if character == separator and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    parts.append(text[start:].strip())
+    if depth:
+        raise PassError(f"unbalanced brackets in pipeline {text!r}")
+    return [part for part in parts if part]
+
+
+def _parse_pass(text: str) -> Pass | NativePass:
+    match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
+    if match is None or match[1] not in PASSES:
+        return NativePass(text)
+    cls = PASSES[match[1]]
+    types_of = typing.get_type_hints(cls)
+    known = {f.name: types_of[f.name] for f in fields(cls)}
+    options = {}
+    for name, value in _options(match[2] or "", cls.name):
+        if name not in known:
+            there = ", ".join(known) or "no options"
+            raise PassError(f"{cls.name}: unknown option {name!r}; it has {there}")
+        options[name] = _parse_value(cls.name, name, value, known[name])
+    return cls(**options)
+
+
+def _options(text: str, pass_name: str) -> Iterator[tuple[str, str]]:
+    for item in _split(text, " "):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise PassError(f"{pass_name}: expected option=value, got {item!r}")
+        yield name, value
+
+
+def _parse_value(pass_name: str, name: str, text: str, kind: Any) -> Any:
+    if isinstance(kind, types.UnionType):
+        if text == "None":
+            return None
+        kind = next(k for k in typing.get_args(kind) if k is not types.NoneType)
+    try:
+        if typing.get_origin(kind) is tuple:
+            element = typing.get_args(kind)[0]
+            return tuple(
+                _parse_value(pass_name, name, part, element) for part in text.split(",") if part
+            )
+        if kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+        return kind(text)
+    except (ValueError, KeyError):
+        raise PassError(f"{pass_name}: option {name}={text!r} is not a valid {kind}") from None
