@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,7 +36,8 @@ class Jvp(Pass):
 
     def run(self, module: Module) -> None:
         pattern = active_pattern(find_function(module, self.func), self.wrt)
-        JvpDeriver(module, instantiate=self.func).function(self.func, pattern)
+        outputs = {self.func: differentiable_results(module, self.func)}
+        JvpDeriver(module, outputs).function(self.func, pattern)
 
 
 def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
@@ -59,29 +60,42 @@ def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool
     return tuple(i in wrt for i in range(len(arguments)))
 
 
+def differentiable_results(module: Module, name: str) -> tuple[bool, ...]:
+    """Which results of a function can have a tangent: those of float and complex types."""
+    return tuple(map(is_inexact, returned(find_function(module, name))))
+
+
+def fix_outputs(
+    results: Sequence[Value], tangents: Sequence[Tangent], wanted: Sequence[bool]
+) -> list[Tangent]:
+    """The tangents of the wanted results: zeros where there is none, None for unwanted ones."""
+    return [
+        (zeros_like(r) if t is None else t) if wants else None
+        for r, t, wants in zip(results, tangents, wanted, strict=True)
+    ]
+
+
 class JvpDeriver(Deriver):
-    """Derives @f.jvp; only results that depend on an active argument get a tangent, but for the
-    function `instantiate`, which gets zeros for the others."""
+    """Derives @f.jvp. Those results get a tangent that depend on an active argument; for functions
+    named in `outputs`, those which it marks, zeros if need be."""
 
     suffix = "jvp"
 
-    def __init__(self, module: Module, instantiate: str | None = None) -> None:
+    def __init__(
+        self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None
+    ) -> None:
         super().__init__(module)
-        self.instantiate = instantiate
+        self.outputs = outputs or {}
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         name = mlir.function_name(source)
-        function, tangents = differentiate(
+        function, (results, tangents) = differentiate(
             self, source, pattern, f"{name}.{self.suffix}", split=False
         )
         block = mlir.body(function)
-        results, tangents = tangents
-        if name == self.instantiate:
+        if name in self.outputs:
             with InsertionPoint(block), source.location:
-                tangents = [
-                    zeros_like(r) if t is None and is_inexact(r) else t
-                    for r, t in zip(results, tangents, strict=True)
-                ]
+                tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(function, [*results, *(t for t in tangents if t is not None)])
         mlir.remove_dead_operations(block)
         return Derived(mlir.function_name(function), tuple(t is not None for t in tangents))

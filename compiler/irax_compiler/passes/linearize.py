@@ -6,16 +6,21 @@ depends on a tangent and to @f.fwd if not. What @f.lin needs of @f.fwd are the r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow import Linearized
-from irax_compiler.ops.core import Tangent, zeros_like
+from irax_compiler.ops.core import Tangent
 from irax_compiler.passes.core import Deriver, Pass, clone, find_function, register_pass, walk
-from irax_compiler.passes.jvp import active_pattern, differentiate
+from irax_compiler.passes.jvp import (
+    active_pattern,
+    differentiable_results,
+    differentiate,
+    fix_outputs,
+)
 
 
 @register_pass
@@ -31,30 +36,30 @@ class Linearize(Pass):
 
     def run(self, module: Module) -> None:
         pattern = active_pattern(find_function(module, self.func), self.wrt)
-        LinearizeDeriver(module, instantiate=self.func).function(self.func, pattern)
+        outputs = {self.func: differentiable_results(module, self.func)}
+        LinearizeDeriver(module, outputs).function(self.func, pattern)
 
 
 class LinearizeDeriver(Deriver):
-    """Derives @f.fwd and @f.lin; only results that depend on an active argument get a tangent, but
-    for the function `instantiate`, which gets zeros for the others."""
+    """Derives @f.fwd and @f.lin. Those results get a tangent that depend on an active argument; for
+    functions named in `outputs`, those which it marks, zeros if need be."""
 
     suffix = "lin"
 
-    def __init__(self, module: Module, instantiate: str | None = None) -> None:
+    def __init__(
+        self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None
+    ) -> None:
         super().__init__(module)
-        self.instantiate = instantiate
+        self.outputs = outputs or {}
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Linearized:
         name = mlir.function_name(source)
         joint, (results, tangents) = differentiate(
             self, source, pattern, f"{name}.{self.suffix}.joint", split=True
         )
-        if name == self.instantiate:
+        if name in self.outputs:
             with InsertionPoint(mlir.body(joint)), source.location:
-                tangents = [
-                    zeros_like(r) if t is None and is_inexact(r) else t
-                    for r, t in zip(results, tangents, strict=True)
-                ]
+                tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(joint, [*results, *(t for t in tangents if t is not None)])
         mlir.remove_dead_operations(mlir.body(joint))
         split = self._split(joint, name, len(pattern), results, tangents)

@@ -9,7 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, is_inexact
 from irax_compiler.ops.control_flow import Linearized, call_function
 from irax_compiler.passes.core import Pass, find_function, register_pass, returned
-from irax_compiler.passes.jvp import active_pattern
+from irax_compiler.passes.jvp import active_pattern, differentiable_results
 from irax_compiler.passes.linearize import LinearizeDeriver
 from irax_compiler.passes.transpose import TransposeDeriver
 
@@ -28,7 +28,8 @@ class Vjp(Pass):
     def run(self, module: Module) -> None:
         function = find_function(module, self.func)
         active = active_pattern(function, self.wrt)
-        reverse = derive_vjp(module, self.func, active)
+        wanted = differentiable_results(module, self.func)
+        reverse = derive_vjp(module, self.func, active, wanted)
         results = returned(function)
         cotangent_types = [v.type for v in results if is_inexact(v)]
         inputs = [a.type for a in mlir.body(function).arguments]
@@ -67,9 +68,12 @@ class Reverse:
     """The name of the function from residuals and cotangents to the arguments' cotangents."""
 
 
-def derive_vjp(module: Module, name: str, active: tuple[bool, ...]) -> Reverse:
-    """Adds @f.fwd, @f.lin and @f.bwd of function `name` for the active arguments."""
-    linearized = LinearizeDeriver(module, instantiate=name).function(name, active)
+def derive_vjp(
+    module: Module, name: str, active: tuple[bool, ...], wanted: tuple[bool, ...]
+) -> Reverse:
+    """Adds @f.fwd, @f.lin and @f.bwd of function `name` for the active arguments and the results
+    that are wanted: @f.bwd takes a cotangent for each of these."""
+    linearized = LinearizeDeriver(module, {name: wanted}).function(name, active)
     assert isinstance(linearized, Linearized)
     transposer = TransposeDeriver(module, instantiate=linearized.linear)
     linear = transposer.functions[linearized.linear]
