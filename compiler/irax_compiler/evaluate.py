@@ -5,7 +5,7 @@ It runs what is called outside `jit`, it is the oracle of the tests, and `--devi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ class Evaluator:
     """Evaluates functions of one module. Functions are read once and may be run many times."""
 
     def __init__(self, module: Module) -> None:
+        self.module = module  # its operations live as long as it does
         self.functions = mlir.functions(module)
         self._programs: dict[str, Program] = {}
 
@@ -94,10 +95,16 @@ def evaluate(op: Op, operands: Sequence[Any], call: Any) -> Sequence[np.ndarray]
     return (np.asarray(results),) if op.num_results == 1 else results
 
 
-def evaluate_value(value: Value, known: dict[Value, np.ndarray], call: Any) -> np.ndarray | None:
-    """The value of an unfinished function's operation result, if it follows from `known` values.
+def evaluate_value(
+    value: Value,
+    known: dict[Value, np.ndarray],
+    argument: Callable[[Value], np.ndarray | None],
+    call: Any,
+) -> np.ndarray | None:
+    """The value of an operation's result in an unfinished function, if it follows from what
+    `argument` knows of the function's arguments; None if not.
 
-    What is found on the way is added to `known`. None if it depends on an argument not in it.
+    What is found on the way is kept in `known`, which the next call starts from.
     """
     pending = [value]
     while pending:
@@ -106,7 +113,11 @@ def evaluate_value(value: Value, known: dict[Value, np.ndarray], call: Any) -> n
             pending.pop()
             continue
         if mlir.is_argument(current):
-            return None
+            found = argument(current)
+            if found is None:
+                return None
+            known[current] = found
+            continue
         operation: Operation = current.owner.operation
         missing = [v for v in operation.operands if v not in known]
         if missing:
