@@ -10,6 +10,7 @@ from irax_compiler.ops import (  # noqa: F401  (importing a family registers its
     comparison,
     control_flow,
     conversion,
+    dot,
     reduction,
     shape,
 )

@@ -45,12 +45,6 @@ class Compare(Op):
     comparison_direction: str = attribute(keyword("comparison_direction"))
     compare_type: str | None = attribute(keyword("comparison_type"))
 
-    def attributes(self):
-        encoded = super().attributes()
-        if self.compare_type is None:
-            del encoded["compare_type"]
-        return encoded
-
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self.compare_type == "TOTALORDER":
             x, y = _total_order_key(x), _total_order_key(y)

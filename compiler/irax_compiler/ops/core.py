@@ -66,12 +66,13 @@ class Op:
         return tuple(operation.results)
 
     def attributes(self) -> dict[str, Attribute]:
-        """The MLIR attributes that hold the parameters: by default, each field through its codec."""
+        """The MLIR attributes that hold the parameters: by default, each field through its codec,
+        and no attribute where it is None."""
         encoded = {}
         for f in fields(self):  # pyright: ignore[reportArgumentType]
-            codec = f.metadata.get("codec")
-            if isinstance(codec, AttributeCodec):
-                encoded[codec.name or f.name] = codec.encode(getattr(self, f.name))
+            codec, value = f.metadata.get("codec"), getattr(self, f.name)
+            if isinstance(codec, AttributeCodec) and value is not None:
+                encoded[codec.name or f.name] = codec.encode(value)
         return encoded
 
     def result_types(self, operands: Sequence[Value]) -> Sequence[Type] | None:

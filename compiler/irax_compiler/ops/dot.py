@@ -1,0 +1,274 @@
+"""Products summed over shared dimensions: dot_general, and dot, a short way to write some of them.
+
+The result of `dot_general` has the batching dimensions first, then the free ones of the left
+operand, then the free ones of the right; both transposes and the batched form are again a
+`dot_general`, chosen so that as few dimensions as possible have to move.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, shape
+from irax_compiler.ops.core import (
+    AttributeCodec,
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    attribute,
+    register_class,
+    result_dtype,
+)
+from irax_compiler.ops.elementwise import add_tangents
+
+Dimensions = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DotDimensions:
+    """Which dimensions of the two operands go together: those at the same place in a pair."""
+
+    lhs_batching: Dimensions = ()
+    rhs_batching: Dimensions = ()
+    lhs_contracting: Dimensions = ()
+    rhs_contracting: Dimensions = ()
+
+    @property
+    def swapped(self) -> DotDimensions:
+        """The same with left and right exchanged."""
+        return DotDimensions(
+            self.rhs_batching, self.lhs_batching, self.rhs_contracting, self.lhs_contracting
+        )
+
+    def lhs_free(self, rank: int) -> Dimensions:
+        """The dimensions of a left operand of `rank` that are neither batching nor contracting."""
+        return _others(rank, self.lhs_batching + self.lhs_contracting)
+
+    def rhs_free(self, rank: int) -> Dimensions:
+        """The dimensions of a right operand of `rank` that are neither batching nor contracting."""
+        return _others(rank, self.rhs_batching + self.rhs_contracting)
+
+
+def _others(rank: int, dimensions: Dimensions) -> Dimensions:
+    return tuple(d for d in range(rank) if d not in dimensions)
+
+
+_NAMES = (
+    "lhs_batching_dimensions",
+    "rhs_batching_dimensions",
+    "lhs_contracting_dimensions",
+    "rhs_contracting_dimensions",
+)
+
+
+def _encode_dimensions(dimensions: DotDimensions) -> Attribute:
+    fields = (
+        dimensions.lhs_batching,
+        dimensions.rhs_batching,
+        dimensions.lhs_contracting,
+        dimensions.rhs_contracting,
+    )
+    parts = (f"{name} = {list(value)}" for name, value in zip(_NAMES, fields, strict=True) if value)
+    return mlir.parse_attribute(f"#stablehlo.dot<{', '.join(parts)}>")
+
+
+@lru_cache(maxsize=65536)
+def _decode_dimensions(attribute: Attribute) -> DotDimensions:
+    found = dict(re.findall(r"(\w+) = \[([\d, ]*)\]", mlir.attribute_text(attribute)))
+    return DotDimensions(
+        *(tuple(map(int, found.get(n, "").replace(",", " ").split())) for n in _NAMES)
+    )
+
+
+_DIMENSIONS = AttributeCodec(_encode_dimensions, _decode_dimensions)
+_PRECISION = AttributeCodec(
+    lambda v: mlir.parse_attribute(f"[{', '.join(f'#stablehlo<precision {p}>' for p in v)}]"),
+    lambda a: tuple(re.findall(r"precision (\w+)", mlir.attribute_text(a))),
+)
+_ALGORITHM = AttributeCodec(
+    lambda v: mlir.parse_attribute(f"#stablehlo.dot_algorithm<{v}>"),
+    lambda a: mlir.attribute_text(a)[len("#stablehlo.dot_algorithm<") : -1],
+)
+
+
+@register_class
+@dataclass(frozen=True)
+class DotGeneral(Op):
+    """Sums of products over the contracting dimensions, for each index of the batching ones."""
+
+    name = "stablehlo.dot_general"
+    dimensions: DotDimensions = attribute(_DIMENSIONS, "dot_dimension_numbers")
+    dtype: np.dtype = result_dtype()
+    precision: tuple[str, str] | None = attribute(_PRECISION, "precision_config")
+    """DEFAULT, HIGH or HIGHEST for each operand."""
+    algorithm: str | None = attribute(_ALGORITHM)
+    """How the hardware is to compute it: the contents of `#stablehlo.dot_algorithm<...>`."""
+
+    def result_types(self, operands: Sequence[Value]):
+        x, y = map(shape_of, operands)
+        kept = [x[d] for d in self.dimensions.lhs_batching]
+        kept += [x[d] for d in self.dimensions.lhs_free(len(x))]
+        kept += [y[d] for d in self.dimensions.rhs_free(len(y))]
+        return [mlir.tensor_type(tuple(kept), self.dtype)]
+
+    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        working = self.dtype
+        if inexact(working):
+            working = _working_dtype(x.dtype, y.dtype, self.dtype)
+        elif working.kind == "V":
+            working = np.dtype(np.int32)  # int4 and uint4: wrapped around when rounded
+        lhs_order, rhs_order, num_batching, num_contracting = _layout(
+            self.dimensions, x.ndim, y.ndim
+        )
+        x = x.astype(working, copy=False).transpose(lhs_order)
+        y = y.astype(working, copy=False).transpose(rhs_order)
+        if num_batching or num_contracting != 1 or x.ndim > 2 or y.ndim > 2:
+            free = x.ndim - num_contracting
+            kept = x.shape[:free] + y.shape[num_batching + num_contracting :]
+            batch, contracted = x.shape[:num_batching], int(np.prod(x.shape[free:]))
+            x = x.reshape(*batch, int(np.prod(x.shape[num_batching:free])), contracted)
+            y = y.reshape(*batch, contracted, int(np.prod(kept[free:])))
+            return np.matmul(x, y).reshape(kept).astype(self.dtype, copy=False)
+        return np.matmul(x, y).astype(self.dtype, copy=False)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        (x, y), (t_x, t_y) = primals, tangents
+        return [
+            add_tangents(
+                None if t_x is None else self(t_x, y), None if t_y is None else self(x, t_y)
+            )
+        ]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        (ct,) = cotangents
+        assert ct is not None
+        x, y = operands
+        if isinstance(x, Linear) and isinstance(y, Linear):
+            return super().transpose(cotangents, operands)
+        if isinstance(x, Linear):
+            return [self._transposed(ct, x, y), None]
+        assert isinstance(y, Linear)
+        return [None, self._swapped()._transposed(ct, y, x, swapped=True)]
+
+    def _swapped(self) -> DotGeneral:
+        precision = self.precision and self.precision[::-1]
+        return replace(self, dimensions=self.dimensions.swapped, precision=precision)
+
+    def _transposed(self, ct: Value, x: Linear, y: Value, swapped: bool = False) -> Value:
+        """The cotangent of the left operand: the cotangent times y, summed over y's free dimensions.
+
+        `swapped` says that x and y have changed places already, so that ct has y's dimensions
+        before those of x.
+        """
+        dims = self.dimensions
+        x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+        x_free, y_free = dims.lhs_free(x_rank), dims.rhs_free(y_rank)
+        batching = tuple(range(len(dims.lhs_batching)))
+        first = len(batching) + (0 if swapped else len(x_free))
+        op = self
+        if dtype_of(ct) != dtype_of(y):
+            working = _working_dtype(dtype_of(ct), dtype_of(y))
+            ct, y = conversion.convert(ct, working), conversion.convert(y, working)
+            op = replace(op, algorithm=None)
+        contracted = tuple(range(first, first + len(y_free)))
+        op = replace(
+            op,
+            dimensions=DotDimensions(batching, dims.rhs_batching, contracted, y_free),
+            dtype=dtype_of(y),
+        )
+        # The result has the contracted dimensions of x in the order they have in y; with ct on the
+        # left they come after its free ones, with ct on the right before.
+        partner = dict(zip(dims.rhs_contracting, dims.lhs_contracting, strict=True))
+        x_contracted = tuple(partner[d] for d in sorted(partner))
+        order = dims.lhs_batching + x_free + x_contracted
+        other_order = dims.lhs_batching + x_contracted + x_free
+        if order != tuple(range(x_rank)) and other_order == tuple(range(x_rank)):
+            return conversion.convert(op._swapped()(y, ct), dtype_of(x))
+        result = conversion.convert(op(ct, y), dtype_of(x))
+        return shape.transpose(result, np.argsort(order).tolist())
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        x_axis, y_axis = axes
+        dims = self.dimensions
+        wider = DotDimensions(
+            _moved(dims.lhs_batching, x_axis),
+            _moved(dims.rhs_batching, y_axis),
+            _moved(dims.lhs_contracting, x_axis),
+            _moved(dims.rhs_contracting, y_axis),
+        )
+        if x_axis is not None and y_axis is not None:
+            wider = replace(
+                wider,
+                lhs_batching=(x_axis, *wider.lhs_batching),
+                rhs_batching=(y_axis, *wider.rhs_batching),
+            )
+            return replace(self, dimensions=wider).build(operands), [0]
+        # A mapped operand's axis is one more free dimension: nothing is broadcast.
+        x, y = operands
+        axis = len(wider.lhs_batching)
+        if x_axis is not None:
+            axis += wider.lhs_free(len(shape_of(x))).index(x_axis)
+        else:
+            assert y_axis is not None
+            axis += len(wider.lhs_free(len(shape_of(x))))
+            axis += wider.rhs_free(len(shape_of(y))).index(y_axis)
+        return replace(self, dimensions=wider).build(operands), [axis]
+
+
+def _moved(dimensions: Dimensions, axis: Axis) -> Dimensions:
+    """The dimensions' places once another dimension stands at `axis`."""
+    return dimensions if axis is None else tuple(d + (d >= axis) for d in dimensions)
+
+
+@lru_cache(maxsize=4096)
+def _layout(
+    dimensions: DotDimensions, x_rank: int, y_rank: int
+) -> tuple[Dimensions, Dimensions, int, int]:
+    """Both operands' dimensions in the order of np.matmul; the numbers of batching and contracting
+    dimensions."""
+    return (
+        dimensions.lhs_batching + dimensions.lhs_free(x_rank) + dimensions.lhs_contracting,
+        dimensions.rhs_batching + dimensions.rhs_contracting + dimensions.rhs_free(y_rank),
+        len(dimensions.lhs_batching),
+        len(dimensions.lhs_contracting),
+    )
+
+
+def _working_dtype(*dtypes: np.dtype) -> np.dtype:
+    """A dtype to compute in: the widest, and at least float32."""
+    known = (d if d.kind in "fc" and d.itemsize >= 4 else np.dtype(np.float32) for d in dtypes)
+    return np.result_type(*known)
+
+
+@register_class
+class Dot(Op):
+    """The form without batching that contracts the last dimension of a matrix or vector with the
+    first of another. It is read as a `DotGeneral`, and so never built."""
+
+    name = "stablehlo.dot"
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        full = DotGeneral.read(operation)
+        assert isinstance(full, DotGeneral)
+        last = len(shape_of(operation.operands[0])) - 1
+        return replace(full, dimensions=DotDimensions((), (), (last,), (0,)))
+
+
+def dot_general(
+    x: Value, y: Value, dimensions: DotDimensions, dtype: np.dtype | None = None
+) -> Value:
+    """A dot_general of default precision; its dtype is that of `x` if not given."""
+    return DotGeneral(dimensions, dtype or dtype_of(x), None, None)(x, y)
