@@ -12,6 +12,7 @@ parameters is an instance of a class that serves its like (`elementwise.sine`). 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -196,6 +197,37 @@ def keyword(kind: str) -> AttributeCodec:
         lambda v: mlir.parse_attribute(f"#stablehlo<{kind} {v}>"),
         lambda a: mlir.attribute_text(a)[len(f"#stablehlo<{kind} ") : -1],
     )
+
+
+def numbers(kind: str, cls: type, keys: Sequence[str] = ()) -> AttributeCodec:
+    """One of StableHLO's structs of dimension numbers, such as `#stablehlo.dot<...>`.
+
+    `cls` is a frozen dataclass of ints and tuples of ints, 0 and () by default: what the text
+    leaves out. `keys` are the names of its fields in the text, where those differ.
+    """
+    names = [f.name for f in fields(cls)]
+    keys = keys or names
+
+    def encode(value: Any) -> Attribute:
+        stated = ((key, getattr(value, name)) for key, name in zip(keys, names, strict=True))
+        items = (
+            f"{key} = " + (f"[{_commas(v)}]" if isinstance(v, tuple) else str(v))
+            for key, v in stated
+            if v
+        )
+        return mlir.parse_attribute(f"#stablehlo.{kind}<{', '.join(items)}>")
+
+    @lru_cache(maxsize=4096)
+    def decode(attribute: Attribute) -> Any:
+        found = re.findall(r"(\w+) = (\d+|\[[\d, ]*\])", mlir.attribute_text(attribute))
+        values = {
+            key: tuple(int(n) for n in re.findall(r"\d+", text)) if "[" in text else int(text)
+            for key, text in found
+        }
+        stated = zip(keys, names, strict=True)
+        return cls(**{name: values[key] for key, name in stated if key in values})
+
+    return AttributeCodec(encode, decode)
 
 
 # ---- the registry --------------------------------------------------------------------------------
