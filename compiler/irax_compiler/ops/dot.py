@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.core import (
     AttributeCodec,
@@ -24,6 +24,7 @@ from irax_compiler.ops.core import (
     Op,
     Tangent,
     attribute,
+    numbers,
     register_class,
     result_dtype,
 )
@@ -61,34 +62,16 @@ def _others(rank: int, dimensions: Dimensions) -> Dimensions:
     return tuple(d for d in range(rank) if d not in dimensions)
 
 
-_NAMES = (
-    "lhs_batching_dimensions",
-    "rhs_batching_dimensions",
-    "lhs_contracting_dimensions",
-    "rhs_contracting_dimensions",
+_DIMENSIONS = numbers(
+    "dot",
+    DotDimensions,
+    (
+        "lhs_batching_dimensions",
+        "rhs_batching_dimensions",
+        "lhs_contracting_dimensions",
+        "rhs_contracting_dimensions",
+    ),
 )
-
-
-def _encode_dimensions(dimensions: DotDimensions) -> Attribute:
-    fields = (
-        dimensions.lhs_batching,
-        dimensions.rhs_batching,
-        dimensions.lhs_contracting,
-        dimensions.rhs_contracting,
-    )
-    parts = (f"{name} = {list(value)}" for name, value in zip(_NAMES, fields, strict=True) if value)
-    return mlir.parse_attribute(f"#stablehlo.dot<{', '.join(parts)}>")
-
-
-@lru_cache(maxsize=65536)
-def _decode_dimensions(attribute: Attribute) -> DotDimensions:
-    found = dict(re.findall(r"(\w+) = \[([\d, ]*)\]", mlir.attribute_text(attribute)))
-    return DotDimensions(
-        *(tuple(map(int, found.get(n, "").replace(",", " ").split())) for n in _NAMES)
-    )
-
-
-_DIMENSIONS = AttributeCodec(_encode_dimensions, _decode_dimensions)
 _PRECISION = AttributeCodec(
     lambda v: mlir.parse_attribute(f"[{', '.join(f'#stablehlo<precision {p}>' for p in v)}]"),
     lambda a: tuple(re.findall(r"precision (\w+)", mlir.attribute_text(a))),
