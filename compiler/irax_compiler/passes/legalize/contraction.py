@@ -1,0 +1,52 @@
+"""Cures for sums over dimensions: dot_general and reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, dot, reduction
+from irax_compiler.ops.core import full_like, read
+from irax_compiler.passes.legalize.cure import cure
+
+FLOAT32 = np.dtype(np.float32)
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize < 4
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def empty_contraction(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
+    if not any(0 in shape_of(x) for x in operation.operands):
+        return None
+    return [full_like(operation.results[0], 0)]
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
+    """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
+    dtype = dtype_of(operation.results[0])
+    op = read(operation)
+    if not _is_narrow(dtype) or not isinstance(op, dot.DotGeneral):
+        return None
+    wide = replace(op, dtype=FLOAT32)(*operation.operands)
+    return [conversion.convert(wide, dtype)]
+
+
+@cure("stablehlo.reduce")
+def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
+    """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
+    op = read(operation)
+    dtype = dtype_of(operation.results[0])
+    if not isinstance(op, reduction.Reduce) or op.combiner not in ("add", "multiply"):
+        return None
+    if not _is_narrow(dtype):
+        return None
+    wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype)]

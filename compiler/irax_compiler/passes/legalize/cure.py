@@ -1,0 +1,54 @@
+"""What a cure is: a function from an operation that a target gets wrong to operations it gets right.
+
+    @cure("stablehlo.add")
+    def add_of_booleans(operation):
+        '''What goes wrong without it.'''
+        if <it doesn't apply>:
+            return None
+        return [<the values that take the place of the operation's results>]
+
+A cure builds its operations with irax's own op builders. It may apply to what it builds: it is not
+asked again about that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Operation, Value
+from irax_compiler.ops.core import UnsupportedOp
+
+Rewrite = Callable[[Operation], Sequence[Value] | None]
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A named rewrite of the operations called one of `operations`."""
+
+    name: str
+    operations: tuple[str, ...]
+    rewrite: Rewrite
+
+    def apply(self, operation: Operation) -> bool:
+        """Replaces the operation if the cure applies to it; tells whether it did.
+
+        A form of an operation that irax cannot read, as a foreign module may hold, is left alone.
+        """
+        with InsertionPoint(operation), mlir.named(self.name, operation.location):
+            try:
+                replacements = self.rewrite(operation)
+            except UnsupportedOp:
+                return False
+        if replacements is None:
+            return False
+        for result, value in zip(operation.results, replacements, strict=True):
+            result.replace_all_uses_with(value)
+        operation.erase()
+        return True
+
+
+def cure(*operations: str) -> Callable[[Rewrite], Cure]:
+    """Decorator: the function is a cure for operations of these names."""
+    return lambda rewrite: Cure(rewrite.__name__, operations, rewrite)
