@@ -248,6 +248,12 @@ def file_location(file: str, line: int, column: int = 0) -> Location:
     return ir.Location.file(file, line, column, CONTEXT)
 
 
+def location_text(location: Location) -> str:
+    """`file:line` of a location made by `file_location`."""
+    match = re.search(r'"(.*)":(\d+)', str(location))
+    return f"{match[1]}:{match[2]}" if match else "an unknown line"
+
+
 # ---- modules and functions -----------------------------------------------------------------------
 
 
@@ -314,6 +320,20 @@ def new_function(
     return function
 
 
+def make_public(function: Operation) -> None:
+    """Makes a function one that others may call from outside: no pass removes or narrows it."""
+    if "sym_visibility" in function.attributes:
+        del function.attributes["sym_visibility"]
+
+
+def is_public(function: Operation) -> bool:
+    """True for a function that may be called from outside its module."""
+    if "sym_visibility" not in function.attributes:
+        return True
+    visibility: Any = function.attributes["sym_visibility"]
+    return visibility.value == "public"
+
+
 def finish_function(function: Operation, results: Sequence[Value]) -> None:
     """Ends a function with a return of `results` and gives it the type its block has."""
     block = body(function)
@@ -343,6 +363,53 @@ def unique_name(module: Module, name: str) -> str:
         count += 1
         candidate = f"{name}_{count}"
     return candidate
+
+
+def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
+    """Copies a function, and all that it calls, into another module, as private functions.
+
+    Names that the target has already are made unique. Returns the new name of each function.
+    """
+    there = functions(source)
+    wanted = [name]
+    for function in wanted:
+        for callee in _callees(there[function]):
+            if callee not in wanted:
+                wanted.append(callee)
+    names: dict[str, str] = {}
+    taken = set(functions(target))
+    for function in wanted:
+        candidate, count = function, 0
+        while candidate in taken:
+            count += 1
+            candidate = f"{function}_{count}"
+        taken.add(candidate)
+        names[function] = candidate
+    for function in wanted:
+        copy = there[function].clone(ip=ir.InsertionPoint(target.body))
+        copy.attributes["sym_name"] = string(names[function])
+        copy.attributes["sym_visibility"] = string("private")
+        for call in _calls(copy):
+            callee: Any = call.attributes["callee"]
+            call.attributes["callee"] = symbol(names[callee.value])
+    return names
+
+
+def _calls(function: Operation) -> list[Operation]:
+    found = []
+
+    def visit(operation: Operation) -> ir.WalkResult:
+        if operation.name == "func.call":
+            found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit)
+    return found
+
+
+def _callees(function: Operation) -> list[str]:
+    attributes: list[Any] = [call.attributes["callee"] for call in _calls(function)]
+    return [attribute.value for attribute in attributes]
 
 
 def is_argument(value: Value) -> bool:

@@ -1,0 +1,71 @@
+"""Abstract values: what is known of an array without its elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+
+
+@dataclass(frozen=True)
+class ShapedArray:
+    """The shape and dtype of an array, and whether its dtype gives way to other operands'.
+
+    >>> ShapedArray((2, 3), np.dtype("float32"))
+    float32[2,3]
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        dimensions = ",".join(map(str, self.shape))
+        return f"{self.dtype.name}[{dimensions}]" + (" (weak)" if self.weak_type else "")
+
+
+class ShapeDtypeStruct:
+    """Stands for an array in `eval_shape`, `make_ir` and the like: a shape and a dtype.
+
+    >>> ShapeDtypeStruct((8, 784), "float32").shape
+    (8, 784)
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> None:
+        self.shape = tuple(shape)
+        self.dtype = dtypes.canonicalize_dtype(dtype)
+        self.weak_type = weak_type
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and (
+            (self.shape, self.dtype, self.weak_type) == (other.shape, other.dtype, other.weak_type)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.weak_type))

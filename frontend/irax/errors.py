@@ -1,0 +1,34 @@
+"""The errors that tracing raises."""
+
+from __future__ import annotations
+
+
+class ConcretizationTypeError(TypeError):
+    """The value of a traced array was needed while a function was being traced.
+
+    Inside `jit` and `vmap` an array stands for all its possible values, so Python can neither
+    branch on it nor use it as a number. The message names the line and the cure.
+    """
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced array was used where Python needs True or False: `if x > 0`, `while`, `and`."""
+
+
+class TracerIntegerConversionError(TypeError):
+    """A traced array was used where Python needs an int: an index of a list, `range(n)`."""
+
+
+class TracerArrayConversionError(TypeError):
+    """A traced array was given to a function of NumPy, which needs its values."""
+
+
+class UnexpectedTracerError(ValueError):
+    """A traced array was used after the function it belongs to had been traced.
+
+    It had been kept in a global, an attribute or a list instead of being returned.
+    """
+
+
+class NonConcreteBooleanIndexError(IndexError):
+    """A traced array was indexed by a traced boolean mask, so the result has no static shape."""

@@ -1,0 +1,381 @@
+"""Tracing: Python runs once, and what it does to arrays is written down as a StableHLO function.
+
+A `Trace` is a function being built; a `Tracer` is a handle on one of its SSA values. All operations
+of a thread go to its innermost trace. A value from outside becomes an argument of the function
+(closure conversion), so functions of a module never refer to each other's values.
+
+Outside any trace an operation runs at once, through its `evaluate` rule, on NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator, evaluate, evaluate_value
+from irax_compiler.ops import shape as shape_ops
+from irax_compiler.ops.core import Op, UnsupportedOp
+
+from irax import errors, source
+from irax.array import Array, ConcreteArray, as_array
+from irax.aval import ShapedArray
+
+INLINE_CONSTANT_SIZE = 16
+"""Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
+
+
+class _State(threading.local):
+    trace: Trace | None = None
+
+
+_state = _State()
+
+
+def current_trace() -> Trace | None:
+    """The innermost trace of this thread, or None outside of all."""
+    return _state.trace
+
+
+class ModuleBuilder:
+    """A module that traces add functions to. Nested traces share the one of the outermost."""
+
+    def __init__(self) -> None:
+        self.module = mlir.new_module()
+        self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, ... if there is such a function already."""
+        return mlir.unique_name(self.module, name)
+
+    def import_function(self, other: ModuleBuilder, name: str) -> str:
+        """Copies a function of another module, and those it calls, here; each only once.
+
+        Returns its name here.
+        """
+        if other is self:
+            return name
+        key = (id(other), name)
+        if key not in self._imported:
+            names = mlir.copy_functions(other.module, name, self.module)
+            self._imported[key] = (other, names)
+        return self._imported[key][1][name]
+
+
+class Trace:
+    """A function being traced."""
+
+    def __init__(self, kind: str, name: str, builder: ModuleBuilder, parent: Trace | None) -> None:
+        self.kind = kind
+        self.builder = builder
+        self.parent = parent
+        self.open = True
+        self.captures: list[Array] = []
+        self._captured: dict[int, mlir.Value] = {}
+        self._sources: dict[mlir.Value, Array] = {}
+        self._known: dict[mlir.Value, np.ndarray] = {}
+        self.location = source.user_location()
+        self.function = mlir.new_function(
+            builder.module, builder.unique_name(name), [], self.location
+        )
+        self.block = mlir.body(self.function)
+        self._insertion = mlir.InsertionPoint(self.block)
+        self.argument_names: dict[mlir.Value, str] = {}
+
+    def add_argument(self, aval: ShapedArray, known_as: Array | None, name: str) -> Tracer:
+        """A new argument of the function; `known_as` is the array it stands for, where the function
+        is traced for that one array alone."""
+        argument = self.block.add_argument(
+            mlir.tensor_type(aval.shape, aval.dtype), self.location
+        )
+        if known_as is not None:
+            self._sources[argument] = known_as
+        self.argument_names[argument] = name
+        return Tracer(self, argument, aval)
+
+    def value_of(self, x: Array) -> mlir.Value:
+        """The SSA value of an array in this function."""
+        if isinstance(x, Tracer):
+            if x.trace is self:
+                return x.value
+            x.check_open()
+        elif x.aval.size <= INLINE_CONSTANT_SIZE:
+            with self._insertion, source.user_location():
+                assert isinstance(x, ConcreteArray)
+                return shape_ops.Constant(x.value)()
+        return self._capture(x)
+
+    def _capture(self, x: Array) -> mlir.Value:
+        value = self._captured.get(id(x))
+        if value is None:
+            value = self.add_argument(x.aval, x, "a captured array").value
+            self._captured[id(x)] = value
+            self.captures.append(x)  # also keeps x alive, so that its id stays its own
+        return value
+
+    def emit(self, op: Op, operands: Sequence[Array], weak_type: bool) -> list[Tracer]:
+        """Writes one operation down."""
+        values = [self.value_of(x) for x in operands]
+        try:
+            with self._insertion, source.user_location():
+                results = op.build(values)
+        except mlir.MLIRError as error:
+            raise TypeError(
+                f"{op.name}: {_operands_text(operands)} do not fit: {mlir.error_text(error)}"
+            ) from None
+        return [self.tracer(r, weak_type) for r in results]
+
+    def tracer(self, value: mlir.Value, weak_type: bool = False) -> Tracer:
+        """A handle on a value of this function."""
+        return Tracer(
+            self, value, ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
+        )
+
+    def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
+        """Calls a function of this trace's module."""
+        from irax_compiler.ops.control_flow import call_function
+
+        values = [self.value_of(x) for x in operands]
+        functions = ModuleFunctions(mlir.functions(self.builder.module))
+        with self._insertion, source.user_location():
+            results = call_function(functions, name, values)
+        return [
+            self.tracer(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)
+        ]
+
+    def concretize(self, value: mlir.Value) -> np.ndarray | None:
+        """The elements of a value, if they follow from what the trace knows; None otherwise.
+
+        Under `jit` that is so for what depends on constants alone; under `grad` outside `jit`, for
+        everything.
+        """
+
+        def argument(value: mlir.Value) -> np.ndarray | None:
+            origin = self._sources.get(value)
+            if isinstance(origin, Tracer):
+                return origin.trace.concretize(origin.value)
+            return origin.value if isinstance(origin, ConcreteArray) else None
+
+        def call(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+            return Evaluator(self.builder.module)(name, arguments)
+
+        return evaluate_value(value, self._known, argument, call)
+
+    def unknown_argument(self) -> str:
+        """Names what makes values of this trace unknown, for error messages."""
+        names = [n for v, n in self.argument_names.items() if v not in self._sources]
+        return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+
+    def finish(self, results: Sequence[Array]) -> None:
+        """Ends the function with a return of `results`."""
+        values = [self.value_of(x) for x in results]
+        mlir.finish_function(self.function, values)
+        self.open = False
+
+    def abandon(self) -> None:
+        """Removes the unfinished function: tracing failed."""
+        self.open = False
+        self.function.erase()
+
+
+@dataclass(frozen=True)
+class ModuleFunctions:
+    """A module's functions by name, as `call_function` wants them."""
+
+    functions: dict[str, Any]
+
+
+class Tracer(Array):
+    """Stands for an array in a function being traced."""
+
+    __slots__ = ("aval", "trace", "value")
+
+    def __init__(self, trace: Trace, value: mlir.Value, aval: ShapedArray) -> None:
+        self.trace = trace
+        self.value = value
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.aval}> in {self.trace.kind}"
+
+    def with_weak_type(self, weak_type: bool) -> Array:
+        aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type)
+        return Tracer(self.trace, self.value, aval)
+
+    def check_open(self) -> None:
+        """Raises UnexpectedTracerError if the function it belongs to has been traced to its end."""
+        if not self.trace.open:
+            raise errors.UnexpectedTracerError(
+                f"a traced array of type {self.aval} was used at {source.user_line()}, after the "
+                f"function traced by {self.trace.kind} at {mlir.location_text(self.trace.location)} "
+                "had ended: it leaked out through a global, an attribute or a list. Return it from "
+                "the function instead."
+            )
+
+    def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
+        """The elements, where they are known while tracing; raises `error` where not."""
+        self.check_open()
+        known = self.trace.concretize(self.value)
+        if known is None:
+            raise error(
+                f"{why} at {source.user_line()}: the value of a traced array of type {self.aval} "
+                f"is not known while {self._unknown_in()}. {_CURES[error]}"
+            )
+        return known
+
+    def _unknown_in(self) -> str:
+        trace: Trace | None = self.trace
+        while trace is not None and trace.kind not in ("jit", "vmap"):
+            trace = trace.parent
+        if trace is None:
+            return f"{self.trace.kind} traces the function"
+        return f"{trace.kind} traces the function; it depends on {trace.unknown_argument()}"
+
+
+_CURES: dict[type[Exception], str] = {
+    errors.TracerBoolConversionError: (
+        "Use irax.numpy.where(condition, a, b) or irax.lax.cond to choose by value, or declare the "
+        "argument static: jit(f, static_argnums=...)."
+    ),
+    errors.TracerIntegerConversionError: (
+        "Declare the argument static: jit(f, static_argnums=...), or index an irax array with it "
+        "instead of a list."
+    ),
+    errors.ConcretizationTypeError: (
+        "Keep it an array (irax.numpy functions take it), or declare the argument static: "
+        "jit(f, static_argnums=...)."
+    ),
+    errors.TracerArrayConversionError: (
+        "Use the function of irax.numpy in place of NumPy's, or move the call out of the "
+        "transformed function."
+    ),
+}
+
+
+def bind(op: Op, *operands: Array, weak_type: bool = False) -> Any:
+    """Applies an op: at once on NumPy outside of all traces, written down inside one.
+
+    Returns one array, or a list of them for an op of several results.
+    """
+    trace = _state.trace
+    if trace is not None:
+        results: list[Any] = trace.emit(op, operands, weak_type)
+    else:
+        results = _run(op, operands, weak_type)
+    return results[0] if op.num_results == 1 else results
+
+
+def _run(op: Op, operands: Sequence[Array], weak_type: bool) -> list[Array]:
+    values = [_elements(x) for x in operands]
+    with np.errstate(all="ignore"):
+        try:
+            results = evaluate(op, values, None)
+        except UnsupportedOp:
+            raise
+        except ValueError as error:
+            raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
+    return [ConcreteArray(r, weak_type) for r in results]
+
+
+def _elements(x: Array) -> np.ndarray[Any, Any]:
+    if isinstance(x, Tracer):
+        x.check_open()
+        raise errors.UnexpectedTracerError(
+            f"a traced array of type {x.aval} was used in another thread than the one that traces"
+        )
+    assert isinstance(x, ConcreteArray)
+    return x.value
+
+
+def _operands_text(operands: Sequence[Array]) -> str:
+    return "operands " + " and ".join(str(x.aval) for x in operands)
+
+
+# ---- tracing whole functions ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument to trace a function with."""
+
+    aval: ShapedArray
+    known_as: Array | None = None
+    """The array it stands for, if the function is traced for this array alone."""
+    name: str = "an argument"
+    """What error messages call it."""
+
+
+@dataclass
+class Traced:
+    """A finished function in a module, and what belongs to it."""
+
+    builder: ModuleBuilder
+    name: str
+    captures: list[Array]
+    """What the function used from outside: operands of a call, after the arguments."""
+    results: list[ShapedArray] = field(default_factory=list)
+
+    @property
+    def weak(self) -> list[bool]:
+        """Which results are weakly typed."""
+        return [aval.weak_type for aval in self.results]
+
+    def captures_tracers(self) -> bool:
+        """True if it cannot outlive the traces around it."""
+        return any(isinstance(x, Tracer) for x in self.captures)
+
+
+def trace_function(
+    function: Callable[..., Sequence[Array]],
+    inputs: Sequence[Input],
+    kind: str,
+    name: str,
+    fresh_module: bool = False,
+) -> Traced:
+    """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
+
+    With `fresh_module` it goes into a module of its own, otherwise into that of the trace around.
+    """
+    parent = _state.trace
+    share = parent is not None and not fresh_module
+    builder = parent.builder if share and parent is not None else ModuleBuilder()
+    trace = Trace(kind, name, builder, parent)
+    _state.trace = trace
+    try:
+        tracers = [trace.add_argument(i.aval, i.known_as, i.name) for i in inputs]
+        results = list(function(*tracers))
+        trace.finish(results)
+    except BaseException:
+        trace.abandon()
+        raise
+    finally:
+        _state.trace = parent
+    name = mlir.function_name(trace.function)
+    return Traced(builder, name, trace.captures, [x.aval for x in results])
+
+
+def call(
+    builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
+) -> list[Array]:
+    """Calls a function of a module: evaluated at once outside of all traces, written down as a
+    call inside one.
+
+    `weak` says which results are weakly typed; results beyond its end (residuals) are not.
+    """
+    trace = _state.trace
+    if trace is not None:
+        name = trace.builder.import_function(builder, name)
+        return list(trace.call(name, operands, weak))
+    results = Evaluator(builder.module)(name, [_elements(x) for x in operands])
+    return [
+        ConcreteArray(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)
+    ]
+
+
+def as_arrays(leaves: Sequence[Any], what: str) -> list[Array]:
+    """The leaves of a pytree as arrays."""
+    return [as_array(leaf, what) for leaf in leaves]
