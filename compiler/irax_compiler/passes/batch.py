@@ -44,7 +44,7 @@ class Batch(Pass):
         out_axes = self._axes("out_axes", self.out_axes, results, 0)
         if not any(a is not None for a in in_axes):
             raise PassError("in_axes: expected at least one mapped argument, got none")
-        BatchDeriver(module, self.size, {self.func: out_axes}).function(self.func, in_axes)
+        BatchDeriver(module, self.size, {self.func: out_axes}).publish(self.func, in_axes)
 
     def _axes(
         self, option: str, axes: Sequence[Axis] | None, values: Sequence[Any], default: int

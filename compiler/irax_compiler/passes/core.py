@@ -69,6 +69,12 @@ class Deriver:
             self._derived[key] = self.derive(self.functions[name], pattern)
         return self._derived[key]
 
+    def publish(self, name: str, pattern: tuple[Any, ...]) -> Derived:
+        """The same, made public: what the user asked for by name."""
+        derived = self.function(name, pattern)
+        mlir.make_public(self.functions[derived.name])
+        return derived
+
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         raise NotImplementedError
 

@@ -37,7 +37,7 @@ class Jvp(Pass):
     def run(self, module: Module) -> None:
         pattern = active_pattern(find_function(module, self.func), self.wrt)
         outputs = {self.func: differentiable_results(module, self.func)}
-        JvpDeriver(module, outputs).function(self.func, pattern)
+        JvpDeriver(module, outputs).publish(self.func, pattern)
 
 
 def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:

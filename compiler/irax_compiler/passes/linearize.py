@@ -37,7 +37,10 @@ class Linearize(Pass):
     def run(self, module: Module) -> None:
         pattern = active_pattern(find_function(module, self.func), self.wrt)
         outputs = {self.func: differentiable_results(module, self.func)}
-        LinearizeDeriver(module, outputs).function(self.func, pattern)
+        deriver = LinearizeDeriver(module, outputs)
+        linearized = deriver.publish(self.func, pattern)
+        assert isinstance(linearized, Linearized)
+        mlir.make_public(deriver.functions[linearized.linear])
 
 
 class LinearizeDeriver(Deriver):

@@ -41,7 +41,7 @@ class Transpose(Pass):
         function = find_function(module, self.func)
         linear = active_pattern(function, self.wrt)
         pattern = (linear, (True,) * len(returned(function)))
-        TransposeDeriver(module, instantiate=self.func).function(self.func, pattern)
+        TransposeDeriver(module, instantiate=self.func).publish(self.func, pattern)
 
 
 class TransposeDeriver(Deriver):

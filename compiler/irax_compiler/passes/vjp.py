@@ -38,6 +38,7 @@ class Vjp(Pass):
             mlir.unique_name(module, f"{self.func}.vjp"),
             [*inputs, *cotangent_types],
             function.location,
+            public=True,
         )
         with InsertionPoint(mlir.body(vjp)), mlir.named("vjp", function.location):
             functions = Functions(module)

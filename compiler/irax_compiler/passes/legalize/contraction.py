@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, dot, reduction
 from irax_compiler.ops.core import full_like, read

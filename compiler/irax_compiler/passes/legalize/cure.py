@@ -1,4 +1,4 @@
-"""What a cure is: a function from an operation that a target gets wrong to operations it gets right.
+"""What a cure is: a function from an operation a target gets wrong to operations it gets right.
 
     @cure("stablehlo.add")
     def add_of_booleans(operation):

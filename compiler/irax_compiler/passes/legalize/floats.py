@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 import ml_dtypes
 import numpy as np
 
-from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import comparison, conversion
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.passes.legalize.cure import cure
@@ -17,7 +17,8 @@ from irax_compiler.passes.legalize.cure import cure
 @cure("stablehlo.convert")
 def saturating_convert(operation: Operation) -> Sequence[Value] | None:
     """IREE converts floats that an integer type cannot hold to arbitrary integers; they are to
-    become its largest or smallest value, and nan 0."""
+    become its largest or smallest value, and nan 0.
+    """
     (x,) = operation.operands
     source, target = dtype_of(x), dtype_of(operation.results[0])
     if not inexact(source) or source.kind == "c" or target.kind not in "iu":
@@ -36,7 +37,7 @@ def saturating_convert(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(comparison.equal(x, x), result, full_like(result, 0))]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generic, np.generic]:
     """The smallest and the largest number that both dtypes hold."""
     info, finfo = np.iinfo(target), ml_dtypes.finfo(source)

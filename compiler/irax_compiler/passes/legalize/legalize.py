@@ -29,7 +29,8 @@ what those before it built, and never what it built itself."""
 @dataclass
 class Legalize(Pass):
     """Leaves a module that `target` compiles, and that means on it what StableHLO says it means,
-    as far as the target's defects are known. Types of functions stay as they are."""
+    as far as the target's defects are known. Types of functions stay as they are.
+    """
 
     name: ClassVar[str] = "legalize"
     target: str = "iree-cpu"
@@ -44,7 +45,8 @@ class Legalize(Pass):
             if named is None:
                 named = _by_name(module)
             matching = [operation for name in cure.operations for operation in named.get(name, ())]
-            if any([cure.apply(operation) for operation in matching]):
+            applied = [cure.apply(operation) for operation in matching]
+            if any(applied):
                 named = None
 
 
