@@ -1,0 +1,432 @@
+"""Dtypes: which there are, what they become where 64-bit types are off, and how they promote.
+
+The dtypes are the element types of StableHLO: NumPy's numbers and bool, and from ml_dtypes the
+integers of 2 and 4 bits, the floats of 4, 6 and 8 bits, and bfloat16.
+
+A Python int, float or complex is *weak*: it says what kind of number it is but not how wide, and
+takes the width of what it meets. So `x + 1.5` keeps the dtype of a float16 array `x`.
+"""
+
+import functools
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from ml_dtypes import (
+    bfloat16,
+    finfo,
+    float4_e2m1fn,
+    float6_e2m3fn,
+    float6_e3m2fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+    iinfo,
+    int2,
+    int4,
+    uint2,
+    uint4,
+)
+from numpy import can_cast
+
+from irax.config import config
+
+__all__ = [
+    "TypePromotionError",
+    "bfloat16",
+    "can_cast",
+    "canonicalize_dtype",
+    "default_complex",
+    "default_float",
+    "default_int",
+    "default_uint",
+    "dtype_of",
+    "finfo",
+    "float0",
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "iinfo",
+    "int2",
+    "int4",
+    "is_weakly_typed",
+    "issubdtype",
+    "lattice_result_type",
+    "promote_types",
+    "result_type",
+    "scalar_to_array",
+    "uint2",
+    "uint4",
+]
+
+float0 = np.dtype([("float0", np.void, 0)])
+"""The dtype of a tangent that can only be zero: that of an integer or a bool."""
+
+
+class TypePromotionError(ValueError):
+    """These dtypes don't promote to a common one without an explicit conversion."""
+
+
+# ---- The dtypes ----
+
+_SMALL_INTS = ("int2", "int4", "uint2", "uint4")
+_SMALL_FLOATS = (
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)
+_NUMPY = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+_DTYPES = {name: np.dtype(name) for name in _NUMPY} | {
+    name: np.dtype(getattr(ml_dtypes, name)) for name in (*_SMALL_INTS, *_SMALL_FLOATS, "bfloat16")
+}
+_DTYPES["float0"] = float0
+_NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
+
+# NumPy counts none of the dtypes of ml_dtypes as a number; these are the kinds that they are of.
+_KINDS: dict[type, type] = {
+    _DTYPES[name].type: np.unsignedinteger if name.startswith("u") else np.signedinteger
+    for name in _SMALL_INTS
+} | {_DTYPES[name].type: np.floating for name in (*_SMALL_FLOATS, "bfloat16")}
+
+
+def canonicalize_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that an array of this dtype gets in irax.
+
+    With the option `enable_x64` that is the same dtype, in native byte order; without it, a 64-bit
+    dtype becomes the one of 32 bits (complex128 becomes complex64).
+
+    Args:
+        dtype: a dtype, its name, a NumPy or ml_dtypes scalar type, or bool, int, float or complex.
+
+    Raises:
+        TypeError: there is no such dtype, or irax doesn't support it.
+
+    Example:
+        >>> from irax.dtypes import canonicalize_dtype
+        >>> canonicalize_dtype(float)
+        dtype('float32')
+    """
+    return _canonical(_as_dtype(dtype), config.enable_x64)
+
+
+def _as_dtype(dtype: Any) -> np.dtype[Any]:
+    if dtype is None:  # NumPy takes None for float64
+        raise TypeError("None is not a dtype; give a name such as 'float32'")
+    return np.dtype(dtype)
+
+
+@functools.cache
+def _canonical(dtype: np.dtype[Any], x64: bool) -> np.dtype[Any]:
+    name = _name(dtype)
+    if name not in _DTYPES:
+        raise TypeError(
+            f"irax has no arrays of dtype {dtype}; it has bool, integers, floats and complex "
+            "numbers: convert the array with .astype, or give a dtype"
+        )
+    return _DTYPES[name if x64 else _NARROWED.get(name, name)]
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    return "float0" if dtype == float0 else dtype.name
+
+
+def default_int() -> np.dtype[Any]:
+    """Return the dtype of a Python int: int32, or int64 with `enable_x64`."""
+    return canonicalize_dtype(np.int64)
+
+
+def default_uint() -> np.dtype[Any]:
+    """Return the widest unsigned dtype there is now: uint32, or uint64 with `enable_x64`."""
+    return canonicalize_dtype(np.uint64)
+
+
+def default_float() -> np.dtype[Any]:
+    """Return the dtype of a Python float: float32, or float64 with `enable_x64`."""
+    return canonicalize_dtype(np.float64)
+
+
+def default_complex() -> np.dtype[Any]:
+    """Return the dtype of a Python complex: complex64, or complex128 with `enable_x64`."""
+    return canonicalize_dtype(np.complex128)
+
+
+@functools.cache
+def issubdtype(dtype: Any, kind: Any) -> bool:
+    """Tell whether a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
+
+    Args:
+        dtype: a dtype, or what `numpy.dtype` takes; or a kind.
+        kind: an abstract NumPy type, such as `numpy.floating` or `numpy.integer`; or a dtype.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import bfloat16, int4, issubdtype
+        >>> issubdtype(bfloat16, np.floating), issubdtype(int4, np.floating)
+        (True, False)
+    """
+    scalar, ancestor = _scalar_type(dtype), _scalar_type(kind)
+    return issubclass(scalar, ancestor) or issubclass(_KINDS.get(scalar, scalar), ancestor)
+
+
+def _scalar_type(dtype: Any) -> type:
+    if isinstance(dtype, type) and issubclass(dtype, np.generic):
+        return dtype
+    return _as_dtype(dtype).type
+
+
+# ---- The dtype of a value ----
+
+# As they are before canonicalization.
+_PYTHON_SCALARS: dict[type, tuple[np.dtype[Any], bool]] = {
+    bool: (np.dtype(np.bool), False),
+    int: (np.dtype(np.int64), True),
+    float: (np.dtype(np.float64), True),
+    complex: (np.dtype(np.complex128), True),
+}
+
+
+def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
+    """What `x` says of itself, before canonicalization. This is on the way of every operation."""
+    scalar = _PYTHON_SCALARS.get(type(x))
+    if scalar is not None:
+        return scalar
+    dtype = getattr(x, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype, getattr(x, "weak_type", False)
+    if isinstance(x, type) and x in _PYTHON_SCALARS:
+        return _PYTHON_SCALARS[x]
+    if isinstance(x, type | str | np.dtype):
+        return np.dtype(x), False
+    for python_type in (int, float, complex):  # subclasses, such as that of an enumeration
+        if isinstance(x, python_type):
+            return _PYTHON_SCALARS[python_type]
+    raise TypeError(
+        f"expected an array, a Python or NumPy scalar, or a dtype, got {type(x).__name__}"
+    )
+
+
+def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
+    """Return the dtype that a value has in irax, and whether it is weak.
+
+    Args:
+        x: an array or NumPy scalar (anything with `dtype` and perhaps `weak_type`), a Python
+            scalar, or what stands for a value: a dtype, its name or type, or int, float, complex.
+
+    Raises:
+        TypeError: `x` is none of these, or of a dtype that irax doesn't support.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import dtype_of
+        >>> dtype_of(1.5), dtype_of(np.float64(1.5))
+        ((dtype('float32'), True), (dtype('float32'), False))
+    """
+    dtype, weak = _dtype_and_weakness(x)
+    return _canonical(dtype, config.enable_x64), weak
+
+
+def is_weakly_typed(x: Any) -> bool:
+    """Tell whether the dtype of a value gives way to that of another operand.
+
+    Raises:
+        TypeError: `x` is neither an array, a scalar nor a dtype.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import is_weakly_typed
+        >>> is_weakly_typed(1), is_weakly_typed(np.int32(1)), is_weakly_typed(True)
+        (True, False, False)
+    """
+    return _dtype_and_weakness(x)[1]
+
+
+def scalar_to_array(x: Any) -> np.ndarray[Any, Any]:
+    """Return a Python or NumPy scalar as an array of shape () and canonical dtype.
+
+    Whether the value is weak, the array can't say: ask `is_weakly_typed`.
+
+    Raises:
+        OverflowError: an integer that its dtype can't hold.
+        TypeError: `x` isn't a scalar of a dtype that irax supports.
+
+    Example:
+        >>> from irax.dtypes import scalar_to_array
+        >>> scalar_to_array(3)
+        array(3, dtype=int32)
+    """
+    if not isinstance(x, bool | int | float | complex | np.generic):
+        raise TypeError(f"expected a Python or NumPy scalar, got {type(x).__name__}")
+    dtype, _ = dtype_of(x)
+    if dtype.kind in "iu":
+        _check_range(x, dtype)
+    return np.asarray(x, dtype)
+
+
+_limits = functools.cache(np.iinfo)
+
+
+def _check_range(x: Any, dtype: np.dtype[Any]) -> None:
+    limits = _limits(dtype)
+    if not limits.min <= x <= limits.max:
+        raise OverflowError(
+            f"the integer {x} doesn't fit into {dtype}, the dtype that it gets here: make it an "
+            "array of a dtype that holds it, or keep 64-bit integers with "
+            'irax.config.update("enable_x64", True)'
+        )
+
+
+# ---- Promotion ----
+
+
+def _edges(x64: bool) -> dict[str, tuple[str, ...]]:
+    """The lattice: from each dtype or weak kind to those just above it.
+
+    Without 64-bit types nothing signed is above both int32 and uint32, and int32 stands in.
+    The small types are above the weak kinds and below nothing: they promote only explicitly.
+    """
+    return {
+        "bool": ("i*",),
+        "i*": ("int8", "uint8", *_SMALL_INTS),
+        "int8": ("int16",),
+        "int16": ("int32",),
+        "int32": ("int64",),
+        "int64": ("f*",),
+        "uint8": ("uint16", "int16"),
+        "uint16": ("uint32", "int32"),
+        "uint32": ("uint64", "int64" if x64 else "int32"),
+        "uint64": ("f*",),
+        "f*": ("bfloat16", "float16", "c*", *_SMALL_FLOATS),
+        "bfloat16": ("float32",),
+        "float16": ("float32",),
+        "float32": ("float64", "complex64"),
+        "float64": ("complex128",),
+        "c*": ("complex64",),
+        "complex64": ("complex128",),
+    }
+
+
+def _all_above(x64: bool) -> dict[str, frozenset[str]]:
+    edges = _edges(x64)
+
+    @functools.cache
+    def above(node: str) -> frozenset[str]:
+        return frozenset({node}).union(*map(above, edges.get(node, ())))
+
+    return {node: above(node) for node in {*edges, *_DTYPES}}
+
+
+_ABOVE = {x64: _all_above(x64) for x64 in (False, True)}
+_WEAK = {"i*": _DTYPES["int64"], "f*": _DTYPES["float64"], "c*": _DTYPES["complex128"]}
+_BOUNDS = _DTYPES | _WEAK
+
+
+def _least_upper_bound(nodes: set[str], x64: bool) -> str:
+    above = _ABOVE[x64]
+    common = frozenset.intersection(*(above[node] for node in nodes))
+    for node in common:
+        if common <= above[node]:
+            return node
+    raise TypePromotionError(
+        f"{', '.join(sorted(nodes))} have no common dtype to promote to (i*, f* and c* are Python "
+        "scalars): integers of 2 and 4 bits and floats of 4, 6 and 8 bits promote to no wider "
+        "type; convert the operands first, for example with x.astype('float32')"
+    )
+
+
+def _node(dtype: np.dtype[Any], weak: bool) -> str:
+    if not weak:
+        return _name(dtype)
+    for node, kind in zip(_WEAK, (np.integer, np.floating, np.complexfloating), strict=True):
+        if issubdtype(dtype, kind):
+            return node
+    return _name(dtype)  # bool: there is nothing below it to be weaker than
+
+
+@functools.lru_cache(maxsize=4096)
+def _join(x64: bool, *operands: tuple[np.dtype[Any], bool]) -> tuple[np.dtype[Any], bool]:
+    dtypes = [_canonical(dtype, x64) for dtype, _ in operands]
+    weak = [weak for _, weak in operands]
+    if len(set(dtypes)) == 1:
+        return dtypes[0], all(weak) and dtypes[0] != np.bool
+    # Among themselves, weak operands go by the widths that they do have.
+    nodes = map(_name, dtypes) if all(weak) else map(_node, dtypes, weak)
+    bound = _least_upper_bound(set(nodes), x64)
+    return _canonical(_BOUNDS[bound], x64), all(weak) or bound in _WEAK
+
+
+def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
+    """Return the dtype that values promote to, and whether it is weak.
+
+    Args:
+        args: one value or more, of the forms that `dtype_of` takes.
+
+    Raises:
+        TypePromotionError: there is no common dtype (a ValueError).
+        TypeError: a value of no dtype, or of one that irax doesn't support.
+        ValueError: no values.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import lattice_result_type
+        >>> lattice_result_type(np.int8(1), 2.5)
+        (dtype('float32'), True)
+    """
+    if not args:
+        raise ValueError("expected at least one array, scalar or dtype to promote")
+    return _join(config.enable_x64, *map(_dtype_and_weakness, args))
+
+
+def result_type(*args: Any) -> np.dtype[Any]:
+    """Return the dtype that values promote to; what it takes and raises is `lattice_result_type`'s.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import result_type
+        >>> result_type(np.float16(1), 2.5), result_type(np.uint8(1), np.int8(1))
+        (dtype('float16'), dtype('int16'))
+    """
+    return lattice_result_type(*args)[0]
+
+
+def promote_types(a: Any, b: Any) -> np.dtype[Any]:
+    """Return the dtype that two dtypes promote to; int, float and complex stand for weak types.
+
+    The dtypes are taken as they are: a 64-bit one stays, whatever `enable_x64` says.
+
+    Raises:
+        TypePromotionError: there is no common dtype (a ValueError).
+        TypeError: there is no such dtype, or irax doesn't support it.
+
+    Example:
+        >>> from irax.dtypes import promote_types
+        >>> promote_types("float16", "bfloat16"), promote_types("int8", float)
+        (dtype('float32'), dtype('float64'))
+    """
+    nodes = {
+        _node(_canonical(dtype, True), weak) for dtype, weak in map(_dtype_and_weakness, (a, b))
+    }
+    return _BOUNDS[_least_upper_bound(nodes, config.enable_x64)]

@@ -1,0 +1,446 @@
+"""Pytrees: nested containers of arrays, taken apart into leaves and put together again.
+
+Containers are tuples, lists, dicts (in the order of their sorted keys), named tuples, OrderedDict,
+defaultdict, deque, and what is registered here; None is a container of nothing. All else is a leaf.
+
+optree does the work; its `PyTreeSpec` is our `PyTreeDef`. The functions on the way into a jitted
+function (flatten, unflatten) do nothing but call it.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import optree
+from optree import PyTreeSpec as PyTreeDef
+
+from irax.tree_registry import (
+    NAMESPACE,
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    KeyEntry,
+    KeyPath,
+    Partial,
+    SequenceKey,
+    key_path,
+    keystr,
+    register_dataclass,
+    register_pytree_node,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+)
+
+__all__ = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "Partial",
+    "PyTreeDef",
+    "SequenceKey",
+    "all_leaves",
+    "keystr",
+    "prefix_broadcast",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "structure_error",
+    "tree_all",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_multimap",
+    "tree_reduce",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+]
+
+_IsLeaf = Callable[[Any], bool] | None
+
+
+# ---- Taking apart and putting together ----
+
+
+def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
+    """Return the leaves of a pytree, and its structure.
+
+    Args:
+        tree: any pytree.
+        is_leaf: called with every subtree; where it returns True, the subtree is a leaf.
+
+    Example:
+        >>> from irax.tree_util import tree_flatten
+        >>> tree_flatten({"b": 1, "a": (2, None)})[0]
+        [2, 1]
+    """
+    return optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+
+
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+    """Return the pytree that has this structure and these leaves.
+
+    Raises:
+        ValueError: there are more or fewer leaves than the structure holds.
+
+    Example:
+        >>> from irax.tree_util import tree_structure, tree_unflatten
+        >>> tree_unflatten(tree_structure({"a": 0, "b": [0, 0]}), [1, 2, 3])
+        {'a': 1, 'b': [2, 3]}
+    """
+    return treedef.unflatten(leaves)
+
+
+def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
+    """Return the leaves of a pytree.
+
+    Example:
+        >>> from irax.tree_util import tree_leaves
+        >>> tree_leaves([1, (2, None), {"x": 3}])
+        [1, 2, 3]
+    """
+    return optree.tree_leaves(tree, is_leaf, namespace=NAMESPACE)
+
+
+def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
+    """Return the structure of a pytree: hashable, and equal for trees of the same structure.
+
+    Example:
+        >>> from irax.tree_util import tree_structure
+        >>> tree_structure([1, 2]) == tree_structure([3.0, "x"])
+        True
+    """
+    return optree.tree_structure(tree, is_leaf, namespace=NAMESPACE)
+
+
+def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
+    """Tell whether every element is a leaf.
+
+    Example:
+        >>> from irax.tree_util import all_leaves
+        >>> all_leaves([1, 2]), all_leaves([1, [2]]), all_leaves([None])
+        (True, False, False)
+    """
+    return optree.all_leaves(iterable, is_leaf, namespace=NAMESPACE)
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: _IsLeaf = None
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
+    """Return the leaves of a pytree, each in a pair with its key path, and the structure.
+
+    Example:
+        >>> from irax.tree_util import tree_flatten_with_path
+        >>> tree_flatten_with_path({"a": [7]})[0]
+        [((DictKey(key='a'), SequenceKey(idx=0)), 7)]
+    """
+    accessors, leaves, treedef = optree.tree_flatten_with_accessor(
+        tree, is_leaf, namespace=NAMESPACE
+    )
+    return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: _IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """Return the leaves of a pytree, each in a pair with its key path.
+
+    Example:
+        >>> from irax.tree_util import keystr, tree_leaves_with_path
+        >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [7]})]
+        [("['a'][0]", 7)]
+    """
+    return tree_flatten_with_path(tree, is_leaf)[0]
+
+
+# ---- Mapping and reducing ----
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = None) -> Any:
+    """Apply a function to the leaves of a pytree, and give the results the same structure.
+
+    Args:
+        f: takes a leaf of `tree`, then what each of `rest` has in its place.
+        tree: any pytree.
+        rest: pytrees that have the containers of `tree`; below its leaves they may go on.
+        is_leaf: called with every subtree of `tree`; where it returns True, that is a leaf.
+
+    Raises:
+        ValueError: one of `rest` lacks a container of `tree`. The message says where.
+
+    Example:
+        >>> from irax.tree_util import tree_map
+        >>> tree_map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+        {'a': 11, 'b': [22]}
+    """
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    columns = [
+        _flatten_up_to(treedef, other, "the first tree", f"tree {i} of tree_map")
+        for i, other in enumerate(rest, start=2)
+    ]
+    return treedef.unflatten(map(f, leaves, *columns))
+
+
+tree_multimap = tree_map
+"""The name that `tree_map` with several trees once had."""
+
+
+def tree_map_with_path(
+    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = None
+) -> Any:
+    """Apply a function to the key path and the value of each leaf; otherwise like `tree_map`.
+
+    Example:
+        >>> from irax.tree_util import keystr, tree_map_with_path
+        >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1, 2]})
+        {'a': ["['a'][0]=1", "['a'][1]=2"]}
+    """
+    accessors, leaves, treedef = optree.tree_flatten_with_accessor(
+        tree, is_leaf, namespace=NAMESPACE
+    )
+    columns = [
+        _flatten_up_to(treedef, other, "the first tree", f"tree {i} of tree_map_with_path")
+        for i, other in enumerate(rest, start=2)
+    ]
+    return treedef.unflatten(map(f, map(key_path, accessors), leaves, *columns))
+
+
+_ABSENT = object()
+
+
+def tree_reduce(
+    function: Callable[[Any, Any], Any],
+    tree: Any,
+    initializer: Any = _ABSENT,
+    is_leaf: _IsLeaf = None,
+) -> Any:
+    """Fold the leaves from the left, like `functools.reduce`.
+
+    Raises:
+        TypeError: there are no leaves and no initializer.
+
+    Example:
+        >>> from irax.tree_util import tree_reduce
+        >>> tree_reduce(lambda total, x: total + x, {"a": 1, "b": [2, 3]}, 10)
+        16
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if initializer is _ABSENT:
+        return functools.reduce(function, leaves)
+    return functools.reduce(function, leaves, initializer)
+
+
+def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:
+    """Tell whether every leaf is true; True if there are none.
+
+    Example:
+        >>> from irax.tree_util import tree_all
+        >>> tree_all([True, {"a": False}]), tree_all([])
+        (False, True)
+    """
+    return all(tree_leaves(tree, is_leaf))
+
+
+def tree_transpose(
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
+) -> Any:
+    """Turn a tree of trees inside out.
+
+    Args:
+        outer_treedef: the outer structure now, which becomes the inner one.
+        inner_treedef: the inner structure; None for that of the first subtree.
+        pytree_to_transpose: has the inner structure at each leaf of the outer one.
+
+    Raises:
+        ValueError: the tree doesn't have these structures. The message says where.
+
+    Example:
+        >>> from irax.tree_util import tree_structure, tree_transpose
+        >>> outer, inner = tree_structure([0, 0]), tree_structure({"a": 0})
+        >>> tree_transpose(outer, inner, [{"a": 1}, {"a": 2}])
+        {'a': [1, 2]}
+    """
+    tree = pytree_to_transpose
+    if inner_treedef is None:
+        subtrees = _flatten_up_to(
+            outer_treedef, tree, "the outer structure", "the tree to transpose"
+        )
+        if not subtrees:
+            raise ValueError(
+                "tree_transpose: the outer structure has no leaves, so there is no first subtree "
+                "to take the inner structure from: give inner_treedef"
+            )
+        inner_treedef = tree_structure(subtrees[0])
+    leaves, treedef = tree_flatten(tree)
+    expected = outer_treedef.compose(inner_treedef)
+    if treedef != expected:
+        raise structure_error(
+            expected, tree, "the inner structure within the outer", "the tree to transpose"
+        )
+    width = inner_treedef.num_leaves
+    columns = [outer_treedef.unflatten(leaves[i::width]) for i in range(width)]
+    return inner_treedef.unflatten(columns)
+
+
+def prefix_broadcast(
+    prefix: Any,
+    tree: Any,
+    is_leaf: _IsLeaf = None,
+    *,
+    prefix_name: str = "the prefix",
+    tree_name: str = "the tree",
+) -> list[Any]:
+    """Return one leaf of a prefix for each leaf of a tree, in the order of the tree's leaves.
+
+    A prefix has the containers of the tree down to some depth, where each of its leaves stands for
+    all that the tree has there. This is what `in_axes` and its like are. None is a leaf of the
+    prefix. A list at the top of the prefix does for a tuple.
+
+    Args:
+        prefix: the prefix.
+        tree: any pytree.
+        is_leaf: called with every subtree of the prefix; where it returns True, that is a leaf.
+        prefix_name: what an error calls the prefix.
+        tree_name: what an error calls the tree.
+
+    Raises:
+        ValueError: the prefix has a container that the tree lacks. The message says where.
+
+    Example:
+        >>> from irax.tree_util import prefix_broadcast
+        >>> prefix_broadcast((0, None), ({"w": 1.0, "b": 2.0}, 3.0))
+        [0, 0, None]
+    """
+    if type(tree) is tuple:
+        prefix = _list_as_tuple(prefix)
+    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=NAMESPACE)
+    subtrees = _flatten_up_to(treedef, tree, prefix_name, tree_name)
+    return [
+        leaf
+        for leaf, subtree in zip(leaves, subtrees, strict=True)
+        for _ in range(tree_structure(subtree).num_leaves)
+    ]
+
+
+def _list_as_tuple(x: Any) -> Any:
+    return tuple(x) if type(x) is list else x
+
+
+# ---- Structures ----
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Tell whether a structure is a single node: a leaf, or a container of nothing.
+
+    Example:
+        >>> from irax.tree_util import tree_structure, treedef_is_leaf
+        >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure([1]))
+        (True, False)
+    """
+    return treedef.num_nodes == 1
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """Return the structure of a tuple whose elements have these structures.
+
+    Example:
+        >>> from irax.tree_util import tree_structure, treedef_tuple
+        >>> treedef_tuple([tree_structure(1), tree_structure([2])]) == tree_structure((1, [2]))
+        True
+    """
+    return optree.treespec_tuple(treedefs, namespace=NAMESPACE)
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """Return the structures of the children of the top node; none for a leaf.
+
+    Example:
+        >>> from irax.tree_util import tree_structure, treedef_children
+        >>> treedef_children(tree_structure((1, [2]))) == [tree_structure(1), tree_structure([2])]
+        True
+    """
+    return treedef.children()
+
+
+def structure_error(
+    expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
+) -> ValueError:
+    """Return the error to raise for a tree that doesn't have the expected structure.
+
+    Args:
+        expected: the structure that was asked for.
+        tree: the tree that came.
+        expected_name: what the message calls the expected structure.
+        name: what the message calls the tree.
+        prefix: the tree may have anything where `expected` has a leaf.
+
+    Example:
+        >>> from irax.tree_util import structure_error, tree_structure
+        >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
+        grads must have the structure of params, but differs first at ['a']:
+          expected [*], got [*, *]
+          params: {'a': [*]}
+          grads: {'a': [*, *]}
+    """
+    found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=NAMESPACE)
+    relation = "start with" if prefix else "have"
+    message = f"{name} must {relation} the structure of {expected_name}, but "
+    difference = _first_difference(expected, tree, prefix)
+    if difference is None:
+        message += "doesn't"
+    else:
+        path, wanted, got = difference
+        message += f"differs first at {keystr(path) or 'the top'}:\n  expected {wanted}, got {got}"
+    return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
+
+
+def _first_difference(
+    expected: PyTreeDef, tree: Any, prefix: bool, path: KeyPath = ()
+) -> tuple[KeyPath, str, str] | None:
+    """Where a tree first lacks a node of `expected`: the path, the node, what is there instead."""
+    top = optree.tree_structure(
+        tree,
+        lambda node: node is not tree,
+        none_is_leaf=expected.none_is_leaf,
+        namespace=NAMESPACE,
+    )
+    if expected.is_leaf():
+        return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))
+    node = expected.one_level()
+    assert node is not None
+    try:
+        children = node.flatten_up_to(tree)
+    except ValueError:
+        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _show(top)
+        return path, _show(node), got
+    for accessor, below, child in zip(node.accessors(), expected.children(), children, strict=True):
+        difference = _first_difference(below, child, prefix, path + key_path(accessor))
+        if difference is not None:
+            return difference
+    return None
+
+
+def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str) -> list[Any]:
+    """What a tree has in the places of the leaves of `treedef`."""
+    try:
+        return treedef.flatten_up_to(tree)
+    except ValueError as error:
+        raise structure_error(treedef, tree, expected_name, name, prefix=True) from error
+
+
+def _show(treedef: PyTreeDef) -> str:
+    text = str(treedef).removeprefix("PyTreeSpec(")
+    text = re.sub(r"(, NoneIsLeaf)?(, namespace='[^']*')?\)$", "", text)
+    return text if len(text) <= 600 else text[:600] + " ... (cut)"

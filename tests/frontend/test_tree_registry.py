@@ -1,0 +1,216 @@
+"""Key paths, the ways to register a class as a pytree, and Partial."""
+
+import collections
+import dataclasses
+import doctest
+import functools
+import operator
+
+import pytest
+
+from irax import tree_registry
+from irax import tree_util as tu
+from irax.tree_util import DictKey, FlattenedIndexKey, GetAttrKey, Partial, SequenceKey
+
+Point = collections.namedtuple("Point", ["x", "y"])
+
+
+@tu.register_pytree_with_keys_class
+class Keyed:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten_with_keys(self):
+        return [(GetAttrKey("a"), self.a), ("anything", self.b)], None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+@tu.register_pytree_node_class
+class Numbered:
+    def __init__(self, content):
+        self.content = content
+
+    def tree_flatten(self):
+        return [self.content], None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+@tu.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    weight: object
+    bias: object
+
+
+# ---- Key paths ----
+
+
+def test_key_paths_of_every_container():
+    x = {"d": [1], "p": Point(2, 3), "k": Keyed(4, 5), "b": Numbered(6), "l": Layer((7,), 8)}
+    assert {leaf: tu.keystr(path) for path, leaf in tu.tree_leaves_with_path(x)} == {
+        1: "['d'][0]",
+        2: "['p'].x",
+        3: "['p'].y",
+        4: "['k'].a",
+        5: "['k']anything",
+        6: "['b'][<flat index 0>]",
+        7: "['l'].weight[0]",
+        8: "['l'].bias",
+    }
+    paths = [path for path, _ in tu.tree_leaves_with_path(x)]
+    assert (DictKey("b"), FlattenedIndexKey(0)) in paths
+    assert (DictKey("l"), GetAttrKey("weight"), SequenceKey(0)) in paths
+
+
+def test_paths_stop_at_leaves_of_the_users_choice():
+    pairs, treedef = tu.tree_flatten_with_path({"a": (1, 2)}, is_leaf=lambda x: type(x) is tuple)
+    assert pairs == [((DictKey("a"),), (1, 2))]
+    assert treedef == tu.tree_structure({"a": 0})
+
+
+def test_keys_are_values():
+    assert SequenceKey(1) == SequenceKey(1) != FlattenedIndexKey(1)
+    assert len({DictKey("a"), DictKey("a"), GetAttrKey("a")}) == 2
+    assert tu.keystr(()) == ""
+
+
+# ---- Registration ----
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda cls: tu.register_pytree_node(cls, lambda x: ((), None), lambda _, c: cls()),
+        lambda cls: tu.register_pytree_with_keys(cls, lambda x: ((), None), lambda _, c: cls()),
+        lambda cls: tu.register_dataclass(cls, [], []),
+        tu.register_static,
+    ],
+)
+def test_registering_twice(register):
+    class Once:
+        pass
+
+    register(Once)
+    with pytest.raises(ValueError, match=r"Once.*already registered"):
+        register(Once)
+
+
+def test_only_classes_are_registered():
+    with pytest.raises(TypeError):
+        tu.register_pytree_node("list", list, list)
+
+
+def test_a_subclass_is_a_leaf():
+    class Sub(Keyed):
+        pass
+
+    x = Sub(1, 2)
+    assert tu.tree_leaves(x) == [x]
+
+
+def test_keys_given_to_register_pytree_node():
+    class Pair(list):
+        pass
+
+    tu.register_pytree_node(
+        Pair,
+        lambda x: (tuple(x), None),
+        lambda _, children: Pair(children),
+        lambda x: ([(DictKey("first"), x[0]), (DictKey("second"), x[1])], None),
+    )
+    x = Pair([1, [2]])
+    assert tu.tree_leaves(x) == [1, 2]
+    assert [tu.keystr(p) for p, _ in tu.tree_leaves_with_path(x)] == ["['first']", "['second'][0]"]
+    assert type(tu.tree_map(operator.neg, x)) is Pair
+
+
+def test_a_dataclass_with_named_fields():
+    @functools.partial(
+        tu.register_dataclass, data_fields=["x"], meta_fields=["n"], drop_fields=["c"]
+    )
+    @dataclasses.dataclass
+    class State:
+        n: int
+        x: object
+        c: str = "fresh"
+        double: int = dataclasses.field(init=False, default=0)
+
+        def __post_init__(self):
+            self.double = 2 * self.n
+
+    back = tu.tree_map(operator.neg, State(3, [1, 2], "used"))
+    assert back == State(3, [-1, -2], "fresh")
+    assert back.double == 6
+    assert tu.tree_structure(State(3, 0)) != tu.tree_structure(State(4, 0))
+
+
+def test_a_field_that_the_constructor_does_not_take():
+    @tu.register_dataclass
+    @dataclasses.dataclass
+    class Circle:
+        radius: object
+        area: object = dataclasses.field(init=False)
+
+        def __post_init__(self):
+            self.area = 3 * self.radius**2
+
+    assert tu.tree_leaves(Circle(2)) == [2]
+    assert tu.tree_map(operator.neg, Circle(2)) == Circle(-2)
+
+
+def test_dataclasses_that_do_not_fit():
+    @dataclasses.dataclass
+    class Three:
+        a: int
+        b: int
+        c: int
+
+    with pytest.raises(ValueError, match="missing: c; unknown: d"):
+        tu.register_dataclass(Three, ["a", "d"], ["b"])
+    with pytest.raises(ValueError, match="there twice: a, b"):
+        tu.register_dataclass(Three, ["a", "b"], ["b", "c"], ["a"])
+    with pytest.raises(TypeError, match="needs data_fields and meta_fields, or neither"):
+        tu.register_dataclass(Three, ["a"])
+    with pytest.raises(TypeError, match="is not a dataclass"):
+        tu.register_dataclass(int)
+    assert tu.all_leaves([Three(1, 2, 3)])
+
+
+# ---- Partial ----
+
+
+def test_partial_is_a_function_and_a_tree():
+    f = Partial(lambda a, b, *, c: (a, b, c), 1, c=3)
+    assert f(2) == (1, 2, 3)
+    assert tu.tree_leaves(f) == [1, 3]
+    assert tu.tree_map(operator.neg, f)(2) == (-1, 2, -3)
+
+
+def test_partials_of_partials():
+    f = lambda *args: args
+    own, plain = Partial(f, 1), functools.partial(f, 1)
+    own.note = "an attribute"
+    assert tu.tree_leaves(Partial(own, 2)) == [1, 2]
+    assert Partial(own, 2)(3) == (1, 2, 3)
+    assert tu.tree_leaves(Partial(plain, 2)) == [2]
+    assert Partial(plain, 2)(3) == (1, 2, 3)
+    assert tu.tree_structure(Partial(plain, 2)) == tu.tree_structure(Partial(plain, 5))
+    assert tu.tree_map(operator.neg, Partial(plain, 2))(3) == (1, -2, 3)
+
+
+def test_partial_of_a_plain_partial_as_jax():
+    jtu = pytest.importorskip("jax", reason="JAX, the oracle, is not installed").tree_util
+    plain = functools.partial(max, 1)
+    assert tu.tree_leaves(Partial(plain, 2)) == jtu.tree_leaves(jtu.Partial(plain, 2))
+
+
+def test_examples():
+    result = doctest.testmod(tree_registry)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,408 @@
+"""Pytrees: containers, structures, mapping, prefixes, and the errors."""
+
+import collections
+import copy
+import dataclasses
+import doctest
+import operator
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irax import tree
+from irax import tree_util as tu
+from irax.tree_util import DictKey, GetAttrKey, Partial
+
+Point = collections.namedtuple("Point", ["x", "y"])
+
+
+@tu.register_pytree_node_class
+class Box:
+    """Registered without keys; the label is static."""
+
+    def __init__(self, *content, label=""):
+        self.content, self.label = content, label
+
+    def tree_flatten(self):
+        return self.content, self.label
+
+    @classmethod
+    def tree_unflatten(cls, label, content):
+        return cls(*content, label=label)
+
+    def __eq__(self, other):
+        return (self.content, self.label) == (other.content, other.label)
+
+    def __repr__(self):
+        return f"Box(*{self.content}, label={self.label!r})"
+
+
+@tu.register_pytree_with_keys_class
+class Keyed:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten_with_keys(self):
+        return [(GetAttrKey("a"), self.a), ("anything", self.b)], None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+@tu.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    weight: object
+    bias: object = None
+    name: str = dataclasses.field(default="", metadata={"static": True})
+
+
+@tu.register_static
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    training: bool
+
+
+ZOO = [
+    1,
+    None,
+    (),
+    [],
+    {},
+    (1, [2, (3,)]),
+    {"b": 1, "a": {"d": 2, "c": None}},
+    {2: "two", 1: "one"},
+    Point(1, Point(2, [3])),
+    collections.OrderedDict([("b", 1), ("a", 2)]),
+    collections.defaultdict(list, {"b": 1, "a": [2]}),
+    collections.deque([1, (2, 3)], maxlen=5),
+    [Box(1, {"x": 2}, label="l"), Box()],
+    Layer(1, [2], "first"),
+    (Mode(True), 1),
+    Partial(max, 1, key=2),
+]
+
+
+@pytest.fixture
+def jtu():
+    jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
+    return jax.tree_util
+
+
+def plain_trees(deques=True):
+    keys = st.sampled_from(["a", "b", "c"])
+    return st.recursive(
+        st.integers(0, 99) | st.none(),
+        lambda t: (
+            st.lists(t, max_size=3)
+            | st.lists(t, max_size=3).map(tuple)
+            | st.dictionaries(keys, t, max_size=3)
+            | st.lists(st.tuples(keys, t), max_size=2).map(collections.OrderedDict)
+            | (st.lists(t, max_size=2).map(collections.deque) if deques else st.nothing())
+            | st.builds(Point, t, t)
+        ),
+        max_leaves=12,
+    )
+
+
+# ---- Taking apart and putting together ----
+
+
+@pytest.mark.parametrize("x", ZOO, ids=repr)
+def test_there_and_back(x):
+    leaves, treedef = tu.tree_flatten(x)
+    back = tu.tree_unflatten(treedef, leaves)
+    assert type(back) is type(x)
+    assert tu.tree_structure(back) == treedef == tu.tree_structure(copy.deepcopy(x))
+    assert hash(treedef) == hash(tu.tree_structure(back))
+    assert tu.tree_leaves(back) == leaves == tu.tree_leaves(x)
+    assert treedef.num_leaves == len(leaves)
+    if not isinstance(x, Partial):
+        assert back == x
+
+
+@given(plain_trees())
+def test_there_and_back_of_any(x):
+    leaves, treedef = tu.tree_flatten(x)
+    assert treedef.unflatten(leaves) == x
+
+
+@given(plain_trees(deques=False))  # which are leaves for JAX
+def test_leaves_and_paths_as_jax(x):
+    jtu = pytest.importorskip("jax", reason="JAX, the oracle, is not installed").tree_util
+    assert tu.tree_leaves(x) == jtu.tree_leaves(x)
+    assert tu.tree_structure(x).num_nodes == jtu.tree_structure(x).num_nodes
+    ours, theirs = tu.tree_leaves_with_path(x), jtu.tree_leaves_with_path(x)
+    assert [(tu.keystr(path), leaf) for path, leaf in ours] == [
+        (jtu.keystr(path), leaf) for path, leaf in theirs
+    ]
+    for (path, _), (jax_path, _) in zip(ours, theirs, strict=True):
+        assert [repr(key) for key in path] == [repr(key) for key in jax_path]
+        for options in ({"simple": True}, {"simple": True, "separator": "/"}, {"separator": "/"}):
+            assert tu.keystr(path, **options) == jtu.keystr(jax_path, **options)
+
+
+def test_what_a_container_keeps():
+    deque = tu.tree_map(operator.neg, collections.deque([1], maxlen=5))
+    assert deque.maxlen == 5
+    default = tu.tree_map(operator.neg, collections.defaultdict(list, a=1))
+    assert default["new"] == []
+    ordered = tu.tree_map(operator.neg, collections.OrderedDict([("b", 1), ("a", 2)]))
+    assert list(ordered.items()) == [("b", -1), ("a", -2)]
+
+
+def test_structures_differ_where_anything_but_a_leaf_does():
+    trees = [1, None, (), [], {}, (1,), [1], [1, 2], {"a": 1}, {"b": 1}, Point(1, 2), (1, 2)]
+    trees += [Box(1), Box(1, label="x"), Layer(1), Layer(1, 2), Layer(1, 2, "x"), Mode(True)]
+    trees += [Mode(False), Partial(max, 1), Partial(min, 1), Partial(max, key=1)]
+    trees += [collections.OrderedDict(a=1), collections.deque([1])]
+    treedefs = [tu.tree_structure(x) for x in trees]
+    for i, a in enumerate(treedefs):
+        for j, b in enumerate(treedefs):
+            assert (a == b) == (i == j), (trees[i], trees[j])
+
+
+def test_the_order_in_which_a_dict_was_filled_does_not_matter():
+    assert tu.tree_structure({"a": 1, "b": 2}) == tu.tree_structure({"b": 2, "a": 1})
+    assert tu.tree_leaves({"b": 2, "a": 1}) == [1, 2]
+
+
+def test_is_leaf():
+    pair = lambda x: isinstance(x, tuple)
+    x = [(1, 2), {"a": (3, 4)}, None]
+    assert tu.tree_leaves(x, is_leaf=pair) == [(1, 2), (3, 4)]
+    assert tu.tree_structure(x, is_leaf=pair) == tu.tree_structure([0, {"a": 0}, None])
+    assert tu.tree_leaves(x, is_leaf=lambda x: x is None) == [1, 2, 3, 4, None]
+    assert tu.tree_map(sum, x, is_leaf=pair) == [3, {"a": 7}, None]
+    assert tu.all_leaves([(1, 2), 3], is_leaf=pair)
+
+
+@pytest.mark.parametrize("leaves", [[], [1], [1, 2, 3]])
+def test_the_wrong_number_of_leaves(leaves):
+    with pytest.raises(ValueError, match=r"leaves for PyTreeSpec; expected: 2"):
+        tu.tree_unflatten(tu.tree_structure([0, 0]), leaves)
+
+
+def test_structures_pickle():
+    for x in (*ZOO[:-1], Partial(max, 1, key=2)):
+        treedef = tu.tree_structure(x)
+        assert pickle.loads(pickle.dumps(treedef)) == treedef
+
+
+# ---- Mapping and reducing ----
+
+
+def test_tree_map():
+    x = {"a": 1, "b": [2, None, Box(3, label="l")]}
+    assert tu.tree_map(lambda v: v * 2, x) == {"a": 2, "b": [4, None, Box(6, label="l")]}
+    assert tu.tree_map(lambda v, w, u: (v, w, u), [1], [2], [3]) == [(1, 2, 3)]
+    assert tu.tree_map(lambda v, w: w, [0, 0], [(1, 2), None]) == [(1, 2), None]
+    assert tu.tree_multimap is tu.tree_map
+
+
+def test_an_error_in_the_function_comes_through():
+    def f(x):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        tu.tree_map(f, [1, 2])
+
+
+def test_tree_map_with_path():
+    x = {"a": [1, 2]}
+    paths = tu.tree_map_with_path(lambda path, v, w: (tu.keystr(path), v + w), x, {"a": [10, 20]})
+    assert paths == {"a": [("['a'][0]", 11), ("['a'][1]", 22)]}
+    whole = tu.tree_map_with_path(lambda p, v: (p, v), x, is_leaf=lambda v: isinstance(v, list))
+    assert whole == {"a": ((DictKey("a"),), [1, 2])}
+
+
+def test_reductions():
+    x = {"a": "x", "b": ["y", None, "z"]}
+    assert tu.tree_reduce(operator.add, x) == "xyz"
+    assert tu.tree_reduce(operator.add, x, "w") == "wxyz"
+    assert tu.tree_reduce(operator.add, [], initializer=None) is None
+    assert tu.tree_reduce(max, [(1, 5), (2, 3)], is_leaf=lambda x: isinstance(x, tuple)) == (2, 3)
+    with pytest.raises(TypeError):
+        tu.tree_reduce(operator.add, [])
+    assert tu.tree_all([1, None, {"a": True}])
+    assert not tu.tree_all([1, {"a": 0}])
+    assert tu.tree_all([(0,)], is_leaf=lambda x: isinstance(x, tuple))
+
+
+@given(plain_trees(), plain_trees())
+def test_transpose_twice(outer, inner):
+    outer, inner = tu.tree_structure(outer), tu.tree_structure(inner)
+    count = outer.num_leaves * inner.num_leaves
+    x = outer.compose(inner).unflatten(range(count))
+    once = tu.tree_transpose(outer, inner, x)
+    assert tu.tree_structure(once) == inner.compose(outer) or count == 0
+    if count:
+        assert tu.tree_transpose(inner, outer, once) == x
+        assert tu.tree_transpose(outer, None, x) == once
+
+
+def test_transpose_of_nothing():
+    empty, pair = tu.tree_structure([]), tu.tree_structure((0, 0))
+    assert tu.tree_transpose(empty, pair, []) == ([], [])
+    assert tu.tree_transpose(pair, empty, ([], [])) == []
+    with pytest.raises(ValueError, match="give inner_treedef"):
+        tu.tree_transpose(empty, None, [])
+
+
+# ---- Structures ----
+
+
+def test_treedefs():
+    leaf, pair = tu.tree_structure(0), tu.tree_structure([0, Box(0)])
+    assert tu.treedef_tuple([leaf, pair]) == tu.tree_structure((0, [0, Box(0)]))
+    assert tu.treedef_tuple([]) == tu.tree_structure(())
+    assert tu.treedef_children(pair) == [leaf, tu.tree_structure(Box(0))]
+    assert tu.treedef_children(leaf) == []
+    assert isinstance(pair, tu.PyTreeDef)
+
+
+@pytest.mark.parametrize("x", [1, None, (), [], {}, (1,), [()]])
+def test_treedef_is_leaf_as_jax(jtu, x):
+    ours = tu.treedef_is_leaf(tu.tree_structure(x))
+    assert ours == jtu.treedef_is_leaf(jtu.tree_structure(x))
+
+
+# ---- Prefixes ----
+
+
+@pytest.mark.parametrize(
+    "prefix, x, expected",
+    [
+        (0, (1, [2, 3]), [0, 0, 0]),
+        (None, {"a": 1, "b": 2}, [None, None]),
+        ((0, None), (1, [2, 3]), [0, None, None]),
+        ([0, None], (1, [2, 3]), [0, None, None]),  # a list at the top does for a tuple
+        (({"a": 0, "b": None}, 1), ({"a": [1, 2], "b": 3}, 4), [0, 0, None, 1]),
+        ((0, 1), (None, 5), [1]),
+        ((None, 1), (None, 5), [1]),
+        (Layer(0, None, "n"), Layer([1, 2], 3, "n"), [0, 0, None]),
+        ([Box(None, 7)], [Box((1, 2), 3)], [None, None, 7]),
+        ({"a": 0}, collections.OrderedDict(a=1), [0]),
+        ((), (), []),
+        (0, (), []),
+    ],
+)
+def test_prefix_broadcast(prefix, x, expected):
+    assert tu.prefix_broadcast(prefix, x) == expected
+
+
+def test_prefix_broadcast_with_is_leaf():
+    pair = lambda x: isinstance(x, tuple)
+    assert tu.prefix_broadcast([("x", "y"), 0], [{"a": 1, "b": 2}, 3], is_leaf=pair) == [
+        ("x", "y"),
+        ("x", "y"),
+        0,
+    ]
+
+
+@given(plain_trees(), st.data())
+def test_prefix_broadcast_is_what_tree_map_does(x, data):
+    # Cut the tree off at some of its nodes: what is left is a prefix of it, with numbered leaves.
+    subtrees, treedef = tu.tree_flatten(x, is_leaf=lambda _: data.draw(st.booleans()))
+    prefix = treedef.unflatten(range(len(subtrees)))
+    expected = [i for i, sub in enumerate(subtrees) for _ in tu.tree_leaves(sub)]
+    assert tu.prefix_broadcast(prefix, x) == expected
+
+
+# ---- The errors ----
+
+DIFFERENT = [
+    # prefix or first tree, the other, where, expected, got
+    ([1, 2], (1, 2), "the top", "[*, *]", "(*, *)"),
+    ([1, 2], [1, 2, 3], "the top", "[*, *]", "[*, *, *]"),
+    ({"a": [1, {"b": 2}]}, {"a": [1, {"c": 2}]}, "['a'][1]", "{'b': *}", "{'c': *}"),
+    ({"a": 1}, {"a": 1, "b": 2}, "the top", "{'a': *}", "{'a': *, 'b': *}"),
+    ((1, [2]), (1, 2.0), "[1]", "[*]", "a leaf of type float"),
+    ([Point(1, (2,))], [Point(1, 2)], "[0].y", "(*,)", "a leaf of type int"),
+    (Box((1,)), Box(1), "[<flat index 0>]", "(*,)", "a leaf of type int"),
+    (Box(1, label="x"), Box(1, label="y"), "the top", "Box['x']", "Box['y']"),
+    (Keyed(1, (2,)), Keyed((1,), 2), "anything", "(*,)", "a leaf of type int"),
+    (Layer((1,)), Layer(1), ".weight", "(*,)", "a leaf of type int"),
+    (Point(1, 2), (1, 2), "the top", "Point(x=*, y=*)", "(*, *)"),
+]
+
+
+def assert_names_the_difference(error, where, expected, got):
+    first_lines = "\n".join(str(error).split("\n")[:2])
+    assert f"differs first at {where}:" in first_lines
+    before, _, after = first_lines.partition(", got ")
+    assert expected in before
+    assert got in after
+
+
+@pytest.mark.parametrize("first, other, where, expected, got", DIFFERENT)
+def test_a_mismatch_in_tree_map(first, other, where, expected, got):
+    for tree_map in (tu.tree_map, tu.tree_map_with_path):
+        with pytest.raises(ValueError, match=r"^tree 3 of tree_map\w* must start with") as info:
+            tree_map(max, first, first, other)
+        assert_names_the_difference(info.value, where, expected, got)
+
+
+@pytest.mark.parametrize("prefix, x, where, expected, got", DIFFERENT)
+def test_a_mismatch_of_a_prefix(prefix, x, where, expected, got):
+    with pytest.raises(ValueError, match=r"^args must start with the structure of in_axes") as info:
+        tu.prefix_broadcast([prefix], [x], prefix_name="in_axes", tree_name="args")
+    if where == "the top":
+        where = ""
+    assert_names_the_difference(info.value, f"[0]{where}", expected, got)
+
+
+def test_a_mismatch_shows_both_structures():
+    with pytest.raises(ValueError, match="tree_map") as info:
+        tu.tree_map(max, {"a": [1, 2]}, {"a": [1, Box(label="l")], "b": None})
+    assert str(info.value) == (
+        "tree 2 of tree_map must start with the structure of the first tree, but differs first at "
+        "the top:\n"
+        "  expected {'a': *}, got {'a': *, 'b': *}\n"
+        "  the first tree: {'a': [*, *]}\n"
+        "  tree 2 of tree_map: {'a': [*, CustomTreeNode(Box['l'], [])], 'b': None}"
+    )
+
+
+def test_none_against_a_value():
+    with pytest.raises(ValueError, match=r"differs first at \[1\]:\n  expected None, got a leaf"):
+        tu.tree_map(max, [1, None], [1, 2])
+    with pytest.raises(ValueError, match=r"differs first at \[1\]:\n  expected \[\*\], got None"):
+        tu.tree_map(max, [1, [2]], [1, None])
+    with pytest.raises(ValueError, match=r"differs first at \[1\]:\n  expected \[\*\], got a leaf"):
+        tu.prefix_broadcast([1, [2]], [1, None])
+
+
+def test_a_mismatch_in_transpose():
+    outer, inner = tu.tree_structure([0, 0]), tu.tree_structure({"a": 0})
+    with pytest.raises(ValueError, match=r"at \[1\]:\n  expected {'a': \*}, got {'b': \*}"):
+        tu.tree_transpose(outer, inner, [{"a": 1}, {"b": 2}])
+    with pytest.raises(ValueError, match=r"at \[0\]\['a'\]:\n  expected a leaf, got \[\*\]"):
+        tu.tree_transpose(outer, inner, [{"a": [1]}, {"a": 2}])
+    with pytest.raises(
+        ValueError, match=r"the outer structure.*at the top:\n  expected \[\*, \*\]"
+    ):
+        tu.tree_transpose(outer, None, [1])
+
+
+def test_large_structures_are_cut():
+    with pytest.raises(ValueError, match="cut") as info:
+        tu.tree_map(max, [[1] * 5000], [[1] * 4999])
+    assert len(str(info.value)) < 4000
+
+
+# ---- The short names ----
+
+
+@pytest.mark.parametrize("name", tree.__all__)
+def test_the_short_names(name):
+    assert getattr(tree, name) is getattr(tu, f"tree_{name}")
+
+
+def test_examples():
+    result = doctest.testmod(tu)
+    assert result.attempted > 0
+    assert result.failed == 0
