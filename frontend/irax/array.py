@@ -106,6 +106,13 @@ class ConcreteArray(Array):
         self._buffer = buffer
         self.aval = ShapedArray(tuple(holder.shape), holder.dtype, weak_type)
 
+    @classmethod
+    def of_buffer(cls, buffer: Buffer, aval: ShapedArray) -> ConcreteArray:
+        """An array whose elements a program has left in a buffer."""
+        array = cls.__new__(cls)
+        array._numpy, array._buffer, array.aval = None, buffer, aval
+        return array
+
     def with_weak_type(self, weak_type: bool) -> Array:
         return ConcreteArray(self._numpy, weak_type, self._buffer)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.array import Array, as_array
+from irax.array import Array, as_array, aval_of
 from irax.tracing import Input
 
 
@@ -53,9 +53,9 @@ def argument_names(args: Any, kwargs: Any = None) -> list[str]:
     return named
 
 
-def abstract_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
+def abstract_inputs(leaves: Sequence[Any], names: Sequence[str]) -> list[Input]:
     """Inputs that stand for any array of the leaves' shapes and dtypes."""
-    return [Input(x.aval, None, n) for x, n in zip(leaves, names, strict=True)]
+    return [Input(aval_of(x, n), None, n) for x, n in zip(leaves, names, strict=True)]
 
 
 def known_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:

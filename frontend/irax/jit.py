@@ -1,0 +1,314 @@
+"""jit: a function is traced once per signature, compiled, and from then on runs as one program."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax import backend, dtypes, tree_util
+from irax.array import Array, ConcreteArray, as_array
+from irax.aval import ShapedArray
+from irax.config import config
+from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.tracing import Traced, call, current_trace, trace_function
+
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
+    weakref.WeakKeyDictionary()
+)
+"""What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+) -> Any:
+    """Compiles a function when it is called, once for each signature of its arguments.
+
+    Args:
+        fun: a pure function of pytrees of arrays. Without it, a decorator is returned.
+        static_argnums: positional arguments that are Python values and not arrays: hashable; each
+            value is a signature of its own.
+        static_argnames: the same, by name.
+        donate_argnums: accepted, and of no effect: nothing is ever written into an argument.
+        donate_argnames: likewise.
+        keep_unused: accepted; unused arguments are always kept.
+        inline: accepted; calls are inlined when the outermost function is compiled.
+
+    Returns:
+        A function with the same arguments and results.
+
+    Raises:
+        TypeError: on a call, for arguments or results that are not arrays.
+        ValueError: on a call, for a static argument that is not hashable.
+
+    >>> jit(lambda x: x * 2.0)(3.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames
+        )
+    if not callable(fun):
+        raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
+    return JitFunction(fun, *_static(fun, static_argnums, static_argnames))
+
+
+@dataclass
+class Compiled:
+    """A function traced for one signature; it is compiled when it is first called to be run."""
+
+    traced: Traced
+    out_tree: Any
+    executable: Any = None
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Runs the compiled function on the leaves of its arguments."""
+        if self.executable is None:
+            self.executable = backend.compile(self.traced.builder.module, self.traced.name)
+        device = self.executable.device
+        buffers = [
+            (x if isinstance(x, ConcreteArray) else as_array(x)).buffer(device) for x in leaves
+        ]
+        for capture in self.traced.captures:
+            assert isinstance(capture, ConcreteArray)
+            buffers.append(capture.buffer(device))
+        results = self.executable(buffers)
+        arrays = [
+            ConcreteArray.of_buffer(buffer, aval)
+            for buffer, aval in zip(results, self.traced.results, strict=True)
+        ]
+        return tree_util.tree_unflatten(self.out_tree, arrays)
+
+
+class JitFunction:
+    """What `jit` returns."""
+
+    def __init__(
+        self, fun: Callable[..., Any], static_argnums: tuple[int, ...], static_argnames: frozenset[str]
+    ) -> None:
+        functools.update_wrapper(self, fun, updated=())
+        self._fun = fun
+        self._static_argnums = static_argnums
+        self._static_argnames = static_argnames
+        options = (static_argnums, static_argnames)
+        try:
+            self._cache = _caches.setdefault(fun, {}).setdefault(options, {})
+        except TypeError:  # not hashable or no weak references
+            self._cache = {}
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method: bound to its instance, which is an argument like any other."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if config.disable_jit:
+            return self._fun(*args, **kwargs)
+        if self._static_argnums or self._static_argnames:
+            dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+        else:
+            dynamic_args, dynamic_kwargs, static = args, kwargs, ()
+        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        trace = current_trace()
+        if trace is not None:
+            return self._call_traced(leaves, tree, static)
+        try:
+            key = (tree, static, config.enable_x64, *map(_signature, leaves))
+        except TypeError:
+            self._check_leaves(dynamic_args, dynamic_kwargs)
+            raise
+        compiled = self._cache.get(key)
+        if compiled is None:
+            compiled = self._cache[key] = self._trace(leaves, tree, static)
+        return compiled.run(leaves)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Compiled:
+        """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""
+        dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        return self._trace(leaves, tree, static)
+
+    def _call_traced(self, leaves: list[Any], tree: Any, static: tuple[Any, ...]) -> Any:
+        names = self._names(tree, leaves)
+        arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
+        key = (tree, static, config.enable_x64, *(x.aval for x in arrays))
+        compiled = self._cache.get(key)
+        if compiled is None:
+            compiled = self._trace(arrays, tree, static)
+            if not compiled.traced.captures_tracers():
+                self._cache[key] = compiled
+        traced = compiled.traced
+        results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
+        return tree_util.tree_unflatten(compiled.out_tree, results)
+
+    def _trace(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Compiled:
+        fun = self._with_static(static)
+        flat = FlatFunction(fun, tree)
+        names = self._names(tree, leaves)
+        inputs = abstract_inputs(leaves, names)
+        traced = trace_function(flat, inputs, "jit", name_of(self._fun), fresh_module=True)
+        return Compiled(traced, flat.out_tree)
+
+    def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
+        args, kwargs = tree_util.tree_unflatten(tree, leaves)
+        prefix = f"{name_of(self._fun)}: "
+        return [prefix + name for name in argument_names(args, kwargs)]
+
+    def _check_leaves(self, args: Any, kwargs: Any) -> None:
+        leaves, _ = tree_util.tree_flatten((args, kwargs))
+        for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
+            try:
+                _signature(leaf)
+            except TypeError:
+                raise TypeError(
+                    f"jit: {name_of(self._fun)}: {name}: expected an array or a number, got "
+                    f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
+                    "static_argnums or static_argnames if it is a Python value"
+                ) from None
+
+    # -- static arguments --
+
+    def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """The arguments without the static ones, and those, as `((where, value), ...)`."""
+        numbers = {n % len(args) for n in self._static_argnums if -len(args) <= n < len(args)}
+        static: list[tuple[int | str, Any]] = [(n, args[n]) for n in sorted(numbers)]
+        static += [(name, kwargs[name]) for name in sorted(kwargs) if name in self._static_argnames]
+        for where, value in static:
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    f"jit: {name_of(self._fun)}: the static argument {where!r} must be hashable, "
+                    f"got {value!r} of type {type(value).__name__}: pass a tuple instead of a list, "
+                    "or make it an array argument by not declaring it static"
+                ) from None
+        dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
+        named = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
+        return dynamic, named, tuple(_Static(where, value) for where, value in static)
+
+    def _with_static(self, static: Sequence[_Static]) -> Callable[..., Any]:
+        if not static:
+            return self._fun
+
+        @functools.wraps(self._fun, updated=())
+        def fun(*args: Any, **kwargs: Any) -> Any:
+            full = list(args)
+            for item in static:
+                if isinstance(item.where, int):
+                    full.insert(item.where, item.value)
+                else:
+                    kwargs[item.where] = item.value
+            return self._fun(*full, **kwargs)
+
+        return fun
+
+
+@dataclass(frozen=True)
+class _Static:
+    """A static argument: 1, 1.0 and True are equal to Python but make different programs."""
+
+    where: int | str
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Static)
+            and self.where == other.where
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.where, type(self.value), self.value))
+
+
+def _signature(leaf: Any) -> Any:
+    """What a leaf contributes to the cache key: all that a trace can depend on."""
+    if isinstance(leaf, ConcreteArray):
+        return leaf.aval
+    if isinstance(leaf, np.ndarray | np.generic):
+        return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
+    if type(leaf) in _PYTHON_SCALARS:
+        return type(leaf)
+    return as_array(leaf).aval
+
+
+_PYTHON_SCALARS = {bool, int, float, complex}
+
+
+def _static(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] | None,
+    argnames: str | Iterable[str] | None,
+) -> tuple[tuple[int, ...], frozenset[str]]:
+    """The static arguments by position and by name; each says the other where it can be told."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
+    names = {argnames} if isinstance(argnames, str) else set(argnames or ())
+    for number in numbers:
+        if not isinstance(number, int):
+            raise TypeError(f"jit: static_argnums must be ints, got {number!r}")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"jit: static_argnames must be strings, got {name!r}")
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return numbers, frozenset(names)
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    variadic = any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    open_names = any(p.kind == p.VAR_KEYWORD for p in parameters)
+    known = {p.name for p in parameters}
+    for number in numbers:
+        if not variadic and not -len(positional) <= number < len(positional):
+            raise ValueError(
+                f"jit: static_argnums={number} is out of range: {name_of(fun)} has "
+                f"{len(positional)} positional arguments"
+            )
+    for name in names:
+        if name not in known and not open_names:
+            raise ValueError(
+                f"jit: static_argnames={name!r}: {name_of(fun)} has no such argument; it has "
+                f"{', '.join(sorted(known))}"
+            )
+    by_name = {positional.index(name) for name in names if name in positional}
+    by_number = {positional[n] for n in numbers if -len(positional) <= n < len(positional)}
+    return tuple(sorted({*numbers, *by_name})), frozenset(names | by_number)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
+
+    >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
+    ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
+    from irax.aval import ShapeDtypeStruct
+
+    compiled = JitFunction(fun, (), frozenset()).trace(*args, **kwargs)
+    structs = [
+        ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results
+    ]
+    return tree_util.tree_unflatten(compiled.out_tree, structs)
+
+
+def block_until_ready(tree: Any) -> Any:
+    """Waits until every array in a pytree has been computed; returns the pytree."""
+    for leaf in tree_util.tree_leaves(tree):
+        if isinstance(leaf, Array):
+            leaf.block_until_ready()
+    return tree
