@@ -1,0 +1,91 @@
+"""Compiled artefacts on disk, so that no program is compiled twice on a machine.
+
+They lie in `IRAX_CACHE_DIR`, or in the user's cache folder; `IRAX_CACHE_DIR=off` keeps none. What
+cannot be read or written is compiled again: the cache never makes a compilation fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+import platformdirs
+
+SIZE_LIMIT = 2 << 30
+"""Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
+
+_MAGIC = b"irax"
+
+
+def key(module: bytes, flags: Sequence[str]) -> str:
+    """Names the artefact of a module: compiler, flags and processor are part of the name."""
+    digest = hashlib.sha256(_environment())
+    for part in (*(f.encode() for f in flags), module):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+def load(name: str) -> bytes | None:
+    """The artefact of this name, or None."""
+    folder = directory()
+    if folder is None:
+        return None
+    path = folder / name
+    try:
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    # A checksum: a truncated artefact could crash the runtime.
+    magic, checksum, artefact = data[:4], data[4:36], data[36:]
+    if magic != _MAGIC or hashlib.sha256(artefact).digest() != checksum:
+        return None
+    return artefact
+
+
+def store(name: str, artefact: bytes) -> None:
+    """Keeps an artefact; other processes see all of it or nothing."""
+    folder = directory()
+    if folder is None:
+        return
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(_MAGIC + hashlib.sha256(artefact).digest() + artefact)
+        os.replace(file.name, folder / name)
+        _evict(folder)
+
+
+def directory() -> Path | None:
+    """Where artefacts are kept, or None if they are not."""
+    setting = os.environ.get("IRAX_CACHE_DIR", "")
+    if setting.lower() == "off":
+        return None
+    return Path(setting) if setting else platformdirs.user_cache_path("irax") / "artefacts"
+
+
+def _evict(folder: Path) -> None:
+    files = [(f.stat(), f) for f in folder.iterdir() if f.is_file()]
+    total = sum(stat.st_size for stat, _ in files)
+    for stat, file in sorted(files, key=lambda item: item[0].st_mtime):
+        if total <= SIZE_LIMIT:
+            break
+        with contextlib.suppress(OSError):
+            file.unlink()
+        total -= stat.st_size
+
+
+@lru_cache(maxsize=None)
+def _environment() -> bytes:
+    cpu = platform.processor()
+    with contextlib.suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text()
+        cpu += "".join(line for line in text.split("\n\n")[0].splitlines() if "flags" in line)
+    return f"{metadata.version('iree-base-compiler')} {platform.machine()} {cpu}".encode()

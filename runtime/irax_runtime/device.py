@@ -1,0 +1,54 @@
+"""What a device, a buffer and an executable are, whoever implements them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Device(Protocol):
+    """Where arrays live and programs run."""
+
+    id: int
+    platform: str
+    """"cpu", "vulkan", "cuda", ..."""
+    device_kind: str
+
+    def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> Buffer:
+        """The array in this device's memory. With `may_alias` it may stay where it is: the caller
+        promises that nobody writes to it any more."""
+        ...
+
+    def load(self, artefact: bytes, entry: str | None = None) -> Executable:
+        """A compiled program. `entry` names its function where it has several."""
+        ...
+
+
+class Buffer(Protocol):
+    """An array in a device's memory. Nobody writes to it once it is made."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements; read-only, and without a copy where the memory is the host's."""
+        ...
+
+
+class Executable(Protocol):
+    """A compiled function."""
+
+    device: Device
+    name: str
+
+    def __call__(self, arguments: Sequence[Buffer]) -> list[Buffer]:
+        """Runs the function. Raises TypeError or ValueError for arguments that do not fit it."""
+        ...

@@ -1,0 +1,73 @@
+"""The signature that a compiled function carries: `f32[4,4];i32[]`.
+
+The compiler writes it into the function's reflection attributes (`irax.args`, `irax.results`),
+because an artefact otherwise says neither which dtypes its results have (booleans and unsigned
+integers look like bytes and signed ones) nor what its arguments must be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """The dtype and shape of an argument or a result."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+_NAMES = {
+    "i1": "bool",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
+    "ui64": "uint64",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "complex<f32>": "complex64",
+    "complex<f64>": "complex128",
+}
+_ML_DTYPES = {
+    "bf16": "bfloat16",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E4M3B11FNUZ": "float8_e4m3b11fnuz",
+}
+
+
+@lru_cache(maxsize=None)
+def dtype_of_name(name: str) -> np.dtype[Any]:
+    """NumPy's dtype of an MLIR element type. Raises ValueError for one it has none for."""
+    if name in _NAMES:
+        return np.dtype(_NAMES[name])
+    if name in _ML_DTYPES:
+        import ml_dtypes  # only programs with such types need it
+
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+    raise ValueError(f"element type {name} has no dtype here")
+
+
+def parse_signature(text: str) -> list[TensorType]:
+    """The types in a text such as `f32[4,4];i32[]`."""
+    types = []
+    for item in filter(None, text.split(";")):
+        name, _, dimensions = item.rstrip("]").partition("[")
+        shape = tuple(int(n) for n in dimensions.split(",") if n)
+        types.append(TensorType(dtype_of_name(name), shape))
+    return types
