@@ -9,6 +9,7 @@ point and location: `with ir.InsertionPoint(block), location: emit(...)`.
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 import types
@@ -273,6 +274,21 @@ def parse_module(text: str | bytes) -> Module:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
 
 
+def clone_module(module: Module) -> Module:
+    """A copy of a module."""
+    copy = new_module()
+    for operation in module.body.operations:
+        operation.operation.clone(ip=ir.InsertionPoint(copy.body))
+    return copy
+
+
+def bytecode(module: Module) -> bytes:
+    """A module as MLIR bytecode: shorter than text, and much faster to write and read."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
 def error_text(error: MLIRError) -> str:
     """What the MLIR diagnostics of an error say, a line each."""
     lines = [f"{d.location}: {d.message}" for d in error.error_diagnostics]
@@ -415,6 +431,12 @@ def _callees(function: Operation) -> list[str]:
 def is_argument(value: Value) -> bool:
     """True for an argument of a block, False for the result of an operation."""
     return isinstance(value, ir.BlockArgument)
+
+
+def definition(value: Value) -> Operation | None:
+    """The operation that a value is a result of; None for an argument of a block."""
+    owner: Any = value.owner
+    return None if is_argument(value) else owner.operation
 
 
 def remove_dead_operations(block: Block) -> None:

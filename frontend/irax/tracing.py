@@ -44,8 +44,8 @@ def current_trace() -> Trace | None:
 class ModuleBuilder:
     """A module that traces add functions to. Nested traces share the one of the outermost."""
 
-    def __init__(self) -> None:
-        self.module = mlir.new_module()
+    def __init__(self, module: mlir.Module | None = None) -> None:
+        self.module = mlir.new_module() if module is None else module
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
 
     def unique_name(self, name: str) -> str:

@@ -1,0 +1,194 @@
+"""Modules as values: what a call would run, and functions from StableHLO files.
+
+    print(make_ir(f)(x))            the module that jit(f)(x) would compile
+    f = load("model.mlir")          a function that runs, and that jit, grad and vmap take
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.pipeline import run_pipeline
+
+from irax import backend, dtypes
+from irax.array import Array, ConcreteArray, as_array
+from irax.aval import ShapedArray
+from irax.flat import name_of
+from irax.jit import JitFunction
+from irax.tracing import ModuleBuilder, call, current_trace
+
+
+class IR:
+    """A module. `str(ir)` is its text; passes give new ones."""
+
+    def __init__(self, module: mlir.Module, func: str = "main") -> None:
+        self.module = module
+        self.func = func
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+    def __repr__(self) -> str:
+        return f"<IR of @{self.func}, {len(mlir.functions(self.module))} functions>"
+
+    def as_text(self, locations: bool = False) -> str:
+        """The module's text, with source locations if asked for."""
+        return self.module.operation.get_asm(enable_debug_info=locations)
+
+    def run(self, pipeline: str) -> IR:
+        """A new module: this one after a pipeline such as `vjp{func=main wrt=0},cse`.
+
+        Raises:
+            irax_compiler.passes.PassError: an unknown pass or option, or one that does not apply.
+        """
+        copy = mlir.clone_module(self.module)
+        run_pipeline(copy, pipeline)
+        return IR(copy, self.func)
+
+
+def make_ir(
+    fun: Callable[..., Any],
+    static_argnums: int | tuple[int, ...] | None = None,
+    static_argnames: Any = None,
+) -> Callable[..., IR]:
+    """The function that traces `fun` as `jit` would and returns the module.
+
+    Arguments may be arrays or `ShapeDtypeStruct`s.
+
+    >>> print(make_ir(lambda x: x + x)(1.0).func)
+    lambda
+    """
+    from irax.jit import jit
+
+    jitted: Any = jit(fun, static_argnums=static_argnums, static_argnames=static_argnames)
+    if isinstance(fun, JitFunction):
+        jitted = fun
+
+    @functools.wraps(fun, updated=())
+    def traced(*args: Any, **kwargs: Any) -> IR:
+        compiled = jitted.trace(*args, **kwargs)
+        module = mlir.clone_module(compiled.traced.builder.module)
+        mlir.make_public(mlir.functions(module)[compiled.traced.name])
+        return IR(module, compiled.traced.name)
+
+    return traced
+
+
+def load(
+    text_or_path: str | bytes | os.PathLike[str], func: str = "main", device: str | None = None
+) -> LoadedFunction:
+    """A function of a StableHLO module as a Python function of arrays.
+
+    It runs compiled, or in the reference evaluator with `device="reference"`; inside `jit`, `grad`
+    and `vmap` it is a call of the module's function like any traced one.
+
+    Args:
+        text_or_path: MLIR text or bytecode, or the path of a file with either.
+        func: which function of the module.
+        device: "cpu", "reference", or None for the default device.
+
+    Raises:
+        ValueError: not a valid module, or no such function in it.
+        FileNotFoundError: no such file.
+
+    >>> double = load("func.func @main(%x: tensor<f32>) -> tensor<f32> {"
+    ...               " %y = stablehlo.add %x, %x : tensor<f32> return %y : tensor<f32> }")
+    >>> double(2.0)
+    Array(4., dtype=float32)
+    """
+    if device not in (None, "cpu", "reference"):
+        raise ValueError(f"load: device must be 'cpu' or 'reference', got {device!r}")
+    return LoadedFunction(mlir.parse_module(_source(text_or_path)), func, device)
+
+
+def _source(text_or_path: str | bytes | os.PathLike[str]) -> str | bytes:
+    if isinstance(text_or_path, bytes):
+        return text_or_path
+    is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)
+    if is_text:
+        return str(text_or_path)
+    data = Path(text_or_path).read_bytes()
+    return data if data.startswith(b"ML\xefR") else data.decode()
+
+
+class LoadedFunction:
+    """A function of a StableHLO module, called with arrays, returning one or a tuple of them."""
+
+    def __init__(self, module: mlir.Module, func: str, device: str | None) -> None:
+        found = mlir.functions(module)
+        if func not in found:
+            there = ", ".join(f"@{n}" for n in found) or "none"
+            raise ValueError(f"load: the module has no function @{func}; it has {there}")
+        self.__name__ = func
+        self.ir = IR(module, func)
+        self.device = device
+        self._builder = ModuleBuilder(module)
+        block = mlir.body(found[func])
+        self.inputs = [_aval(a) for a in block.arguments]
+        self.outputs = [_aval(v) for v in mlir.terminator(block).operands]
+        self._executable: Any = None
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
+        return f"<@{self.__name__}: ({inputs}) -> ({outputs})>"
+
+    def __call__(self, *args: Any) -> Any:
+        arrays = self._check(args)
+        if current_trace() is not None:
+            results = call(self._builder, self.__name__, arrays, ())
+        elif self.device == "reference":
+            values = [x.concrete("a call", TypeError) for x in arrays]
+            evaluated = Evaluator(self.ir.module)(self.__name__, values)
+            results = [ConcreteArray(r) for r in evaluated]
+        else:
+            results = self._run(arrays)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _run(self, arrays: list[Array]) -> list[Array]:
+        if self._executable is None:
+            self._executable = backend.compile(self.ir.module, self.__name__)
+        device = self._executable.device
+        buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
+        results = self._executable(buffers)
+        return [
+            ConcreteArray.of_buffer(b, aval)
+            for b, aval in zip(results, self.outputs, strict=True)
+        ]
+
+    def _check(self, args: tuple[Any, ...]) -> list[Array]:
+        if len(args) != len(self.inputs):
+            raise TypeError(
+                f"@{self.__name__} takes {len(self.inputs)} arguments, got {len(args)}"
+            )
+        arrays = []
+        for i, (arg, aval) in enumerate(zip(args, self.inputs, strict=True)):
+            array = self._as_array(arg, i, aval)
+            if array.shape != aval.shape:
+                raise ValueError(
+                    f"@{self.__name__}: argument {i} has type {array.aval}; expected {aval}"
+                )
+            if array.dtype != aval.dtype:
+                raise TypeError(
+                    f"@{self.__name__}: argument {i} has type {array.aval}; expected {aval}"
+                )
+            arrays.append(array)
+        return arrays
+
+    def _as_array(self, arg: Any, i: int, aval: ShapedArray) -> Array:
+        if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
+            return ConcreteArray(arg.copy())  # 64-bit types stay, whatever enable_x64 says
+        array = as_array(arg, f"@{name_of(self)}: argument {i}")
+        if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
+            return array.astype(aval.dtype)
+        return array
+
+
+def _aval(value: Any) -> ShapedArray:
+    return ShapedArray(mlir.shape_of(value), mlir.dtype_of(value))
