@@ -1,0 +1,124 @@
+"""Arrays on the command line: `x.npy`, `4x4xf32=1`, `3xi32=1,2,3`; and types: `f32[8,64]`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+_SHORT = {
+    "i1": "bool",
+    "bool": "bool",
+    **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
+    **{f"{letter}{n}": f"uint{n}" for letter in ("u", "ui") for n in (8, 16, 32, 64)},
+    **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
+    "bf16": "bfloat16",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+_BOOLS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def dtype(name: str) -> np.dtype[Any]:
+    """A dtype of its short name: f32, i32, ui8, bf16, c64, bool. Raises UsageError for others."""
+    if name not in _SHORT:
+        raise click.UsageError(f"unknown element type {name!r}; known are {', '.join(_SHORT)}")
+    if name == "bf16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(_SHORT[name])
+
+
+def parse_input(text: str) -> np.ndarray[Any, Any]:
+    """The array of a .npy file, or of `4x4xf32=1`. Raises UsageError if it is neither."""
+    match = re.fullmatch(r"((?:\d+x)*)(\w+)=(.*)", text, re.DOTALL)
+    if match is None:
+        if "=" in text or not text.endswith(".npy"):
+            raise click.UsageError(
+                f"--input {text!r}: expected a .npy file, or a type and values such as 4x4xf32=1 "
+                "or 3xi32=1,2,3"
+            )
+        return _load(text)
+    shape = tuple(int(n) for n in match[1].split("x") if n)
+    element = dtype(match[2])
+    try:
+        tokens = [t for t in re.split(r"[,\s]+", match[3].strip("[] ")) if t]
+        values = np.array([_number(t, element) for t in tokens]).astype(element)
+    except ValueError:
+        raise click.UsageError(f"--input {text!r}: {match[3]!r} are not numbers") from None
+    size = int(np.prod(shape))
+    if values.size not in (1, size):
+        raise click.UsageError(
+            f"--input {text!r}: expected 1 value or {size} for shape {shape}, got {values.size}"
+        )
+    if values.size == 1:
+        return np.full(shape, values[0], element)
+    return values.reshape(shape)
+
+
+def _number(token: str, element: np.dtype[Any]) -> Any:
+    if element == np.bool_:
+        if token.lower() not in _BOOLS:
+            raise ValueError(token)
+        return _BOOLS[token.lower()]
+    if element.kind == "c":
+        return complex(token)
+    return int(token, 0) if element.kind in "iu" else float(token)
+
+
+def _load(path: str) -> np.ndarray[Any, Any]:
+    try:
+        return np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise click.UsageError(f"--input {path}: no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"--input {path}: not a .npy file: {error}") from None
+
+
+def save(path: str, array: np.ndarray[Any, Any]) -> None:
+    """Writes a .npy file. Raises ValueError where that is not possible."""
+    try:
+        with Path(path).open("wb") as file:
+            np.save(file, array)
+    except OSError as error:
+        raise ValueError(f"--output {path}: {error.strerror}") from None
+
+
+def describe(array: np.ndarray[Any, Any]) -> str:
+    """`float32[4,4]`."""
+    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
+
+
+def parse_arguments(text: str) -> tuple[Any, ...]:
+    """The arguments that `--args` describes, arrays as `ShapeDtypeStruct`s.
+
+    Raises UsageError for what is not Python literals of types such as f32[8,64].
+    """
+    from irax import ShapeDtypeStruct, tree_util
+
+    marker = "irax type: "
+
+    def mark(match: re.Match[str]) -> str:
+        return repr(f"{marker}{match[0]}")
+
+    def unmark(leaf: Any) -> Any:
+        if isinstance(leaf, str) and leaf.startswith(marker):
+            name, dimensions = leaf.removeprefix(marker).rstrip("]").split("[")
+            shape = tuple(int(n) for n in dimensions.split(",") if n.strip())
+            return ShapeDtypeStruct(shape, dtype(name))
+        return leaf
+
+    marked = re.sub(r"\b\w+\[[\d,\s]*\]", mark, text)
+    try:
+        literal = ast.literal_eval(f"({marked},)") if text.strip() else ()
+    except (ValueError, SyntaxError):
+        raise click.UsageError(
+            f"--args {text!r}: expected types such as f32[8,64] and i32[], separated by commas, in "
+            "Python tuples, lists and dicts where the function takes pytrees"
+        ) from None
+    return tree_util.tree_map(unmark, literal)
