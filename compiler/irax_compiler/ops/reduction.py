@@ -42,7 +42,7 @@ def identity(combiner: str, dtype: np.dtype) -> Any:
     if combiner == "multiply":
         return 1
     if combiner == "and":
-        return True if dtype == np.bool_ else -1
+        return np.invert(np.zeros((), dtype))
     if dtype == np.bool_:
         return combiner == "minimum"
     if mlir.inexact(dtype):
