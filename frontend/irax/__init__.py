@@ -1,5 +1,10 @@
 """irax: NumPy's interface, traced to StableHLO, differentiated and batched by passes over it."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from irax.array import Array as Array
 from irax.autodiff import grad as grad
 from irax.autodiff import hessian as hessian
@@ -10,4 +15,54 @@ from irax.autodiff import jvp as jvp
 from irax.autodiff import linearize as linearize
 from irax.autodiff import value_and_grad as value_and_grad
 from irax.autodiff import vjp as vjp
+from irax.aval import ShapeDtypeStruct as ShapeDtypeStruct
+from irax.backend import default_backend as default_backend
+from irax.backend import device_count as device_count
+from irax.backend import device_get as device_get
+from irax.backend import device_put as device_put
+from irax.backend import devices as devices
+from irax.backend import local_device_count as local_device_count
+from irax.backend import local_devices as local_devices
 from irax.batching import vmap as vmap
+from irax.config import config as config
+from irax.config import debug_nans as debug_nans
+from irax.config import disable_jit as disable_jit
+from irax.config import enable_x64 as enable_x64
+from irax.ir import make_ir as make_ir
+from irax.jit import block_until_ready as block_until_ready
+from irax.jit import eval_shape as eval_shape
+from irax.jit import jit as jit
+from irax.tree_util import tree_flatten as tree_flatten
+from irax.tree_util import tree_leaves as tree_leaves
+from irax.tree_util import tree_map as tree_map
+from irax.tree_util import tree_multimap as tree_multimap
+from irax.tree_util import tree_structure as tree_structure
+from irax.tree_util import tree_unflatten as tree_unflatten
+
+if TYPE_CHECKING:
+    from irax import dtypes, errors, ir, lax, nn, numpy, ops, random, test_util, tree, tree_util
+
+_MODULES = {
+    "dtypes",
+    "errors",
+    "ir",
+    "lax",
+    "nn",
+    "numpy",
+    "ops",
+    "random",
+    "test_util",
+    "tree",
+    "tree_util",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Submodules are imported when they are first used."""
+    if name in _MODULES:
+        return importlib.import_module(f"irax.{name}")
+    raise AttributeError(f"module 'irax' has no attribute {name!r}")
+
+
+# Operators and methods of arrays are attached there.
+import irax.numpy  # noqa: E402

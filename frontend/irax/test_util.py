@@ -1,0 +1,157 @@
+"""Checks of derivatives against finite differences, for tests of your own functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, tree_util
+from irax.autodiff import jvp, vjp
+
+_STEPS = {"float64": 1e-5, "float32": 1e-2}
+_TOLERANCES = {"float64": 1e-5, "float32": 2e-2}
+
+
+def check_grads(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int,
+    modes: Sequence[str] = ("fwd", "rev"),
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+) -> None:
+    """Checks derivatives of `f` up to `order` against central finite differences.
+
+    Each derivative is taken along a random direction: in forward mode it must be the difference
+    quotient; in reverse mode <u, J v> must be <J^T u, v>. Higher orders check the derivative
+    functions in the same way.
+
+    Args:
+        f: a function of pytrees of real arrays.
+        args: the point.
+        order: 1, 2, ...
+        modes: "fwd", "rev" or both.
+        atol: absolute tolerance; by default 1e-5 in float64 and 2e-2 in float32.
+        rtol: relative tolerance, likewise.
+        eps: half the distance of the difference quotient; 1e-5 in float64, 1e-2 in float32.
+
+    Raises:
+        AssertionError: a derivative is off; the message says which.
+
+    >>> check_grads(lambda x: x ** 3, (2.0,), order=2)
+    """
+    args = tuple(args)
+    unknown = set(modes) - {"fwd", "rev"}
+    if unknown:
+        raise ValueError(f"check_grads: modes must be 'fwd' or 'rev', got {sorted(unknown)}")
+    dtype = _least_dtype(args)
+    check = _Check(
+        atol if atol is not None else _TOLERANCES[dtype],
+        rtol if rtol is not None else _TOLERANCES[dtype],
+        eps if eps is not None else _STEPS[dtype],
+    )
+    check.run(f, args, order, tuple(modes), "f")
+
+
+class _Check:
+    def __init__(self, atol: float, rtol: float, eps: float) -> None:
+        self.atol, self.rtol, self.eps = atol, rtol, eps
+        self.random = np.random.default_rng(0)
+
+    def run(
+        self, f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: Any, name: str
+    ) -> None:
+        if "fwd" in modes:
+            self.forward(f, args, name)
+        if "rev" in modes:
+            self.reverse(f, args, name)
+        if order > 1:
+            tangents = self.direction(args)
+            if "fwd" in modes:
+                push = functools.partial(_push, f, tangents)
+                self.run(push, args, order - 1, modes, f"jvp({name})")
+            if "rev" in modes:
+                cotangent = self.direction(f(*args))
+                pull = functools.partial(_pull, f, cotangent)
+                self.run(pull, args, order - 1, modes, f"vjp({name})")
+
+    def forward(self, f: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:
+        """jvp against the difference quotient."""
+        tangents = self.direction(args)
+        out, tangent = jvp(f, args, tangents)
+        self.close(f(*args), out, f"{name}: the value that jvp returns")
+        quotient = self.quotient(f, args, tangents)
+        self.close(quotient, tangent, f"{name}: jvp")
+
+    def reverse(self, f: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:
+        """vjp against the difference quotient, by the dot product of both with a cotangent."""
+        tangents = self.direction(args)
+        out, pullback = vjp(f, *args)
+        self.close(f(*args), out, f"{name}: the value that vjp returns")
+        cotangent = self.direction(out)
+        expected = _dot(self.quotient(f, args, tangents), cotangent)
+        found = _dot(tangents, pullback(cotangent))
+        np.testing.assert_allclose(
+            found, expected, rtol=self.rtol, atol=self.atol, err_msg=f"{name}: vjp"
+        )
+
+    def quotient(self, f: Callable[..., Any], args: tuple[Any, ...], tangents: Any) -> Any:
+        """(f(x + eps t) - f(x - eps t)) / (2 eps), in float64."""
+
+        def moved(sign: float) -> Any:
+            return tree_util.tree_map(
+                lambda x, t: (np.asarray(x) + sign * self.eps * np.asarray(t)).astype(
+                    np.asarray(x).dtype
+                ),
+                args,
+                tangents,
+            )
+
+        return tree_util.tree_map(
+            lambda above, below: (_wide(above) - _wide(below)) / (2 * self.eps),
+            f(*moved(1.0)),
+            f(*moved(-1.0)),
+        )
+
+    def direction(self, tree: Any) -> Any:
+        """A random tangent for each leaf of a pytree."""
+
+        def draw(x: Any) -> Any:
+            dtype, _ = dtypes.dtype_of(x)
+            return np.asarray(self.random.normal(size=np.shape(x)), dtype)
+
+        return tree_util.tree_map(draw, tree)
+
+    def close(self, expected: Any, found: Any, what: str) -> None:
+        for e, g in zip(
+            tree_util.tree_leaves(expected), tree_util.tree_leaves(found), strict=True
+        ):
+            np.testing.assert_allclose(
+                _wide(g), _wide(e), rtol=self.rtol, atol=self.atol, err_msg=what
+            )
+
+
+def _push(f: Callable[..., Any], tangents: Any, *args: Any) -> Any:
+    return jvp(f, args, tangents)[1]
+
+
+def _pull(f: Callable[..., Any], cotangent: Any, *args: Any) -> Any:
+    return vjp(f, *args)[1](cotangent)
+
+
+def _wide(x: Any) -> Any:
+    return np.asarray(x).astype(np.float64)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    leaves = zip(tree_util.tree_leaves(a), tree_util.tree_leaves(b), strict=True)
+    return sum(np.vdot(_wide(x), _wide(y)) for x, y in leaves)
+
+
+def _least_dtype(args: tuple[Any, ...]) -> str:
+    names = {dtypes.dtype_of(x)[0].name for x in tree_util.tree_leaves(args)}
+    return "float64" if names <= {"float64"} else "float32"
