@@ -11,7 +11,7 @@ from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
     "inline,symbol-dce,func.func(chlo-legalize-to-stablehlo),legalize{{target={target}}},"
-    "canonicalize,cse"
+    "canonicalize,cse,annotate"
 )
 """The passes, in order, as a pipeline with `target` to be filled in."""
 

@@ -10,6 +10,7 @@ point and location: `with ir.InsertionPoint(block), location: emit(...)`.
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import sys
 import types
@@ -146,6 +147,11 @@ def string(text: str) -> Attribute:
     return ir.StringAttr.get(text, CONTEXT)
 
 
+def reflection(entries: Mapping[str, str]) -> Attribute:
+    """IREE's reflection attribute: what the runtime can ask of a compiled function."""
+    return ir.DictAttr.get({k: string(v) for k, v in entries.items()}, CONTEXT)
+
+
 def symbol(name: str) -> Attribute:
     """A reference to a function of the same module: `@name`."""
     return ir.FlatSymbolRefAttr.get(name, CONTEXT)
@@ -188,6 +194,29 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     if match is None:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
     return _parse_dense(match[1], tuple(type_.shape), dtype)
+
+
+def splat(value: Value) -> np.ndarray | None:
+    """The element, as a scalar array, of a constant whose elements are all the same; None for any
+    other value."""
+    if is_argument(value) or value.owner.name != "stablehlo.constant":
+        return None
+    operation: Operation = value.owner.operation
+    dtype = dtype_of(value)
+    if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
+        text = operation.get_asm(large_elements_limit=1)
+        match = re.search(r"dense<(\([^()]*\))> : tensor", text)
+        return None if match is None else _parse_dense(match[1], (), dtype)
+    attribute: Any = operation.attributes["value"]
+    return _splat_element(attribute, dtype)
+
+
+@lru_cache(maxsize=65536)
+def _splat_element(attribute: Any, dtype: np.dtype) -> np.ndarray | None:
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        return None
+    element: Any = attribute.get_splat_value()
+    return np.asarray(element.value, dtype)
 
 
 def _parse_dense(text: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -439,13 +468,32 @@ def definition(value: Value) -> Operation | None:
     return None if is_argument(value) else owner.operation
 
 
+def owner_name(argument: Value) -> str:
+    """The name of the operation that a block argument's block is in: func.func, stablehlo.while."""
+    block: Any = argument.owner
+    return block.owner.operation.name
+
+
 def remove_dead_operations(block: Block) -> None:
     """Erases operations whose results nobody uses, last first."""
     for operation in reversed([o.operation for o in block.operations]):
-        is_return = operation.name.endswith(".return")
-        if not is_return and not any(_used(result) for result in operation.results):
+        if is_dead(operation):
             operation.erase()
 
 
-def _used(value: Value) -> bool:
-    return next(iter(value.uses), None) is not None
+def is_dead(operation: Operation) -> bool:
+    """True if nothing would change without the operation: no result is used, and it does nothing
+    but compute them."""
+    if any(num_uses(result) for result in operation.results):
+        return False
+    name = operation.name
+    return not name.endswith(".return") and name not in _ACTIONS
+
+
+_ACTIONS = {f"stablehlo.{name}" for name in ("custom_call", "infeed", "outfeed", "send", "recv")}
+"""Operations that may do more than compute their results."""
+
+
+def num_uses(value: Value) -> int:
+    """How often a value is used: 0, 1, or 2 for more than once."""
+    return sum(1 for _ in itertools.islice(value.uses, 2))

@@ -1,6 +1,6 @@
 """The passes: each a rewrite of a module, StableHLO in and StableHLO out."""
 
-from irax_compiler.passes import batch, jvp, legalize, linearize, transpose, vjp  # noqa: F401
+from irax_compiler.passes import annotate, batch, jvp, legalize, linearize, transpose, vjp  # noqa: F401
 from irax_compiler.passes.core import PASSES, Pass, PassError
 
 __all__ = ["PASSES", "Pass", "PassError"]

@@ -57,7 +57,7 @@ def _compile(module: bytes, flags: Sequence[str]) -> bytes:
     messages: list[str] = []
     callback = _capture_diagnostics(invocation, messages)
     try:
-        source = Source.wrap_buffer(session, module + b"\0")
+        source = Source.wrap_buffer(session, _terminated(module))
         if not (invocation.parse_source(source) and invocation.execute()):
             raise CompileError(_summary(messages))
         output = Output.open_membuffer()
@@ -70,6 +70,11 @@ def _compile(module: bytes, flags: Sequence[str]) -> bytes:
         invocation.close()
         session.close()
         del callback  # must live as long as the invocation
+
+
+def _terminated(module: bytes) -> bytes:
+    """Text ends with a zero byte for IREE's parser; bytecode knows its own length."""
+    return module if module.startswith(b"ML\xefR") else module + b"\0"
 
 
 def _capture_diagnostics(invocation: Any, messages: list[str]) -> Any:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Block, Module, Operation
 from irax_compiler.passes.core import Pass, PassError, register_pass
-from irax_compiler.passes.legalize import contraction, floats, integers
+from irax_compiler.passes.legalize import arguments, contraction, floats, integers
 from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
@@ -19,6 +19,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.empty_contraction,
         contraction.narrow_contraction,
         contraction.narrow_reduction,
+        arguments.update_of_argument,
     ],
 }
 """For each target the cures it needs. Each goes over the whole module once, in this order: it sees
