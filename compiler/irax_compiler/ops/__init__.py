@@ -11,6 +11,10 @@ from irax_compiler.ops import (  # noqa: F401  (importing a family registers its
     control_flow,
     conversion,
     dot,
+    dynamic,
+    gather,
     reduction,
+    scatter,
     shape,
+    sort,
 )

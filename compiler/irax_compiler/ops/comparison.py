@@ -30,7 +30,7 @@ _COMPARE = {
 }
 
 
-def _total_order_key(x: np.ndarray) -> np.ndarray:
+def total_order_key(x: np.ndarray) -> np.ndarray:
     """Integers in IEEE 754's total order of floats: -nan < -inf < ... < -0 < 0 < ... < nan."""
     bits = x.view(np.dtype(f"i{x.dtype.itemsize}"))
     return np.where(bits < 0, np.invert(bits) ^ np.iinfo(bits.dtype).min, bits)
@@ -47,7 +47,7 @@ class Compare(Op):
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self.compare_type == "TOTALORDER":
-            x, y = _total_order_key(x), _total_order_key(y)
+            x, y = total_order_key(x), total_order_key(y)
         return _COMPARE[self.comparison_direction](x, y)
 
     def jvp(

@@ -148,6 +148,11 @@ def from_result(decode: Callable[[Any], Any]) -> Any:
     return field(metadata={"result": decode})
 
 
+def from_operation(decode: Callable[[Operation], Any]) -> Any:
+    """A dataclass field that the IR holds elsewhere in the operation, such as in a region."""
+    return field(metadata={"operation": decode})
+
+
 def result_shape() -> Any:
     """The field is the result's shape."""
     return from_result(lambda type_: tuple(type_.shape))
@@ -163,6 +168,8 @@ def _decoders(cls: type[Op]) -> tuple[tuple[str, Callable[[Operation], Any]], ..
     def decoder(name: str, metadata: Any) -> Callable[[Operation], Any]:
         if "result" in metadata:
             return lambda operation: metadata["result"](operation.results[0].type)
+        if "operation" in metadata:
+            return metadata["operation"]
         codec: AttributeCodec = metadata["codec"]
         key = codec.name or name
 
