@@ -1,20 +1,17 @@
 """Every op irax knows, a family a file.
 
 Families refer to each other (the transpose of a broadcast is a reduction), so a family imports the
-others as modules, never names out of them.
+others as modules; names are taken only out of `elementwise`, by families that it does not know.
 """
 
-from irax_compiler.ops import (  # noqa: F401  (importing a family registers its ops)
-    elementwise,
+from irax_compiler.ops import (  # importing a family registers its ops
     bitwise,
     comparison,
     control_flow,
     conversion,
     dot,
-    dynamic,
-    gather,
+    elementwise,
     reduction,
-    scatter,
     shape,
-    sort,
+    special,
 )

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax_compiler.ops.elementwise import binary, unary
+from irax_compiler.ops.core import register
+from irax_compiler.ops.elementwise import Elementwise, binary, unary
+
+
+def _bits(x: np.ndarray) -> tuple[np.ndarray, int]:
+    """The elements' bits as unsigned integers, and how many there are to an element."""
+    if x.dtype.kind == "V":  # int4 and uint4, of which NumPy's bytes leave half unused
+        return x.astype(np.int8).view(np.uint8) & 0xF, 4
+    return x.view(np.dtype(f"u{x.dtype.itemsize}")), 8 * x.dtype.itemsize
 
 
 def _shift_right_logical(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    unsigned = np.dtype(f"u{x.dtype.itemsize}")
-    return np.right_shift(x.view(unsigned), y.astype(unsigned)).view(x.dtype)
+    unsigned, _ = _bits(x)
+    amount, _ = _bits(y)  # a negative amount is a large one
+    return np.right_shift(unsigned, amount).astype(x.dtype)
+
+
+def _shift_right_arithmetic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    signed = np.dtype(f"i{x.dtype.itemsize}")
+    return np.right_shift(x.view(signed), y.view(signed)).view(x.dtype)
 
 
 def _count_leading_zeros(x: np.ndarray) -> np.ndarray:
-    bits = 8 * x.dtype.itemsize
-    unsigned = x.view(np.dtype(f"u{x.dtype.itemsize}"))
-    count = np.full(x.shape, bits, x.dtype)
-    for bit in range(bits):
-        count = np.where(unsigned >> bit, np.array(bits - 1 - bit, x.dtype), count)
-    return count
+    unsigned, width = _bits(x)
+    count = np.full(x.shape, width)
+    for bit in range(width):
+        count = np.where(unsigned >> bit, width - 1 - bit, count)
+    return count.astype(x.dtype)
 
 
 and_ = binary("and", np.bitwise_and)
@@ -26,7 +39,15 @@ or_ = binary("or", np.bitwise_or)
 xor = binary("xor", np.bitwise_xor)
 not_ = unary("not", np.invert)
 shift_left = binary("shift_left", np.left_shift)
-shift_right_arithmetic = binary("shift_right_arithmetic", np.right_shift)
-shift_right_logical = binary("shift_right_logical", _shift_right_logical)
-popcnt = unary("popcnt", lambda x: np.bitwise_count(x).astype(x.dtype))
-count_leading_zeros = unary("count_leading_zeros", _count_leading_zeros)
+shift_right_arithmetic = binary("shift_right_arithmetic", _shift_right_arithmetic)
+shift_right_logical = register(
+    Elementwise("stablehlo.shift_right_logical", _shift_right_logical, widen=False)
+)
+popcnt = register(
+    Elementwise(
+        "stablehlo.popcnt", lambda x: np.bitwise_count(_bits(x)[0]).astype(x.dtype), widen=False
+    )
+)
+count_leading_zeros = register(
+    Elementwise("stablehlo.count_leading_zeros", _count_leading_zeros, widen=False)
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import (
     Axis,
     Linear,
@@ -16,6 +16,7 @@ from irax_compiler.ops.core import (
     Tangent,
     attribute,
     keyword,
+    only,
     register_class,
     zeros_like,
 )
@@ -84,14 +85,15 @@ class Select(Op):
         _, t_true, t_false = tangents
         if t_true is None and t_false is None:
             return [None]
-        zero = zeros_like(results[0]) if t_true is None or t_false is None else None
+        zero = zeros_like(results[0])
         return [self(primals[0], t_true or zero, t_false or zero)]
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
         p, on_true, on_false = operands
-        (ct,) = cotangents
+        assert isinstance(p, Value)
+        ct = only(cotangents)
         zero = zeros_like(ct)
         return [
             None,
@@ -115,18 +117,25 @@ class Clamp(Op):
     name = "stablehlo.clamp"
 
     def evaluate(self, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return np.minimum(np.maximum(x, low), high)
+        return elementwise.minimum.evaluate(elementwise.maximum.evaluate(x, low), high)
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
         low, x, high = (shape.broadcast_scalar(v, shape_of(results[0])) for v in primals)
-        zero = zeros_like(results[0])
-        t_low, t_x, t_high = (
-            zero if t is None else shape.broadcast_scalar(t, shape_of(zero)) for t in tangents
+        zero = zeros_like(x)
+        # Nothing wins where x is equal to a bound; high wins over low where they cross.
+        where_it_wins = (
+            lambda t: select(greater(low, x), select(less(low, high), t, zero), zero),
+            lambda t: select(greater(x, low), select(less(x, high), t, zero), zero),
+            lambda t: select(less(high, elementwise.maximum(x, low)), t, zero),
         )
-        above = select(less(high, x), t_high, t_x)
-        return [select(greater(low, x), t_low, above)]
+        total: Tangent = None
+        for t, share in zip(tangents, where_it_wins, strict=True):
+            if t is not None:
+                share_of_t = share(shape.broadcast_scalar(t, shape_of(x)))
+                total = elementwise.add_tangents(total, share_of_t)
+        return [total]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align_scalars(size, operands, axes, scalars=(0, 2), like=1)

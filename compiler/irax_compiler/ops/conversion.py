@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
-from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register_class, result_dtype, result_shape
 from irax_compiler.ops import shape
+from irax_compiler.ops.core import (
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    only,
+    register_class,
+    result_dtype,
+    result_shape,
+    working_dtype,
+)
 
 
 @register_class
@@ -25,35 +36,35 @@ class Convert(Op):
         return [mlir.tensor_type(shape_of(operands[0]), self.dtype)]
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
+        if x.dtype.kind == "c" and self.dtype.kind != "c":
+            x = np.real(x)
         if self.dtype == np.bool_:
             return x != 0
-        if x.dtype.kind == "c" and self.dtype.kind != "c":
-            x = x.real
-        if inexact(x.dtype) and self.dtype.kind in "iu":
+        if inexact(x.dtype) and not inexact(self.dtype):
             return _saturate(x, self.dtype)
         return x.astype(self.dtype)
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
-        (tangent,) = tangents
-        return [self(tangent) if inexact(self.dtype) and tangent is not None else None]
+        return [self(only(tangents)) if inexact(self.dtype) else None]
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        return [convert(cotangents[0], dtype_of(operands[0]))]
+        return [convert(only(cotangents), dtype_of(operands[0]))]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         return [self(operands[0])], [axes[0]]
 
 
 def _saturate(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    info = np.iinfo(dtype)
+    low, high = (int(bound) for bound in (ml_dtypes.iinfo(dtype).min, ml_dtypes.iinfo(dtype).max))
+    result = working_dtype(dtype)
     wide = x.astype(np.float64)
-    inside = np.where((wide > info.min) & (wide < info.max), wide, 0).astype(dtype)
-    high = np.where(wide >= info.max, np.array(info.max, dtype), inside)
-    return np.where(wide <= info.min, np.array(info.min, dtype), high)
+    inside = np.where((wide > low) & (wide < high), wide, 0).astype(result)
+    bounded = np.where(wide >= high, np.array(high, result), inside)
+    return np.where(wide <= low, np.array(low, result), bounded).astype(dtype)
 
 
 def convert(x: Value, dtype: np.dtype) -> Value:

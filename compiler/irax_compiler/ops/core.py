@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -61,14 +61,13 @@ class Op:
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Builds the operation at the current insertion point; returns its results."""
-        operation = mlir.emit(
-            self.name, operands, _attributes(self), self.result_types(operands)
-        )
+        operation = mlir.emit(self.name, operands, _attributes(self), self.result_types(operands))
         return tuple(operation.results)
 
     def attributes(self) -> dict[str, Attribute]:
         """The MLIR attributes that hold the parameters: by default, each field through its codec,
-        and no attribute where it is None."""
+        and no attribute where it is None.
+        """
         encoded = {}
         for f in fields(self):  # pyright: ignore[reportArgumentType]
             codec, value = f.metadata.get("codec"), getattr(self, f.name)
@@ -163,7 +162,7 @@ def result_dtype() -> Any:
     return from_result(mlir.dtype_of_type)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _decoders(cls: type[Op]) -> tuple[tuple[str, Callable[[Operation], Any]], ...]:
     def decoder(name: str, metadata: Any) -> Callable[[Operation], Any]:
         if "result" in metadata:
@@ -241,7 +240,7 @@ def numbers(kind: str, cls: type, keys: Sequence[str] = ()) -> AttributeCodec:
 
 _READERS: dict[str, Callable[[Operation], Op]] = {}
 C = TypeVar("C", bound=type[Op])
-O = TypeVar("O", bound=Op)
+AnyOp = TypeVar("AnyOp", bound=Op)
 
 
 def register_class(cls: C) -> C:
@@ -250,7 +249,7 @@ def register_class(cls: C) -> C:
     return cls
 
 
-def register(op: O) -> O:
+def register(op: AnyOp) -> AnyOp:
     """Registers an op without parameters: operations of its name are read as this very object."""
     _READERS[op.name] = lambda operation: op
     return op
@@ -271,6 +270,25 @@ def read(operation: Operation) -> Op:
 
 
 # ---- building blocks for rules -------------------------------------------------------------------
+
+
+def only(values: Sequence[Tangent]) -> Value:
+    """The one tangent or cotangent of an op that has one operand or result; it is there, because
+    an op's rules are asked only when something is.
+    """
+    (value,) = values
+    assert value is not None
+    return value
+
+
+@cache
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """What `evaluate` computes in, to round once at its end: float32 for the narrower floats,
+    int32 for the 4-bit integers, which NumPy cannot compute with; otherwise the dtype itself.
+    """
+    if mlir.inexact(dtype):
+        return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+    return np.dtype(np.int32) if dtype.kind == "V" else dtype
 
 
 def constant(array: np.ndarray) -> Value:

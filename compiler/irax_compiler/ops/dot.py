@@ -25,8 +25,10 @@ from irax_compiler.ops.core import (
     Tangent,
     attribute,
     numbers,
+    only,
     register_class,
     result_dtype,
+    working_dtype,
 )
 from irax_compiler.ops.elementwise import add_tangents
 
@@ -103,11 +105,9 @@ class DotGeneral(Op):
         return [mlir.tensor_type(tuple(kept), self.dtype)]
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        working = self.dtype
+        working = working_dtype(self.dtype)
         if inexact(working):
-            working = _working_dtype(x.dtype, y.dtype, self.dtype)
-        elif working.kind == "V":
-            working = np.dtype(np.int32)  # int4 and uint4: wrapped around when rounded
+            working = _widest(x.dtype, y.dtype, self.dtype)
         lhs_order, rhs_order, num_batching, num_contracting = _layout(
             self.dimensions, x.ndim, y.ndim
         )
@@ -135,22 +135,20 @@ class DotGeneral(Op):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        (ct,) = cotangents
-        assert ct is not None
-        x, y = operands
-        if isinstance(x, Linear) and isinstance(y, Linear):
-            return super().transpose(cotangents, operands)
-        if isinstance(x, Linear):
-            return [self._transposed(ct, x, y), None]
-        assert isinstance(y, Linear)
-        return [None, self._swapped()._transposed(ct, y, x, swapped=True)]
+        ct = only(cotangents)
+        match operands:
+            case Linear() as x, mlir.Value() as y:
+                return [self._transposed(ct, x, y), None]
+            case mlir.Value() as x, Linear() as y:
+                return [None, self.swapped()._transposed(ct, y, x, swapped=True)]
+        return super().transpose(cotangents, operands)
 
-    def _swapped(self) -> DotGeneral:
+    def swapped(self) -> DotGeneral:
         precision = self.precision and self.precision[::-1]
         return replace(self, dimensions=self.dimensions.swapped, precision=precision)
 
     def _transposed(self, ct: Value, x: Linear, y: Value, swapped: bool = False) -> Value:
-        """The cotangent of the left operand: the cotangent times y, summed over y's free dimensions.
+        """The cotangent of the left operand: `ct` times y, summed over y's free dimensions.
 
         `swapped` says that x and y have changed places already, so that ct has y's dimensions
         before those of x.
@@ -162,8 +160,8 @@ class DotGeneral(Op):
         first = len(batching) + (0 if swapped else len(x_free))
         op = self
         if dtype_of(ct) != dtype_of(y):
-            working = _working_dtype(dtype_of(ct), dtype_of(y))
-            ct, y = conversion.convert(ct, working), conversion.convert(y, working)
+            wide = _widest(dtype_of(ct), dtype_of(y))
+            ct, y = conversion.convert(ct, wide), conversion.convert(y, wide)
             op = replace(op, algorithm=None)
         contracted = tuple(range(first, first + len(y_free)))
         op = replace(
@@ -178,7 +176,7 @@ class DotGeneral(Op):
         order = dims.lhs_batching + x_free + x_contracted
         other_order = dims.lhs_batching + x_contracted + x_free
         if order != tuple(range(x_rank)) and other_order == tuple(range(x_rank)):
-            return conversion.convert(op._swapped()(y, ct), dtype_of(x))
+            return conversion.convert(op.swapped()(y, ct), dtype_of(x))
         result = conversion.convert(op(ct, y), dtype_of(x))
         return shape.transpose(result, np.argsort(order).tolist())
 
@@ -220,7 +218,8 @@ def _layout(
     dimensions: DotDimensions, x_rank: int, y_rank: int
 ) -> tuple[Dimensions, Dimensions, int, int]:
     """Both operands' dimensions in the order of np.matmul; the numbers of batching and contracting
-    dimensions."""
+    dimensions.
+    """
     return (
         dimensions.lhs_batching + dimensions.lhs_free(x_rank) + dimensions.lhs_contracting,
         dimensions.rhs_batching + dimensions.rhs_contracting + dimensions.rhs_free(y_rank),
@@ -229,16 +228,16 @@ def _layout(
     )
 
 
-def _working_dtype(*dtypes: np.dtype) -> np.dtype:
-    """A dtype to compute in: the widest, and at least float32."""
-    known = (d if d.kind in "fc" and d.itemsize >= 4 else np.dtype(np.float32) for d in dtypes)
-    return np.result_type(*known)
+def _widest(*dtypes: np.dtype) -> np.dtype:
+    """A dtype that holds the values of all these, at least float32."""
+    return np.result_type(*map(working_dtype, dtypes))
 
 
 @register_class
 class Dot(Op):
     """The form without batching that contracts the last dimension of a matrix or vector with the
-    first of another. It is read as a `DotGeneral`, and so never built."""
+    first of another. It is read as a `DotGeneral`, and so never built.
+    """
 
     name = "stablehlo.dot"
 

@@ -12,9 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, register
+from irax_compiler.ops.core import (
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    UnsupportedOp,
+    full_like,
+    only,
+    register,
+    working_dtype,
+)
 
 Partial = Callable[..., Value]
 """(tangent, *operands, result) -> the contribution of one operand's tangent to the result's."""
@@ -31,16 +41,27 @@ class Elementwise(Op):
     """One an operand; None where the derivative is zero everywhere. Empty: zero in all."""
     transposes: Mapping[int, Partial] = field(default_factory=dict)
     """For each operand the op is linear in: (cotangent, *operands) -> its cotangent."""
+    real_only: bool = False
+    """The partials are wrong for complex operands."""
+    widen: bool = True
+    """Evaluate narrow dtypes in `working_dtype`; otherwise `function` sees them as they are."""
 
     def attributes(self) -> dict[str, Any]:
         return {}
 
     def evaluate(self, *operands: np.ndarray) -> np.ndarray:
-        return self.function(*operands)
+        dtype = operands[0].dtype
+        wide = working_dtype(dtype)
+        if wide == dtype or not self.widen:
+            return self.function(*operands)
+        result = self.function(*(x.astype(wide) for x in operands))
+        return result.astype(dtype) if result.dtype == wide else result
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
+        if self.real_only and dtype_of(primals[0]).kind == "c":
+            raise UnsupportedOp(f"{self.name}: no jvp rule for complex operands")
         total: Tangent = None
         for tangent, partial in zip(tangents, self.partials, strict=False):
             if tangent is not None and partial is not None:
@@ -53,7 +74,7 @@ class Elementwise(Op):
         if not all(i in self.transposes for i, x in enumerate(operands) if isinstance(x, Linear)):
             return super().transpose(cotangents, operands)
         return [
-            self.transposes[i](cotangents[0], *operands) if isinstance(x, Linear) else None
+            self.transposes[i](only(cotangents), *operands) if isinstance(x, Linear) else None
             for i, x in enumerate(operands)
         ]
 
@@ -75,12 +96,15 @@ def unary(
     name: str,
     function: Callable[..., Any],
     derivative: Callable[[Value, Value], Value] | None = None,
+    *,
+    real_only: bool = False,
+    dialect: str = "stablehlo",
 ) -> Elementwise:
     """An op of one operand; `derivative(x, y)` is dy/dx, None where that is zero everywhere."""
     partials: list[Partial | None] = []
     if derivative is not None:
         partials = [lambda t, x, y: multiply(t, derivative(x, y))]
-    return register(Elementwise(f"stablehlo.{name}", function, partials))
+    return register(Elementwise(f"{dialect}.{name}", function, partials, real_only=real_only))
 
 
 def binary(
@@ -88,16 +112,21 @@ def binary(
     function: Callable[..., Any],
     partials: Sequence[Partial | None] = (),
     transposes: Mapping[int, Partial] | None = None,
+    *,
+    real_only: bool = False,
+    dialect: str = "stablehlo",
 ) -> Elementwise:
     """An op of two operands."""
-    return register(Elementwise(f"stablehlo.{name}", function, partials, transposes or {}))
+    return register(
+        Elementwise(f"{dialect}.{name}", function, partials, transposes or {}, real_only)
+    )
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
 
 def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if np.result_type(x).kind not in "iu":
+    if x.dtype.kind not in "iu":
         return np.divide(x, y)
     # Integers round to zero; x / 0 is -1 (all bits set), as on XLA.
     safe = np.where(y == 0, np.ones_like(y), y)
@@ -107,23 +136,42 @@ def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if np.result_type(x).kind not in "iu":
+    if x.dtype.kind not in "iu":
         return np.fmod(x, y)
     return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
 
 
 def _power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if np.result_type(x).kind not in "iu":
+    if x.dtype.kind not in "iu":
         return np.power(x, y)
     positive = np.power(x, np.maximum(y, 0))
     # x ** -n is 0 but for x = 1 and x = -1, where it is x ** n.
-    inverse = np.where(x * x == 1, np.power(x, y & 1), np.zeros_like(positive))
+    inverse = np.where((x == 1) | (x == -1), np.power(x, y & 1), np.zeros_like(positive))
     return np.where(y < 0, inverse, positive)
 
 
 def _round_away_from_zero(x: np.ndarray) -> np.ndarray:
     truncated = np.trunc(x)
-    return truncated + np.where(np.abs(x - truncated) >= 0.5, np.sign(x), 0).astype(x.dtype)
+    further = np.abs(x - truncated) >= 0.5
+    return np.where(further, truncated + np.copysign(1, x), truncated)
+
+
+def _sign(x: np.ndarray) -> np.ndarray:
+    return np.where(x == 0, x, np.sign(x))  # sign(-0.0) is -0.0
+
+
+def _extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., Any]:
+    """Maximum or minimum with 0.0 larger than -0.0, which NumPy leaves open."""
+
+    def evaluate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        chosen = choose(x, y)
+        if x.dtype.kind == "f":
+            tied = (x == 0) & (y == 0)
+            if tied.any():
+                return np.where(tied, of_zeros(x, y), chosen)
+        return chosen
+
+    return evaluate
 
 
 def _logistic(x: np.ndarray) -> np.ndarray:
@@ -162,8 +210,10 @@ remainder = binary(
     _remainder,
     [
         lambda t, x, y, z: t,
-        lambda t, x, y, z: multiply(t, negate(_truncate(divide(x, y)))),
+        # The quotient rounded to zero; where x / y rounds up to it, z tells that it did not reach.
+        lambda t, x, y, z: multiply(t, negate(round_nearest_even(divide(subtract(x, z), y)))),
     ],
+    real_only=True,
 )
 negate = register(
     Elementwise(
@@ -175,10 +225,6 @@ negate = register(
 )
 
 
-def _truncate(x: Value) -> Value:
-    return multiply(sign(x), floor(abs(x)))
-
-
 def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
     """The derivative of max and min in x: 1 where x won, 1/2 on a tie, 0 elsewhere."""
     won = comparison.select(comparison.equal(x, z), full_like(t, 1), full_like(t, 0))
@@ -188,13 +234,15 @@ def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
 
 maximum = binary(
     "maximum",
-    np.maximum,
+    _extremum(np.maximum, np.add),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+    real_only=True,
 )
 minimum = binary(
     "minimum",
-    np.minimum,
+    _extremum(np.minimum, lambda x, y: -(-x - y)),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+    real_only=True,
 )
 
 
@@ -229,8 +277,8 @@ atan2 = binary(
 
 # ---- functions of one operand --------------------------------------------------------------------
 
-abs = unary("abs", np.abs, lambda x, y: sign(x))
-sign = unary("sign", np.sign)
+abs = unary("abs", np.abs, lambda x, y: sign(x), real_only=True)
+sign = unary("sign", _sign, real_only=True)
 floor = unary("floor", np.floor)
 ceil = unary("ceil", np.ceil)
 round_nearest_even = unary("round_nearest_even", np.rint)
@@ -251,10 +299,12 @@ rsqrt = unary(
     lambda x: np.reciprocal(np.sqrt(x)),
     lambda x, y: multiply(full_like(y, -0.5), divide(y, x)),
 )
-cbrt = unary("cbrt", np.cbrt, lambda x, y: divide(y, multiply(full_like(x, 3), x)))
-logistic = unary(
-    "logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y))
+cbrt = unary(
+    "cbrt",
+    np.cbrt,
+    lambda x, y: divide(full_like(y, 1), multiply(full_like(y, 3), multiply(y, y))),
 )
+logistic = unary("logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y)))
 sine = unary("sine", np.sin, lambda x, y: cosine(x))
 cosine = unary("cosine", np.cos, lambda x, y: negate(sine(x)))
 tan = unary("tan", np.tan, lambda x, y: add(full_like(y, 1), multiply(y, y)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
@@ -20,7 +21,11 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     attribute,
     full,
+    full_like,
+    only,
     register_class,
+    working_dtype,
+    zeros_like,
 )
 
 COMBINERS: dict[str, Any] = {
@@ -45,9 +50,12 @@ def identity(combiner: str, dtype: np.dtype) -> Any:
         return np.invert(np.zeros((), dtype))
     if dtype == np.bool_:
         return combiner == "minimum"
-    if mlir.inexact(dtype):
+    if not mlir.inexact(dtype):
+        info = ml_dtypes.iinfo(dtype)
+    elif np.isnan(np.asarray(np.inf).astype(dtype)):  # a float8 without infinities
+        info = ml_dtypes.finfo(dtype)
+    else:
         return -np.inf if combiner == "maximum" else np.inf
-    info = np.iinfo(dtype)
     return info.min if combiner == "maximum" else info.max
 
 
@@ -71,53 +79,91 @@ class Reduce(Op):
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
+        if len(operation.operands) != 2:
+            raise UnsupportedOp(
+                f"{operation.name} at {operation.location} folds {len(operation.operands) // 2} "
+                "arrays at once; expected one"
+            )
+        x, init = (dtype_of(v) for v in operation.operands)
+        if x != init:
+            raise UnsupportedOp(
+                f"{operation.name} at {operation.location} folds an array of {x} from an init "
+                f"value of {init}; expected one dtype"
+            )
         dimensions: Any = operation.attributes["dimensions"]
         return cls(read_combiner(operation), tuple(dimensions))
 
     def evaluate(self, x: np.ndarray, init: np.ndarray) -> np.ndarray:
-        ufunc = COMBINERS[self.combiner]
-        return np.asarray(ufunc.reduce(x, axis=self.dimensions, initial=init[()]), x.dtype)
+        wide = working_dtype(x.dtype)
+        fold = COMBINERS[self.combiner].reduce
+        folded = fold(x.astype(wide, copy=False), self.dimensions, initial=init.astype(wide)[()])
+        return np.asarray(folded).astype(x.dtype, copy=False)
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
-        x, _ = primals
+        x, init = primals
         t, t_init = tangents
-        if t_init is not None:
-            raise UnsupportedOp(f"{self.name}: the init value cannot be differentiated")
-        assert t is not None
         if self.combiner == "add":
-            return [reduce_sum(t, self.dimensions)]
+            if t_init is None:
+                return [reduce_sum(only([t]), self.dimensions)]
+            return [self(t or zeros_like(x), t_init)]
+        if t_init is not None:
+            raise UnsupportedOp(
+                f"{self.name}: no jvp rule for {self.combiner} with respect to the init value"
+            )
+        if 0 in shape_of(x):
+            return [None]
         if self.combiner == "multiply":
-            return [_product_tangent(x, t, self.dimensions)]
-        return [self._extremum_tangent(x, t, results[0])]
+            slope = _product_tangent(x, only([t]), self.dimensions)
+            if self._starts_from_identity(init):
+                return [slope]
+            return [elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))]
+        return [self._extremum_tangent(x, init, only([t]), results[0])]
 
-    def _extremum_tangent(self, x: Value, t: Value, extremum: Value) -> Value:
+    def _extremum_tangent(self, x: Value, init: Value, t: Value, extremum: Value) -> Value:
         """The mean of the tangents at the places that attain the maximum (or minimum)."""
         kept = [d for d in range(len(shape_of(x))) if d not in self.dimensions]
         spread = shape.BroadcastInDim(shape_of(x), tuple(kept))(extremum)
-        attained = conversion.convert(comparison.equal(x, spread), dtype_of(x))
-        count = reduce_sum(attained, self.dimensions)
-        total = reduce_sum(elementwise.multiply(t, attained), self.dimensions)
+        attained = comparison.equal(x, spread)
+        count = reduce_sum(conversion.convert(attained, dtype_of(x)), self.dimensions)
+        if not self._starts_from_identity(init):  # which may be what attains it, alone
+            count = elementwise.maximum(count, full_like(count, 1))
+        total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
         return elementwise.divide(total, count)
+
+    def _starts_from_identity(self, init: Value) -> bool:
+        """True for an init value known to be the combiner's identity."""
+        owner: Any = init.owner
+        if mlir.is_argument(init) or owner.name != "stablehlo.constant":
+            return False
+        value = mlir.dense_to_numpy(owner.operation)
+        return bool(value == np.asarray(identity(self.combiner, value.dtype), value.dtype))
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        if self.combiner != "add" or isinstance(operands[1], Linear):
+        if self.combiner != "add":
             return super().transpose(cotangents, operands)
-        (ct,) = cotangents
-        wide = shape_of(operands[0])
+        x, init = operands
+        ct = only(cotangents)
+        wide = shape_of(x)
         kept = tuple(d for d in range(len(wide)) if d not in self.dimensions)
-        return [shape.BroadcastInDim(wide, kept)(ct), None]
+        return [
+            shape.BroadcastInDim(wide, kept)(ct) if isinstance(x, Linear) else None,
+            reduce_sum(ct, range(len(kept))) if isinstance(init, Linear) else None,
+        ]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         x, init = operands
         if axes[1] is not None:
             # Fold every lane from the identity, and each lane's init value in at the end.
             neutral = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
-            x = shape.batched_at(x, axes[0], size, 0)
-            (folded,), _ = self.batch(size, [x, neutral], [0, None])
+            if axes[0] is None:
+                folded, axis = self(x, neutral), None
+            else:
+                (folded,), (axis,) = self.batch(size, [x, neutral], [axes[0], None])
+            folded = shape.batched_at(folded, axis, size, 0)
             init = shape.BroadcastInDim(shape_of(folded), (0,))(init)
             return mlir.emit(f"stablehlo.{self.combiner}", [folded, init]).results, [0]
         axis = axes[0]
@@ -142,7 +188,8 @@ def read_combiner(operation: Operation) -> str:
     arguments = list(block.arguments)
     if len(body) == 2 and len(arguments) == 2:
         combiner = body[0].name.removeprefix("stablehlo.")
-        if combiner in COMBINERS and set(body[0].operands) == set(arguments):
+        takes_both = set(body[0].operands) == set(arguments)
+        if combiner in COMBINERS and takes_both and list(body[1].operands) == [body[0].results[0]]:
             return combiner
     raise UnsupportedOp(
         f"{operation.name} at {operation.location} folds with a computation other than "
@@ -152,7 +199,8 @@ def read_combiner(operation: Operation) -> str:
 
 def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
     """The tangent of a product: halves are multiplied until one element is left, so that zeros
-    among the elements do no harm and the number of operations is logarithmic."""
+    among the elements do no harm and the number of operations is logarithmic.
+    """
     kept = [d for d in range(len(shape_of(x))) if d not in dimensions]
     sizes = shape_of(x)
     order = [*kept, *dimensions]
@@ -168,13 +216,16 @@ def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
         t = elementwise.add(elementwise.multiply(t1, x2), elementwise.multiply(x1, t2))
         if rest:
             x, t = (shape.Concatenate(axis)(v, r) for v, r in zip((x, t), rest, strict=True))
-    if n == 0:
-        return full(flat[:-1], 0, dtype_of(t))
     return shape.reshape(t, flat[:-1])
 
 
 def reduce_sum(x: Value, dimensions: Sequence[int]) -> Value:
-    """The sum over `dimensions`; nothing where there are none."""
+    """The sum over `dimensions`; nothing where there are none. Narrow floats are added up in
+    float32: bfloat16 would stop counting at 256.
+    """
     if not dimensions:
         return x
-    return Reduce("add", tuple(dimensions))(x, full((), 0, dtype_of(x)))
+    dtype = dtype_of(x)
+    wide = working_dtype(dtype)
+    total = Reduce("add", tuple(dimensions))(conversion.convert(x, wide), full((), 0, wide))
+    return conversion.convert(total, dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, reduction
+from irax_compiler.ops import comparison, reduction
 from irax_compiler.ops.core import (
     I64,
     I64S,
@@ -20,10 +20,13 @@ from irax_compiler.ops.core import (
     Tangent,
     attribute,
     full,
+    only,
     register_class,
     result_dtype,
     result_shape,
 )
+
+BOOL = np.dtype(np.bool_)
 
 
 class LinearOp(Op):
@@ -32,8 +35,7 @@ class LinearOp(Op):
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
-        (tangent,) = tangents
-        return [None if tangent is None else self(tangent)]
+        return [self(only(tangents))]
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -102,15 +104,10 @@ class BroadcastInDim(LinearOp):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        (ct,) = cotangents
         shape = shape_of(operands[0])
-        kept = {
-            d: i
-            for i, d in enumerate(self.broadcast_dimensions)
-            if shape[i] == self.shape[d]
-        }
+        kept = {d: i for i, d in enumerate(self.broadcast_dimensions) if shape[i] == self.shape[d]}
         summed = tuple(d for d in range(len(self.shape)) if d not in kept)
-        ct = reduction.reduce_sum(ct, summed)
+        ct = reduction.reduce_sum(only(cotangents), summed)
         order = [kept[d] for d in sorted(kept)]
         return [reshape(transpose(ct, np.argsort(order).tolist()), shape)]
 
@@ -137,7 +134,7 @@ class Reshape(LinearOp):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        return [reshape(cotangents[0], shape_of(operands[0]))]
+        return [reshape(only(cotangents), shape_of(operands[0]))]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         return [reshape(move_axis(operands[0], axes[0], 0), (size, *self.shape))], [0]
@@ -157,7 +154,7 @@ class Transpose(LinearOp):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        return [transpose(cotangents[0], np.argsort(self.permutation).tolist())]
+        return [transpose(only(cotangents), np.argsort(self.permutation).tolist())]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         (axis,) = axes
@@ -180,7 +177,7 @@ class Reverse(LinearOp):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        return [self(cotangents[0])]
+        return [self(only(cotangents))]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         (axis,) = axes
@@ -206,7 +203,7 @@ class Slice(LinearOp):
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
         """Pads with zeros where the slice left elements out."""
-        (ct,) = cotangents
+        ct = only(cotangents)
         low, interior = self.start_indices, tuple(s - 1 for s in self.strides)
         covered = [
             start + (size - 1) * stride + 1 if size else start
@@ -240,14 +237,15 @@ class Pad(Op):
     interior_padding: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray, value: np.ndarray) -> np.ndarray:
-        spread = [n + max(n - 1, 0) * i for n, i in zip(x.shape, self.interior_padding, strict=True)]
+        interior = self.interior_padding
+        spread = [n + max(n - 1, 0) * i for n, i in zip(x.shape, interior, strict=True)]
         low, high = self.edge_padding_low, self.edge_padding_high
         padded = np.full(
             [n + max(lo, 0) + max(hi, 0) for n, lo, hi in zip(spread, low, high, strict=True)],
             value,
             x.dtype,
         )
-        inside = zip(low, spread, self.interior_padding, strict=True)
+        inside = zip(low, spread, interior, strict=True)
         padded[tuple(slice(max(lo, 0), max(lo, 0) + n, i + 1) for lo, n, i in inside)] = x
         edges = zip(padded.shape, low, high, strict=True)
         return padded[tuple(slice(max(-lo, 0), max(n - max(-hi, 0), 0)) for n, lo, hi in edges)]
@@ -263,7 +261,7 @@ class Pad(Op):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        (ct,) = cotangents
+        ct = only(cotangents)
         x, value = operands
         # The operand's share is what lies at its places; the scalar's is all the rest.
         negated = Pad(
@@ -276,9 +274,9 @@ class Pad(Op):
         ct_x = slice_(unpadded, (0,) * len(strides), shape_of(unpadded), strides)
         ct_value = None
         if isinstance(value, Linear):
-            everything = tuple(range(len(strides)))
-            total, inside = (reduction.reduce_sum(v, everything) for v in (ct, ct_x))
-            ct_value = elementwise.subtract(total, inside)
+            outside = self(full(shape_of(x), False, BOOL), full((), True, BOOL))
+            rest = comparison.select(outside, ct, full_of(ct, 0))
+            ct_value = reduction.reduce_sum(rest, tuple(range(len(strides))))
         return [ct_x if isinstance(x, Linear) else None, ct_value]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
@@ -291,11 +289,8 @@ class Pad(Op):
         x, axis = batched_at(x, axes[0], size, 0), 0
         wider = self._with_axis(axis)
         padded = wider(x, full((), 0, dtype_of(x)))
-        ones = full(shape_of(x), True, np.dtype(np.bool_))
-        mask = wider(ones, full((), False, np.dtype(np.bool_)))
+        mask = wider(full(shape_of(x), True, BOOL), full((), False, BOOL))
         fill = BroadcastInDim(shape_of(padded), (0,))(value)
-        from irax_compiler.ops import comparison
-
         return [comparison.select(mask, padded, fill)], [axis]
 
     def _with_axis(self, axis: int) -> Pad:
@@ -326,13 +321,13 @@ class Concatenate(Op):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        (ct,) = cotangents
+        ct = only(cotangents)
         shares: list[Tangent] = []
         start = 0
         for x in operands:
             stop = start + shape_of(x)[self.dimension]
-            share = slice_in_dim(ct, start, stop, self.dimension)
-            shares.append(share if isinstance(x, Linear) else None)
+            is_linear = isinstance(x, Linear)
+            shares.append(slice_in_dim(ct, start, stop, self.dimension) if is_linear else None)
             start = stop
         return shares
 
@@ -423,15 +418,13 @@ def align_scalars(
     An unmapped scalar stays one; a mapped one is stretched to the shape of operand `like`.
     """
     rank = len(shape_of(operands[like])) - (axes[like] is not None)
-    kept = [i for i in scalars if axes[i] is None and not shape_of(operands[i]) and rank]
+    kept = [i for i in scalars if axes[i] is None and not shape_of(operands[i])]
     rest = [i for i in range(len(operands)) if i not in kept]
     stretched = [i for i in rest if len(shape_of(operands[i])) - (axes[i] is not None) < rank]
     full_rank = [axes[i] for i in rest if i not in stretched and axes[i] is not None]
     target = full_rank[0] if full_rank else 0
     assert target is not None
-    template = shape_of(operands[like])
-    if axes[like] is not None:
-        template = tuple(np.delete(template, axes[like]).tolist())
+    template = tuple(n for d, n in enumerate(shape_of(operands[like])) if d != axes[like])
     moved = list(operands)
     for i in rest:
         if i in stretched:

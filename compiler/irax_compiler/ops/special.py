@@ -1,0 +1,129 @@
+"""The functions of mathematics that StableHLO lacks and its companion dialect CHLO has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.mlir import Value
+from irax_compiler.ops.core import UnsupportedOp, full_like
+from irax_compiler.ops.elementwise import (
+    add,
+    binary,
+    divide,
+    exponential,
+    multiply,
+    negate,
+    rsqrt,
+    subtract,
+    unary,
+)
+
+_unary = partial(unary, dialect="chlo")
+_binary = partial(binary, dialect="chlo")
+
+
+def _scipy(name: str) -> Callable[..., Any]:
+    """A function of scipy.special, which takes long to import: it is looked up when called."""
+
+    def evaluate(*operands: np.ndarray) -> Any:
+        import scipy.special
+
+        return getattr(scipy.special, name)(*operands).astype(operands[0].dtype)
+
+    return evaluate
+
+
+def _plus(x: Value, number: float) -> Value:
+    return add(x, full_like(x, number))
+
+
+def _times(number: float, x: Value) -> Value:
+    return multiply(full_like(x, number), x)
+
+
+def _reciprocal(x: Value) -> Value:
+    return divide(full_like(x, 1), x)
+
+
+def _squared(x: Value) -> Value:
+    return multiply(x, x)
+
+
+def _one_minus_square(x: Value) -> Value:
+    return subtract(full_like(x, 1), _squared(x))
+
+
+# ---- trigonometric and hyperbolic ----------------------------------------------------------------
+
+sinh = _unary("sinh", np.sinh, lambda x, y: cosh(x))
+cosh = _unary("cosh", np.cosh, lambda x, y: sinh(x))
+tan = _unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1))
+asin = _unary("asin", np.arcsin, lambda x, y: rsqrt(_one_minus_square(x)))
+acos = _unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
+atan = _unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
+asinh = _unary("asinh", np.arcsinh, lambda x, y: rsqrt(_plus(_squared(x), 1)))
+# Two roots and not that of the product, which is on another branch for complex numbers.
+acosh = _unary("acosh", np.arccosh, lambda x, y: multiply(rsqrt(_plus(x, -1)), rsqrt(_plus(x, 1))))
+atanh = _unary("atanh", np.arctanh, lambda x, y: _reciprocal(_one_minus_square(x)))
+square = _unary("square", np.square, lambda x, y: _times(2, x))
+
+# ---- the error function --------------------------------------------------------------------------
+
+
+def _bell(x: Value) -> Value:
+    """exp(-x**2), the derivative of erf but for a factor."""
+    return exponential(negate(_squared(x)))
+
+
+erf = _unary("erf", _scipy("erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x)))
+erfc = _unary("erfc", _scipy("erfc"), lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x)))
+erf_inv = _unary(
+    "erf_inv",
+    _scipy("erfinv"),
+    lambda x, y: _times(math.sqrt(math.pi) / 2, exponential(_squared(y))),
+)
+
+# ---- the gamma function and its kin --------------------------------------------------------------
+
+
+def _digamma(x: np.ndarray) -> np.ndarray:
+    poles = (x <= 0) & (x == np.floor(x))  # SciPy has infinity at 0, XLA nan at all of them
+    return np.where(poles, np.array(np.nan, x.dtype), _scipy("digamma")(x))
+
+
+def _no_partial(name: str, operand: str) -> Callable[..., Value]:
+    def fail(*_: Value) -> Value:
+        raise UnsupportedOp(f"chlo.{name}: no jvp rule with respect to its {operand}")
+
+    return fail
+
+
+lgamma = _unary("lgamma", _scipy("gammaln"), lambda x, y: digamma(x))
+digamma = _unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x))
+polygamma = _binary(
+    "polygamma",
+    _scipy("polygamma"),
+    [
+        _no_partial("polygamma", "order"),
+        lambda t, n, x, y: multiply(t, polygamma(_plus(n, 1), x)),
+    ],
+)
+zeta = _binary(
+    "zeta",
+    _scipy("zeta"),
+    [
+        _no_partial("zeta", "exponent"),
+        lambda t, s, q, y: multiply(t, negate(multiply(s, zeta(_plus(s, 1), q)))),
+    ],
+)
+
+# ---- what kind of number -------------------------------------------------------------------------
+
+is_inf = _unary("is_inf", np.isinf)
+is_pos_inf = _unary("is_pos_inf", np.isposinf)
+is_neg_inf = _unary("is_neg_inf", np.isneginf)
