@@ -10,8 +10,12 @@ from irax_compiler.ops import (  # importing a family registers its ops
     control_flow,
     conversion,
     dot,
+    dynamic,
     elementwise,
+    gather,
     reduction,
+    scatter,
     shape,
+    sort,
     special,
 )
