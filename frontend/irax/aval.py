@@ -22,6 +22,10 @@ class ShapedArray:
     dtype: np.dtype[Any]
     weak_type: bool = False
 
+    def __hash__(self) -> int:
+        # dtypes hash slowly, and avals are looked up in every call of a jitted function
+        return hash((self.shape, self.dtype.num, self.weak_type))
+
     @property
     def ndim(self) -> int:
         """The number of dimensions."""

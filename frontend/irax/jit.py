@@ -6,7 +6,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -72,24 +72,34 @@ class Compiled:
     traced: Traced
     out_tree: Any
     executable: Any = None
+    captured: list[Any] = field(default_factory=list)
+    """What the function used from outside, in buffers: further arguments of the program."""
+    single: bool = False
+    """Whether the result is one array and not a pytree of them."""
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """Runs the compiled function on the leaves of its arguments."""
-        if self.executable is None:
-            self.executable = backend.compile(self.traced.builder.module, self.traced.name)
+        executable = self.executable
+        if executable is None:
+            executable = self._compile()
+        device = executable.device
+        buffers = []
+        for x in leaves:
+            array = x if type(x) is ConcreteArray else as_array(x)
+            buffers.append(array.buffer(device))
+        results = executable.run(buffers + self.captured if self.captured else buffers)
+        of_buffer = ConcreteArray.of_buffer
+        arrays = [of_buffer(b, aval) for b, aval in zip(results, self.traced.results, strict=True)]
+        return arrays[0] if self.single else tree_util.tree_unflatten(self.out_tree, arrays)
+
+    def _compile(self) -> Any:
+        self.executable = backend.compile(self.traced.builder.module, self.traced.name)
         device = self.executable.device
-        buffers = [
-            (x if isinstance(x, ConcreteArray) else as_array(x)).buffer(device) for x in leaves
+        self.captured = [
+            x.buffer(device) for x in self.traced.captures if isinstance(x, ConcreteArray)
         ]
-        for capture in self.traced.captures:
-            assert isinstance(capture, ConcreteArray)
-            buffers.append(capture.buffer(device))
-        results = self.executable(buffers)
-        arrays = [
-            ConcreteArray.of_buffer(buffer, aval)
-            for buffer, aval in zip(results, self.traced.results, strict=True)
-        ]
-        return tree_util.tree_unflatten(self.out_tree, arrays)
+        self.single = tree_util.treedef_is_leaf(self.out_tree)
+        return self.executable
 
 
 class JitFunction:

@@ -52,3 +52,7 @@ class Executable(Protocol):
     def __call__(self, arguments: Sequence[Buffer]) -> list[Buffer]:
         """Runs the function. Raises TypeError or ValueError for arguments that do not fit it."""
         ...
+
+    def run(self, arguments: Sequence[Buffer]) -> list[Buffer]:
+        """The same, unchecked: for callers who know that the arguments fit."""
+        ...

@@ -199,21 +199,27 @@ class IreeExecutable:
             ValueError: an argument of another shape.
             RuntimeError: the program failed.
         """
-        expected = self.arguments
-        if expected is not None:
-            self._check(arguments, expected)
+        if self.arguments is not None:
+            self._check(arguments, self.arguments)
+        return self.run(arguments)
+
+    def run(self, arguments: Sequence[IreeBuffer]) -> list[IreeBuffer]:
+        """The same, unchecked: for callers who know that the arguments fit."""
         inputs = rt.VmVariantList(len(arguments))
         for argument in arguments:
             inputs.push_ref(argument.view)
         outputs = rt.VmVariantList(self._num_results)
         self._context.invoke(self._function, inputs, outputs)
-        return [self._result(outputs, i) for i in range(len(outputs))]
+        if self.results is None:
+            return [self._untyped_result(outputs, i) for i in range(len(outputs))]
+        device = self.device
+        return [
+            IreeBuffer(outputs.get_as_object(i, rt.HalBufferView), type_.shape, type_.dtype, device)
+            for i, type_ in enumerate(self.results)
+        ]
 
-    def _result(self, outputs: Any, i: int) -> IreeBuffer:
+    def _untyped_result(self, outputs: Any, i: int) -> IreeBuffer:
         view = outputs.get_as_object(i, rt.HalBufferView)
-        if self.results is not None:
-            type_ = self.results[i]
-            return IreeBuffer(view, type_.shape, type_.dtype, self.device)
         _, of_element = _element_types()
         return IreeBuffer(view, tuple(view.shape), of_element[int(view.element_type)], self.device)
 
