@@ -1,0 +1,1 @@
+"""irax beside JAX, in one run: `python -m benchmarks`."""

@@ -1,0 +1,80 @@
+"""The programs that are measured, each written once for a NumPy-like module and its library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Program:
+    """`make(lib, jnp)` gives the function; `arguments` are NumPy arrays."""
+
+    name: str
+    make: Callable[[Any, Any], Callable[..., Any]]
+    arguments: tuple[Any, ...]
+
+
+def _array(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def _selu(lib: Any, jnp: Any) -> Callable[..., Any]:
+    return lambda x: 1.05 * jnp.where(x > 0, x, 1.67 * jnp.exp(x) - 1.67)
+
+
+def _chain(lib: Any, jnp: Any) -> Callable[..., Any]:
+    return lambda x: jnp.log(1.5 + jnp.sin(jnp.tanh(x)))
+
+
+def _softmax(lib: Any, jnp: Any) -> Callable[..., Any]:
+    return lambda x: lib.nn.softmax(x, axis=-1)
+
+
+def _sum(axis: Any) -> Callable[[Any, Any], Callable[..., Any]]:
+    return lambda lib, jnp: lambda x: jnp.sum(x, axis=axis)
+
+
+def _matmul(lib: Any, jnp: Any) -> Callable[..., Any]:
+    return lambda x, y: jnp.dot(x, y)
+
+
+def _digits_step(lib: Any, jnp: Any) -> Callable[..., Any]:
+    def loss(params: Any, images: Any, labels: Any) -> Any:
+        hidden = lib.nn.relu(images @ params[0]["w"] + params[0]["b"])
+        logits = hidden @ params[1]["w"] + params[1]["b"]
+        chosen = lib.nn.log_softmax(logits) * lib.nn.one_hot(labels, 10)
+        return -jnp.mean(jnp.sum(chosen, axis=1))
+
+    def step(params: Any, images: Any, labels: Any) -> Any:
+        value, grads = lib.value_and_grad(loss)(params, images, labels)
+        return lib.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads), value
+
+    return step
+
+
+def _digits_arguments(batch: int) -> tuple[Any, ...]:
+    params = [
+        {"w": _array(n, m) / 8, "b": np.zeros(m, np.float32)} for n, m in ((64, 128), (128, 10))
+    ]
+    labels = (np.arange(batch) % 10).astype(np.int32)
+    return params, _array(batch, 64), labels
+
+
+PROGRAMS = [
+    Program("add 16", lambda lib, jnp: lambda x: x + 1.0, (_array(16),)),
+    Program("selu 1e6", _selu, (_array(1_000_000),)),
+    Program("tanh sin log 1e6", _chain, (_array(1_000_000),)),
+    Program("softmax 1024x1024", _softmax, (_array(1024, 1024),)),
+    Program("sum all 1e6", _sum(None), (_array(1000, 1000),)),
+    Program("sum rows 1e6", _sum(1), (_array(1000, 1000),)),
+    Program("max columns 1e6", lambda lib, jnp: lambda x: jnp.max(x, 0), (_array(1000, 1000),)),
+    Program("matmul 64", _matmul, (_array(64, 64), _array(64, 64, seed=1))),
+    Program("matmul 512", _matmul, (_array(512, 512), _array(512, 512, seed=1))),
+    Program("matmul 1024", _matmul, (_array(1024, 1024), _array(1024, 1024, seed=1))),
+    Program("digits step, batch 32", _digits_step, _digits_arguments(32)),
+    Program("digits step, batch 512", _digits_step, _digits_arguments(512)),
+]
