@@ -67,8 +67,7 @@ class CpuDevice:
         self._instance = rt.VmInstance()
         # Devices must outlive all buffers and contexts: this object is kept for good (`cpu`).
         self._devices = {
-            kind: rt.get_driver(driver).create_default_device()
-            for kind, driver in _DRIVERS.items()
+            kind: rt.get_driver(driver).create_default_device() for kind, driver in _DRIVERS.items()
         }
         self._modules = {
             kind: rt.create_hal_module(self._instance, device)
@@ -93,7 +92,9 @@ class CpuDevice:
         # Small arrays are copied faster than they are wrapped; unaligned ones must be.
         if array.nbytes < 4096 or array.ctypes.data % 64 or not array.flags.c_contiguous:
             return None
-        if array.dtype.kind not in "iuf" or not array.flags.writeable:
+        if _plain(array.dtype) != array.dtype or array.dtype.kind not in "iuf":
+            return None
+        if not array.flags.writeable:  # DLPack has no word for read-only
             return None
         return self._devices["sync"].from_dlpack_capsule(array.__dlpack__())
 
@@ -103,13 +104,11 @@ class CpuDevice:
             raise TypeError(f"a CPU device takes no arrays of dtype {array.dtype}")
         device = self._devices["sync"]
         contents = np.ascontiguousarray(array).reshape(array.shape)
-        if contents.dtype.kind == "V":  # bfloat16 and float8 have no buffer protocol
-            contents = contents.view(f"u{contents.dtype.itemsize}")
         return device.allocator.allocate_buffer_copy(
             memory_type=_MEMORY,
             allowed_usage=_USAGE,
             device=device,
-            buffer=contents,
+            buffer=contents.view(_plain(contents.dtype)),
             element_type=of_dtype[array.dtype],
         )
 
@@ -166,7 +165,7 @@ class _Memory:
     __slots__ = ("__array_interface__", "_kept")
 
     def __init__(self, buffer: IreeBuffer) -> None:
-        bits = np.dtype(f"u{buffer.dtype.itemsize}") if buffer.dtype.kind == "V" else buffer.dtype
+        bits = _plain(buffer.dtype)
         mapping = buffer.view.map()
         self._kept = (buffer.view, mapping)
         self.__array_interface__ = {
@@ -225,9 +224,7 @@ class IreeExecutable:
 
     def _check(self, arguments: Sequence[IreeBuffer], expected: list[TensorType]) -> None:
         if len(arguments) != len(expected):
-            raise TypeError(
-                f"{self.name} takes {len(expected)} arguments, got {len(arguments)}"
-            )
+            raise TypeError(f"{self.name} takes {len(expected)} arguments, got {len(arguments)}")
         for i, (argument, type_) in enumerate(zip(arguments, expected, strict=True)):
             if argument.dtype is not type_.dtype and argument.dtype != type_.dtype:
                 raise TypeError(
@@ -237,6 +234,11 @@ class IreeExecutable:
                 raise ValueError(
                     f"{self.name}: argument {i} has shape {argument.shape}; expected {type_}"
                 )
+
+
+def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
+    return dtype if dtype.isbuiltin == 1 else np.dtype(f"u{dtype.itemsize}")
 
 
 def _signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
