@@ -1,4 +1,4 @@
-"""Measuring: the median of many runs, the two rivals taking turns so that both see the same noise."""
+"""Measuring: medians of many runs; the rivals take turns, so that both see the same noise."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ class Evaluator:
 
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results of function `name`. Arrays given and returned may share memory: neither may
-        be changed in place."""
+        be changed in place.
+        """
         program = self._programs.get(name)
         if program is None:
             program = self._programs[name] = Program.of(mlir.body(self.functions[name]))

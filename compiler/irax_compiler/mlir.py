@@ -15,7 +15,7 @@ import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -81,14 +81,16 @@ _FLOAT8_AND_4 = {"f8", "bf", "i4", "ui4"}
 # ---- types ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def element_type(dtype: np.dtype) -> Type:
     """The MLIR element type of a NumPy dtype. Raises TypeError for one that has none."""
     try:
         return _ELEMENT_TYPES[np.dtype(dtype)]
     except KeyError:
         known = ", ".join(str(d) for d in _ELEMENT_TYPES)
-        raise TypeError(f"dtype {dtype} has no MLIR element type; expected one of {known}") from None
+        raise TypeError(
+            f"dtype {dtype} has no MLIR element type; expected one of {known}"
+        ) from None
 
 
 @lru_cache(maxsize=65536)
@@ -121,7 +123,7 @@ def is_inexact(value: Any) -> bool:
     return inexact(dtype_of(value))
 
 
-@lru_cache(maxsize=None)
+@cache
 def inexact(dtype: np.dtype) -> bool:
     """True for floating-point (bfloat16 and the float8 kinds included) and complex dtypes."""
     return dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)
@@ -198,13 +200,14 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
 
 def splat(value: Value) -> np.ndarray | None:
     """The element, as a scalar array, of a constant whose elements are all the same; None for any
-    other value."""
-    if is_argument(value) or value.owner.name != "stablehlo.constant":
+    other value.
+    """
+    operation = definition(value)
+    if operation is None or operation.name != "stablehlo.constant":
         return None
-    operation: Operation = value.owner.operation
     dtype = dtype_of(value)
     if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
-        text = operation.get_asm(large_elements_limit=1)
+        text: Any = operation.get_asm(large_elements_limit=1)
         match = re.search(r"dense<(\([^()]*\))> : tensor", text)
         return None if match is None else _parse_dense(match[1], (), dtype)
     attribute: Any = operation.attributes["value"]
@@ -258,9 +261,7 @@ def emit(
         return _create(
             name, operands=operands, attributes=attributes, regions=regions, infer_type=True
         )
-    return _create(
-        name, results=results, operands=operands, attributes=attributes, regions=regions
-    )
+    return _create(name, results=results, operands=operands, attributes=attributes, regions=regions)
 
 
 def named(name: str, location: Location) -> Location:
@@ -483,7 +484,8 @@ def remove_dead_operations(block: Block) -> None:
 
 def is_dead(operation: Operation) -> bool:
     """True if nothing would change without the operation: no result is used, and it does nothing
-    but compute them."""
+    but compute them.
+    """
     if any(num_uses(result) for result in operation.results):
         return False
     name = operation.name

@@ -1,5 +1,6 @@
 """Differentiation: each function here traces, runs a pass on what was traced, and calls what came
-out of it."""
+out of it.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from irax_compiler.passes.jvp import JvpDeriver
-from irax_compiler.passes.linearize import LinearizeDeriver
-from irax_compiler.passes.vjp import derive_vjp
-from irax_compiler.ops.control_flow import Linearized
 
 from irax import dtypes, tree_util
 from irax.array import Array, ConcreteArray, as_array
@@ -27,6 +24,10 @@ from irax.flat import (
     normalize_argnums,
 )
 from irax.tracing import ModuleBuilder, Traced, call, trace_function
+from irax_compiler.ops.control_flow import Linearized
+from irax_compiler.passes.jvp import JvpDeriver
+from irax_compiler.passes.linearize import LinearizeDeriver
+from irax_compiler.passes.vjp import derive_vjp
 
 ArgNums = int | Sequence[int]
 
@@ -70,7 +71,7 @@ def grad(
         TypeError: on a call, for a result that is not a real scalar, or an argument that is not
             floating-point.
 
-    >>> grad(lambda x: x ** 2)(3.0)
+    >>> grad(lambda x: x**2)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
     transformed = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
@@ -93,7 +94,7 @@ def value_and_grad(
     """Like `grad`, for the value and the gradient: `(value, gradient)`, or `((value, aux),
     gradient)` with `has_aux`.
 
-    >>> value_and_grad(lambda x: x ** 2)(3.0)[0]
+    >>> value_and_grad(lambda x: x**2)(3.0)[0]
     Array(9., dtype=float32, weak_type=True)
     """
     _check_callable(fun, "grad")
@@ -115,9 +116,7 @@ def value_and_grad(
     return value_and_gradient
 
 
-def vjp(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False
-) -> tuple[Any, ...]:
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and the function that pulls cotangents of it back to its arguments.
 
     Args:
@@ -164,9 +163,7 @@ def _vjp(
 
     traced, flat, arrays = _trace_known(checked, primals, what, what)
     active = tuple(_is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
-    wanted = tuple(
-        i < num_results and _is_inexact(aval) for i, aval in enumerate(traced.results)
-    )
+    wanted = tuple(i < num_results and _is_inexact(aval) for i, aval in enumerate(traced.results))
     reverse = derive_vjp(traced.builder.module, traced.name, active, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
@@ -206,9 +203,7 @@ class _Pullback:
         return args
 
 
-def _matching(
-    tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
-) -> list[Array]:
+def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
     """The inexact leaves of `tree`, checked against the structure and types they must have."""
     leaves, given = tree_util.tree_flatten(tree)
     if given != structure:
@@ -274,7 +269,9 @@ def _push(
     directions = _directions(tangents, structure, [x.aval for x in arrays])
     active = tuple(d is not None for d in directions) + (False,) * len(traced.captures)
     wanted = tuple(map(_is_inexact, traced.results))
-    name = JvpDeriver(traced.builder.module, {traced.name: wanted}).function(traced.name, active).name
+    name = (
+        JvpDeriver(traced.builder.module, {traced.name: wanted}).function(traced.name, active).name
+    )
     operands = [*arrays, *traced.captures, *(d for d in directions if d is not None)]
     weak = [*traced.weak, *(a.weak_type for a in traced.results if _is_inexact(a))]
     values = call(traced.builder, name, operands, weak)
@@ -284,9 +281,7 @@ def _push(
     return (push[0] if has_aux else push), outputs
 
 
-def _directions(
-    tangents: Any, structure: Any, avals: Sequence[ShapedArray]
-) -> list[Array | None]:
+def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> list[Array | None]:
     """A tangent for each argument, None for those of integer type."""
     leaves, given = tree_util.tree_flatten(tangents)
     if given != structure:
@@ -380,7 +375,7 @@ def jacfwd(
         A function that returns, for each leaf of the result, a pytree like the argument, with
         arrays of shape `result.shape + argument.shape`.
 
-    >>> jacfwd(lambda x: x ** 2)(3.0)
+    >>> jacfwd(lambda x: x**2)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
     _check_callable(fun, "jacfwd")
@@ -411,7 +406,7 @@ def jacrev(
     """The function that computes the Jacobian of `fun` in reverse mode, a row at a time: the better
     choice where there are more arguments than results. It returns what `jacfwd` does.
 
-    >>> jacrev(lambda x: x ** 2)(3.0)
+    >>> jacrev(lambda x: x**2)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
     _check_callable(fun, "jacrev")
@@ -444,7 +439,7 @@ def hessian(
 ) -> Callable[..., Any]:
     """The function that computes the Hessian of `fun`: forward over reverse mode.
 
-    >>> hessian(lambda x: x ** 3)(2.0)
+    >>> hessian(lambda x: x**3)(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
     return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from irax_compiler import mlir
-from irax_compiler.lowering import lower
-from irax_runtime.device import Device, Executable
 
 from irax import tree_util
 from irax.array import Array, as_array
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
+from irax_runtime.device import Device, Executable
 
 
 def devices(backend: str | None = None) -> list[Device]:

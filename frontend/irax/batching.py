@@ -7,14 +7,14 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from irax_compiler.passes.batch import BatchDeriver
-from irax_compiler.passes.core import PassError
 
 from irax import tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, name_of
 from irax.tracing import Input, call, trace_function
+from irax_compiler.passes.batch import BatchDeriver
+from irax_compiler.passes.core import PassError
 
 
 def vmap(

@@ -45,9 +45,7 @@ def name_of(function: Any) -> str:
 
 def argument_names(args: Any, kwargs: Any = None) -> list[str]:
     """A name for each leaf of the arguments, such as `args[0]['w']`."""
-    named = [
-        f"args{tree_util.keystr(path)}" for path, _ in tree_util.tree_leaves_with_path(args)
-    ]
+    named = [f"args{tree_util.keystr(path)}" for path, _ in tree_util.tree_leaves_with_path(args)]
     for path, _ in tree_util.tree_leaves_with_path(kwargs or {}):
         named.append(f"kwargs{tree_util.keystr(path)}")
     return named

@@ -1,7 +1,7 @@
 """Modules as values: what a call would run, and functions from StableHLO files.
 
-    print(make_ir(f)(x))            the module that jit(f)(x) would compile
-    f = load("model.mlir")          a function that runs, and that jit, grad and vmap take
+print(make_ir(f)(x))            the module that jit(f)(x) would compile
+f = load("model.mlir")          a function that runs, and that jit, grad and vmap take
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
-from irax_compiler.pipeline import run_pipeline
 
 from irax import backend, dtypes
 from irax.array import Array, ConcreteArray, as_array
@@ -23,6 +20,9 @@ from irax.aval import ShapedArray
 from irax.flat import name_of
 from irax.jit import JitFunction
 from irax.tracing import ModuleBuilder, call, current_trace
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.pipeline import run_pipeline
 
 
 class IR:
@@ -98,8 +98,10 @@ def load(
         ValueError: not a valid module, or no such function in it.
         FileNotFoundError: no such file.
 
-    >>> double = load("func.func @main(%x: tensor<f32>) -> tensor<f32> {"
-    ...               " %y = stablehlo.add %x, %x : tensor<f32> return %y : tensor<f32> }")
+    >>> double = load(
+    ...     "func.func @main(%x: tensor<f32>) -> tensor<f32> {"
+    ...     " %y = stablehlo.add %x, %x : tensor<f32> return %y : tensor<f32> }"
+    ... )
     >>> double(2.0)
     Array(4., dtype=float32)
     """
@@ -158,15 +160,12 @@ class LoadedFunction:
         buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
         results = self._executable(buffers)
         return [
-            ConcreteArray.of_buffer(b, aval)
-            for b, aval in zip(results, self.outputs, strict=True)
+            ConcreteArray.of_buffer(b, aval) for b, aval in zip(results, self.outputs, strict=True)
         ]
 
     def _check(self, args: tuple[Any, ...]) -> list[Array]:
         if len(args) != len(self.inputs):
-            raise TypeError(
-                f"@{self.__name__} takes {len(self.inputs)} arguments, got {len(args)}"
-            )
+            raise TypeError(f"@{self.__name__} takes {len(self.inputs)} arguments, got {len(args)}")
         arrays = []
         for i, (arg, aval) in enumerate(zip(args, self.inputs, strict=True)):
             array = self._as_array(arg, i, aval)

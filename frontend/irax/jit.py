@@ -106,7 +106,10 @@ class JitFunction:
     """What `jit` returns."""
 
     def __init__(
-        self, fun: Callable[..., Any], static_argnums: tuple[int, ...], static_argnames: frozenset[str]
+        self,
+        fun: Callable[..., Any],
+        static_argnums: tuple[int, ...],
+        static_argnames: frozenset[str],
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         self._fun = fun
@@ -310,9 +313,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     from irax.aval import ShapeDtypeStruct
 
     compiled = JitFunction(fun, (), frozenset()).trace(*args, **kwargs)
-    structs = [
-        ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results
-    ]
+    structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
     return tree_util.tree_unflatten(compiled.out_tree, structs)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from irax_compiler.ops import conversion, special
 
 import irax.numpy as jnp
 from irax import dtypes, tree_util
@@ -23,6 +22,7 @@ from irax.config import config
 from irax.elementwise import broadcast_to, convert
 from irax.jit import jit
 from irax.tracing import bind, current_trace
+from irax_compiler.ops import conversion, special
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -279,7 +279,9 @@ def uniform(
     width = 8 if info.nmant < 8 else info.bits
     # Random bits for the mantissa, under the exponent of 1: a float in [1, 2).
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    mantissa = convert(_bits(words, width, shape) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned)
+    mantissa = convert(
+        _bits(words, width, shape) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned
+    )
     one = np.ones((), dtype).view(unsigned)
     floats = bind(conversion.BitcastConvert(shape, dtype), mantissa | one) - np.ones((), dtype)
     return jnp.maximum(low, floats * (high - low) + low)
@@ -313,7 +315,9 @@ def truncated_normal(
     edges = [bind(special.erf, v / sqrt2) for v in (low, high)]
     u = uniform(key, shape, dtype, *edges)
     below = np.nextafter(np.array(np.inf, dtype), np.array(0, dtype), dtype=dtype)
-    return jnp.clip(sqrt2 * bind(special.erf_inv, u), jnp.maximum(low, -below), jnp.minimum(high, below))
+    return jnp.clip(
+        sqrt2 * bind(special.erf_inv, u), jnp.maximum(low, -below), jnp.minimum(high, below)
+    )
 
 
 def exponential(key: KeyArray | Array, shape: Sequence[int] = (), dtype: Any = float) -> Array:
@@ -378,7 +382,11 @@ def randint(
         if not dtypes.issubdtype(bound.dtype, np.integer):
             raise TypeError(f"randint: {name} must be an integer, got {bound.aval}")
     # A bound above the dtype's largest value stands for that value plus one.
-    beyond = jnp.asarray(high > min(info.max, np.iinfo(high.dtype).max)) if high.dtype.itemsize > dtype.itemsize else None
+    beyond = (
+        jnp.asarray(high > min(info.max, np.iinfo(high.dtype).max))
+        if high.dtype.itemsize > dtype.itemsize
+        else None
+    )
     low = broadcast_to(convert(jnp.clip(low, info.min, info.max), dtype), shape)
     high = broadcast_to(convert(jnp.clip(high, info.min, info.max), dtype), shape)
     unsigned = np.dtype(f"u{dtype.itemsize}")

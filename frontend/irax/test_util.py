@@ -42,7 +42,7 @@ def check_grads(
     Raises:
         AssertionError: a derivative is off; the message says which.
 
-    >>> check_grads(lambda x: x ** 3, (2.0,), order=2)
+    >>> check_grads(lambda x: x**3, (2.0,), order=2)
     """
     args = tuple(args)
     unknown = set(modes) - {"fwd", "rev"}
@@ -127,9 +127,7 @@ class _Check:
         return tree_util.tree_map(draw, tree)
 
     def close(self, expected: Any, found: Any, what: str) -> None:
-        for e, g in zip(
-            tree_util.tree_leaves(expected), tree_util.tree_leaves(found), strict=True
-        ):
+        for e, g in zip(tree_util.tree_leaves(expected), tree_util.tree_leaves(found), strict=True):
             np.testing.assert_allclose(
                 _wide(g), _wide(e), rtol=self.rtol, atol=self.atol, err_msg=what
             )

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator, evaluate, evaluate_value
-from irax_compiler.ops import shape as shape_ops
-from irax_compiler.ops.core import Op, UnsupportedOp
 
 from irax import errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator, evaluate, evaluate_value
+from irax_compiler.ops import shape as shape_ops
+from irax_compiler.ops.core import Op, UnsupportedOp
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
@@ -88,10 +88,9 @@ class Trace:
 
     def add_argument(self, aval: ShapedArray, known_as: Array | None, name: str) -> Tracer:
         """A new argument of the function; `known_as` is the array it stands for, where the function
-        is traced for that one array alone."""
-        argument = self.block.add_argument(
-            mlir.tensor_type(aval.shape, aval.dtype), self.location
-        )
+        is traced for that one array alone.
+        """
+        argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
         if known_as is not None:
             self._sources[argument] = known_as
         self.argument_names[argument] = name
@@ -143,9 +142,7 @@ class Trace:
         functions = ModuleFunctions(mlir.functions(self.builder.module))
         with self._insertion, source.user_location():
             results = call_function(functions, name, values)
-        return [
-            self.tracer(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)
-        ]
+        return [self.tracer(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)]
 
     def concretize(self, value: mlir.Value) -> np.ndarray | None:
         """The elements of a value, if they follow from what the trace knows; None otherwise.
@@ -371,9 +368,7 @@ def call(
         name = trace.builder.import_function(builder, name)
         return list(trace.call(name, operands, weak))
     results = Evaluator(builder.module)(name, [_elements(x) for x in operands])
-    return [
-        ConcreteArray(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)
-    ]
+    return [ConcreteArray(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)]
 
 
 def as_arrays(leaves: Sequence[Any], what: str) -> list[Array]:

@@ -18,7 +18,8 @@ class Device(Protocol):
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> Buffer:
         """The array in this device's memory. With `may_alias` it may stay where it is: the caller
-        promises that nobody writes to it any more."""
+        promises that nobody writes to it any more.
+        """
         ...
 
     def load(self, artefact: bytes, entry: str | None = None) -> Executable:

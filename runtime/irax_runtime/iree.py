@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import iree.runtime as rt
@@ -39,7 +39,7 @@ _ELEMENT_NAMES = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _element_types() -> tuple[dict[np.dtype[Any], int], dict[int, np.dtype[Any]]]:
     """IREE's element types by dtype, and the other way round."""
     of_dtype, of_element = {}, {}
@@ -132,7 +132,7 @@ class CpuDevice:
         return IreeExecutable(self, module, entry)
 
 
-@lru_cache(maxsize=None)
+@cache
 def cpu() -> CpuDevice:
     """The CPU device of this process."""
     return CpuDevice()

@@ -8,7 +8,7 @@ integers look like bytes and signed ones) nor what its arguments must be.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ _ML_DTYPES = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def dtype_of_name(name: str) -> np.dtype[Any]:
     """NumPy's dtype of an MLIR element type. Raises ValueError for one it has none for."""
     if name in _NAMES:

@@ -8,6 +8,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
+
 from irax_compiler.targets import cache, iree_cpu
 from irax_runtime.iree import cpu
 from irax_runtime.signature import TensorType, parse_signature

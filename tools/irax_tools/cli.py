@@ -1,5 +1,6 @@
 """The `irax` command: what it takes and prints. The work is done elsewhere and imported when needed,
-so that `irax --help` does not wait for a compiler."""
+so that `irax --help` does not wait for a compiler.
+"""
 
 from __future__ import annotations
 
@@ -91,9 +92,7 @@ def show(
 @click.option("-o", "--output", metavar="FILE", default="-", help="Where to write.  [default: -]")
 @click.option("--list-passes", is_flag=True, help="List irax's passes and their options.")
 @click.option("--locations", is_flag=True, help="Write each operation's source location.")
-def opt(
-    module: str, pipeline: str, output: str, list_passes: bool, locations: bool
-) -> None:
+def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: bool) -> None:
     """Run passes, irax's and MLIR's, on a StableHLO module.
 
     Example: irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"

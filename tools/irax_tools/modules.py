@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes import PASSES
 from irax_compiler.pipeline import run_pipeline
-
 from irax_tools import arrays
 
 TARGETS = ("iree-cpu",)
@@ -78,9 +78,7 @@ def stage_matches(stage: str, name: str) -> bool:
     return stage in (name, name.split("{")[0])
 
 
-def _traced(
-    source: str, arguments: str | None, func: str | None
-) -> tuple[mlir.Module, str, str]:
+def _traced(source: str, arguments: str | None, func: str | None) -> tuple[mlir.Module, str, str]:
     file, separator, function = source.rpartition(":")
     if not (separator and file.endswith(".py")):
         if arguments is not None:
@@ -171,8 +169,7 @@ def load_program(
             expected = (mlir.dtype_of(parameter), mlir.shape_of(parameter))
             if (operand.dtype, operand.shape) != expected:
                 raise TypeError(
-                    f"{name}: argument {i} is {arrays.describe(operand)}; expected "
-                    f"{parameter.type}"
+                    f"{name}: argument {i} is {arrays.describe(operand)}; expected {parameter.type}"
                 )
         return evaluator(name, operands)
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Value, shape_of
-from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.core import read
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0
@@ -24,7 +24,8 @@ TASK_THRESHOLD = 300.0
 class Annotate(Pass):
     """Gives public functions the reflection attributes `irax.args` and `irax.results`, their
     types (`f32[4,4];i32[]`), and `irax.driver`: "task" where the work is worth several cores, or
-    "sync" where it is done sooner than it could be shared out."""
+    "sync" where it is done sooner than it could be shared out.
+    """
 
     name: ClassVar[str] = "annotate"
 

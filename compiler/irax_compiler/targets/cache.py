@@ -12,7 +12,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def _evict(folder: Path) -> None:
         total -= stat.st_size
 
 
-@lru_cache(maxsize=None)
+@cache
 def _environment() -> bytes:
     cpu = platform.processor()
     with contextlib.suppress(OSError):

@@ -81,9 +81,7 @@ def _capture_diagnostics(invocation: Any, messages: list[str]) -> Any:
     """Collects errors, instead of having them printed; the bindings have no call for it."""
     from iree.compiler.api import ctypes_dl
 
-    kind = ctypes.CFUNCTYPE(
-        None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
-    )
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
     @kind
     def callback(severity: int, text: int, size: int, user_data: int) -> None:

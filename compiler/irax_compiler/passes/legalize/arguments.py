@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.shape import Iota
@@ -36,7 +36,8 @@ HOLDING = {"stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.compo
 @cure("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """IREE updates in place, also where the memory is that of an argument, and so changes the
-    caller's array (and what else the function returns of it): an argument is copied first."""
+    caller's array (and what else the function returns of it): an argument is copied first.
+    """
     written = _written(operation)
     if not any(_may_be_argument(operation.operands[i]) for i in written):
         return None
