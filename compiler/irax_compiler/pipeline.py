@@ -32,10 +32,10 @@ class NativePass:
             manager = mlir.passmanager.PassManager.parse(
                 f"builtin.module({self.text})", mlir.CONTEXT
             )
-        except (MLIRError, ValueError) as error:
+        except (MLIRError, ValueError):
             raise PassError(
                 f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
-                f"nor one of MLIR ({str(error).splitlines()[-1]})"
+                "nor one of MLIR, with options that it takes"
             ) from None
         manager.run(module.operation)
 

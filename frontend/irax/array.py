@@ -1,7 +1,7 @@
 """Arrays: the type users see, and arrays that have their elements.
 
-`Array` is what `isinstance` asks for; a `ConcreteArray` has elements, in NumPy memory or in a device's
-buffer; a `Tracer` (see `tracing`) stands for one in a function being traced. Operators and
+`Array` is what `isinstance` asks for; a `ConcreteArray` has elements, in NumPy memory or in a
+device's buffer; a `Tracer` (see `tracing`) stands for one in a function being traced. Operators and
 methods are attached in `irax.numpy`, once for both.
 """
 

@@ -206,8 +206,8 @@ class JitFunction:
             except TypeError:
                 raise ValueError(
                     f"jit: {name_of(self._fun)}: the static argument {where!r} must be hashable, "
-                    f"got {value!r} of type {type(value).__name__}: pass a tuple instead of a list, "
-                    "or make it an array argument by not declaring it static"
+                    f"got {value!r} of type {type(value).__name__}: pass a tuple instead of a "
+                    "list, or make it an array argument by not declaring it static"
                 ) from None
         dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
         named = {k: v for k, v in kwargs.items() if k not in self._static_argnames}

@@ -127,7 +127,8 @@ class CpuDevice:
             entry = "main" if "main" in names else names[0] if len(names) == 1 else None
         if entry not in names:
             raise ValueError(
-                f"the program has no function {entry or 'main'}; it has {', '.join(names) or 'none'}"
+                f"the program has no function {entry or 'main'}; it has "
+                f"{', '.join(names) or 'none'}"
             )
         return IreeExecutable(self, module, entry)
 

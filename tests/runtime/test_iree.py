@@ -1,4 +1,4 @@
-"""The CPU device: round trips, lifetimes, checks, threads. Few programs, because each is compiled."""
+"""The CPU device: round trips, lifetimes, checks, threads. Each program costs a compile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `irax` command: what it takes and prints. The work is done elsewhere and imported when needed,
+"""The `irax` command: what it takes and prints. The work is done elsewhere, imported when needed,
 so that `irax --help` does not wait for a compiler.
 """
 

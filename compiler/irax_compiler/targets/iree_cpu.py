@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from irax_compiler.targets import cache
@@ -100,7 +100,7 @@ def _summary(messages: Sequence[str]) -> str:
     return "IREE could not compile the module:\n" + "\n".join(f"  {line}" for line in lines[:8])
 
 
-@lru_cache(maxsize=None)
+@functools.cache
 def _linker_flags() -> tuple[str, ...]:
     """Links as a shared library, against libm: the embedded linker has no sin of float64.
 
