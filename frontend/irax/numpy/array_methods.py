@@ -1,0 +1,392 @@
+"""The operators and methods of arrays, attached once for traced arrays and those with elements.
+
+Most are functions of `irax.numpy`, which imports this module last: by then they are all there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import backend, dtypes, errors, source
+from irax.array import Array, ConcreteArray
+from irax.elementwise import convert
+from irax.numpy import index_updates, indexing, printing
+from irax.tracing import bind
+from irax_compiler.ops import conversion, shape
+
+# ---- operators -----------------------------------------------------------------------------------
+
+_OPERANDS = (Array, np.ndarray, np.generic, bool, int, float, complex)
+_CONTAINERS = (list, tuple, set, dict)
+
+
+def _takes(other: Any, symbol: str) -> bool:
+    """Whether an operator is ours to compute; if not, Python asks the type of `other`.
+
+    Raises:
+        TypeError: `other` is a container: Python would go on to report something less helpful.
+    """
+    if isinstance(other, _OPERANDS):
+        return True
+    if isinstance(other, _CONTAINERS):
+        raise TypeError(
+            f"{symbol}: an array and a {type(other).__name__} do not go together; make it an array "
+            "first: irax.numpy.array(...)"
+        )
+    return hasattr(other, "__irax_array__") or hasattr(other, "__jax_array__")
+
+
+def _binary(symbol: str, function: str) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        if not _takes(other, symbol):
+            return NotImplemented
+        return getattr(jnp, function)(self, other)
+
+    return operator
+
+
+def _reflected(symbol: str, function: str) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        if not _takes(other, symbol):
+            return NotImplemented
+        return getattr(jnp, function)(other, self)
+
+    return operator
+
+
+_ARITHMETIC = {
+    "add": ("+", "add"),
+    "sub": ("-", "subtract"),
+    "mul": ("*", "multiply"),
+    "truediv": ("/", "true_divide"),
+    "floordiv": ("//", "floor_divide"),
+    "mod": ("%", "remainder"),
+    "divmod": ("divmod()", "divmod"),
+    "pow": ("**", "power"),
+    "matmul": ("@", "matmul"),
+    "and": ("&", "bitwise_and"),
+    "or": ("|", "bitwise_or"),
+    "xor": ("^", "bitwise_xor"),
+    "lshift": ("<<", "left_shift"),
+    "rshift": (">>", "right_shift"),
+}
+_COMPARISONS = {
+    "eq": ("==", "equal"),
+    "ne": ("!=", "not_equal"),
+    "lt": ("<", "less"),
+    "le": ("<=", "less_equal"),
+    "gt": (">", "greater"),
+    "ge": (">=", "greater_equal"),
+}
+_UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "invert"}
+
+
+def _round(x: Array, ndigits: int | None = None) -> Array:
+    """`round(x)` gives integers, `round(x, n)` keeps the dtype, as for a Python float."""
+    if ndigits is None:
+        return convert(jnp.round(x), dtypes.default_int())
+    return jnp.round(x, ndigits)
+
+
+# ---- Python's numbers, and NumPy's arrays --------------------------------------------------------
+
+
+def _bool(x: Array) -> bool:
+    if x.size != 1:
+        text = f"an array of shape {x.shape}"
+        raise ValueError(
+            f"the truth value of {text} with more than one element is ambiguous: use .any() or "
+            ".all()"
+            if x.size
+            else f"the truth value of {text} without elements is ambiguous: use .size > 0"
+        )
+    return bool(x.concrete("Python needs True or False", errors.TracerBoolConversionError))
+
+
+def _number(x: Array, kind: type) -> Any:
+    if x.ndim:
+        raise TypeError(
+            f"{kind.__name__}(): only an array of shape () can become a Python number, got shape "
+            f"{x.shape}: choose an element, or use .item() or .tolist()"
+        )
+    value = x.concrete(
+        f"Python needs the number for {kind.__name__}()", errors.ConcretizationTypeError
+    )
+    return kind(value.item())
+
+
+def _index(x: Array) -> int:
+    if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
+        raise TypeError(
+            "only an array of shape () and integer dtype can be an index, a length or a count of "
+            f"Python's, got {x.aval}"
+        )
+    why = "Python needs an int"
+    return int(x.concrete(why, errors.TracerIntegerConversionError).item())
+
+
+def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    """The elements for NumPy: a view that nobody can write to, or a copy where asked for."""
+    if not isinstance(x, ConcreteArray):
+        # Even where the value is known: what NumPy computes of it has no derivative.
+        raise errors.TracerArrayConversionError(
+            f"a traced array of type {x.aval} was given to a function of NumPy at "
+            f"{source.user_line()}. Use the function of irax.numpy in its place, or move the call "
+            "out of the transformed function."
+        )
+    return np.array(_read_only(x.value), dtype=dtype, copy=copy)
+
+
+def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    # Over a read-only buffer: a mere view becomes writeable again as soon as someone asks.
+    plain = value.view(f"u{value.itemsize}") if value.dtype.kind == "V" else value
+    buffer: Any = plain
+    return np.asarray(memoryview(buffer).toreadonly()).view(value.dtype)
+
+
+def _dlpack(x: Array, *, max_version: tuple[int, int] | None = None, **options: Any) -> Any:
+    """The elements for `from_dlpack` of another library, read-only or a copy."""
+    value = _array(x)
+    if max_version is None or max_version < (1, 0):
+        value = value.copy()  # the old protocol cannot say that memory is read-only
+        return value.__dlpack__(**options)
+    return value.__dlpack__(max_version=max_version, **options)
+
+
+def _dlpack_device(x: Array) -> tuple[int, int]:
+    return _array(x).__dlpack_device__()
+
+
+def _item(x: Array, *index: int) -> Any:
+    """The only element, or the one at `index`, as a Python number."""
+    return x.concrete("item() needs the element", errors.ConcretizationTypeError).item(*index)
+
+
+def _tolist(x: Array) -> Any:
+    """The elements as nested lists of Python numbers."""
+    return x.concrete("tolist() needs the elements", errors.ConcretizationTypeError).tolist()
+
+
+def _tobytes(x: Array, order: Any = "C") -> bytes:
+    """The memory of the elements."""
+    return x.concrete("tobytes() needs the elements", errors.ConcretizationTypeError).tobytes(order)
+
+
+def _reduce(x: Array) -> Any:
+    if not isinstance(x, ConcreteArray):
+        raise errors.ConcretizationTypeError(
+            f"a traced array of type {x.aval} has no elements to pickle, at {source.user_line()}: "
+            "return it from the transformed function first"
+        )
+    return _from_pickle, (x.value, x.weak_type)
+
+
+def _from_pickle(elements: np.ndarray[Any, Any], weak_type: bool) -> Array:
+    return ConcreteArray(elements, weak_type)
+
+
+# ---- containers ----------------------------------------------------------------------------------
+
+
+def _len(x: Array) -> int:
+    if not x.ndim:
+        raise TypeError("len(): an array of shape () has no length")
+    return x.shape[0]
+
+
+def _iter(x: Array) -> Iterator[Array]:
+    if not x.ndim:
+        raise TypeError("cannot iterate over an array of shape ()")
+    return (x[i] for i in range(x.shape[0]))
+
+
+def _contains(x: Array, element: Any) -> bool:
+    return bool(jnp.any(jnp.equal(x, element)))
+
+
+def _hash(x: Array) -> NoReturn:
+    raise TypeError(
+        f"an array cannot be hashed, so it can neither be a key nor a static argument, got {x!r}: "
+        "use a tuple of its numbers, or id(x)"
+    )
+
+
+# ---- methods -------------------------------------------------------------------------------------
+
+
+def _reshape(x: Array, *shape: Any, order: str = "C") -> Array:
+    """The same elements in another shape: `x.reshape(2, -1)` or `x.reshape((2, -1))`."""
+    return jnp.reshape(x, shape[0] if len(shape) == 1 else shape, order=order)
+
+
+def _transpose(x: Array, *axes: Any) -> Array:
+    """The dimensions in the order of `axes`, or in reverse."""
+    if not axes or axes == (None,):
+        return jnp.transpose(x)
+    return jnp.transpose(x, axes[0] if isinstance(axes[0], tuple | list) else axes)
+
+
+def _flatten(x: Array, order: str = "C") -> Array:
+    """All elements in one dimension."""
+    return jnp.ravel(x, order=order)
+
+
+def _copy(x: Array) -> Array:
+    """An array of the same elements in memory of its own."""
+    if not isinstance(x, ConcreteArray):
+        return x
+    return ConcreteArray(np.array(x.value), x.weak_type)
+
+
+def _view(x: Array, dtype: Any = None) -> Array:
+    """The bits of the elements as another dtype; the last dimension changes with the width.
+
+    Raises:
+        ValueError: the last dimension does not divide up.
+    """
+    if dtype is None:
+        return x
+    dtype = dtypes.canonicalize_dtype(dtype)
+    boolean = np.dtype(np.bool_)
+    if x.dtype == dtype:
+        return x
+    if boolean in (x.dtype, dtype):  # StableHLO's booleans have one bit, NumPy's a byte
+        byte = np.dtype(np.uint8)
+        bytes_ = _view(convert(x, byte), dtype) if x.dtype == boolean else _view(x, byte)
+        return convert(bytes_, dtype)
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if old != new and (not x.ndim or x.shape[-1] * old % new):
+        raise ValueError(
+            f"view: the last dimension of {x.aval} does not divide up into {dtype.name} of {new} "
+            "bytes"
+        )
+    if old == new:
+        return bind(conversion.BitcastConvert(x.shape, dtype), x)
+    target = (*x.shape[:-1], x.shape[-1] * old // new)
+    if old > new:
+        split = bind(conversion.BitcastConvert((*x.shape, old // new), dtype), x)
+        return bind(shape.Reshape(target), split)
+    grouped = bind(shape.Reshape((*target, new // old)), x)
+    return bind(conversion.BitcastConvert(target, dtype), grouped)
+
+
+def _block_until_ready(x: Array) -> Array:
+    """The array itself: results are complete when a call returns."""
+    return x
+
+
+def _is_ready(x: Array) -> bool:
+    """Whether the elements have been computed."""
+    return True
+
+
+def _device(x: Array) -> Any:
+    """The device that has the elements; calling it, an old spelling, gives it too."""
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    return backend.default_device() if buffer is None else buffer.device
+
+
+class _Deleted:
+    """In place of the buffer of a deleted array: every use of it says so."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RuntimeError("the array has been deleted: its elements were given up by .delete()")
+
+
+def _delete(x: Array) -> None:
+    """Gives the elements up; using the array from then on is a RuntimeError."""
+    if isinstance(x, ConcreteArray):
+        x._numpy, x._buffer = None, _Deleted()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "block_until_ready": _block_until_ready,
+    "copy": _copy,
+    "delete": _delete,
+    "devices": lambda x: {_device(x)},
+    "flatten": _flatten,
+    "is_ready": _is_ready,
+    "item": _item,
+    "reshape": _reshape,
+    "tobytes": _tobytes,
+    "tolist": _tolist,
+    "transpose": _transpose,
+    "view": _view,
+    "__array__": _array,
+    "__array_namespace__": lambda x, api_version=None: jnp,
+    "__bool__": _bool,
+    "__complex__": lambda x: _number(x, complex),
+    "__contains__": _contains,
+    "__copy__": _copy,
+    "__deepcopy__": lambda x, memo: _copy(x),
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+    "__float__": lambda x: _number(x, float),
+    "__format__": printing.formatted,
+    "__getitem__": indexing.getitem,
+    "__hash__": _hash,
+    "__index__": _index,
+    "__int__": lambda x: _number(x, int),
+    "__iter__": _iter,
+    "__len__": _len,
+    "__reduce__": _reduce,
+    "__round__": _round,
+    "__str__": printing.text,
+    "__setitem__": index_updates.refuse_setitem,
+}
+
+_PROPERTIES: dict[str, Callable[[Array], Any]] = {
+    "at": index_updates.At,
+    "itemsize": lambda x: x.dtype.itemsize,
+    "nbytes": lambda x: x.size * x.dtype.itemsize,
+    "device": _device,
+    "T": lambda x: jnp.transpose(x),
+    "mT": lambda x: jnp.matrix_transpose(x),
+    "real": lambda x: jnp.real(x),
+    "imag": lambda x: jnp.imag(x),
+}
+
+# Functions of irax.numpy that are methods of the same name.
+_FUNCTIONS = (
+    *("all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate"),
+    *("cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ravel"),
+    *("repeat", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
+)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    function = getattr(jnp, name)
+
+    @functools.wraps(function)
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    return method
+
+
+def _attach() -> None:
+    for name, (symbol, function) in (_ARITHMETIC | _COMPARISONS).items():
+        setattr(Array, f"__{name}__", _binary(symbol, function))
+        if name in _ARITHMETIC:
+            setattr(Array, f"__r{name}__", _reflected(symbol, function))
+    for name, function in _UNARY.items():
+        setattr(Array, f"__{name}__", _unary(function))
+    for name in _FUNCTIONS:
+        setattr(Array, name, _method(name))
+    for name, method in _METHODS.items():
+        setattr(Array, name, method)
+    for name, getter in _PROPERTIES.items():
+        setattr(Array, name, property(getter))
+    setattr(ConcreteArray, "__repr__", printing.representation)
+
+
+def _unary(function: str) -> Callable[[Any], Any]:
+    return lambda self: getattr(jnp, function)(self)
+
+
+_attach()

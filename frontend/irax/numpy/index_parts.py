@@ -1,0 +1,363 @@
+"""An index taken apart: what `x[index]` asks of each dimension of x, and how the result lies.
+
+NumPy's rules, all of them: ints, slices, Ellipsis, None, arrays of integers and of booleans. What
+is known while tracing (ints, slices, NumPy arrays) is settled here, so that the IR has none of it.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, source
+from irax.array import Array, ConcreteArray
+from irax.elementwise import apply, broadcast_shapes, convert
+from irax.tracing import bind
+from irax_compiler.ops import comparison
+from irax_compiler.ops import elementwise as ops
+
+NEW = -1
+"""In a layout: a dimension of size 1 that None asked for."""
+BLOCK = -2
+"""In a layout: the dimensions that the index arrays have together."""
+
+Indices = Array | np.ndarray[Any, Any]
+
+
+@dataclass
+class Dim:
+    """What is asked of one dimension: `size` elements from `start` on, every `step`-th of them."""
+
+    start: int
+    size: int
+    step: int = 1
+    flipped: bool = False
+    """The elements come in reverse."""
+    taken: bool = False
+    """An int chose the one element: the result lacks the dimension."""
+    indices: Indices | None = None
+    """The elements are those that this array of ints names, none of them negative by intent."""
+
+
+@dataclass
+class Parts:
+    """An index for arrays of one shape."""
+
+    shape: tuple[int, ...]
+    """That of the array, with a 1 where the index has a lone True or False."""
+    dims: list[Dim] = field(default_factory=list)
+    """One for each dimension of `shape`."""
+    layout: list[int] = field(default_factory=list)
+    """The result's dimensions: numbers of dims, NEW or BLOCK."""
+    block: tuple[int, ...] = ()
+    """The shape that the index arrays broadcast to."""
+    fancy: bool = False
+    """There are index arrays other than scalars."""
+    known: bool = True
+    """No part of the index is traced."""
+    outside: bool = False
+    """A known index is out of range; `for_numpy`, and `dims` for an int, have the nearest one."""
+    int_outside: bool = False
+    """So is an int: nothing of the index is in range."""
+    for_numpy: list[Any] = field(default_factory=list)
+    """The index for NumPy: ints and index arrays without Arrays, moved into range."""
+
+    def indexed(self) -> list[int]:
+        """The dimensions that have index arrays or traced scalars."""
+        return [d for d, dim in enumerate(self.dims) if dim.indices is not None]
+
+    def everything(self) -> bool:
+        """Whether slices and ints leave nothing out and turn nothing around."""
+        return not any(dim.flipped for dim in self.dims) and self.region_shape() == self.shape
+
+    def region_shape(self) -> tuple[int, ...]:
+        """The shape of what slices and ints leave, index arrays aside."""
+        return tuple(dim.size for dim in self.dims)
+
+    def result_shape(self, with_new: bool = True) -> tuple[int, ...]:
+        """The shape of `x[index]`, with or without the dimensions that None adds."""
+        shape: list[int] = []
+        for place in self.layout:
+            if place == BLOCK:
+                shape.extend(self.block)
+            elif place != NEW:
+                shape.append(self.dims[place].size)
+            elif with_new:
+                shape.append(1)
+        return tuple(shape)
+
+
+def parse(shape: tuple[int, ...], index: Any, wrap: bool = True) -> Parts:
+    """Takes an index of an array of `shape` apart.
+
+    Args:
+        shape: that of the array.
+        index: what stands between the brackets.
+        wrap: negative integers count from the end; otherwise they are out of range.
+
+    Raises:
+        IndexError: too many indices, a mask of the wrong shape, a size that is not known.
+        TypeError: not an index.
+    """
+    entries = index if isinstance(index, tuple) else (_alone(index),)
+    items = [_item(entry) for entry in entries]
+    consumed = sum(_consumes(item) for item in items)
+    rest = len(shape) - consumed
+    if rest < 0:
+        raise IndexError(
+            f"too many indices: the array has shape {shape}, of {len(shape)} dimensions, but "
+            f"{consumed} were indexed"
+        )
+    ellipses = sum(item is Ellipsis for item in items)
+    if ellipses > 1:
+        raise IndexError("an index can have a single Ellipsis ('...')")
+    if not ellipses:
+        items.append(Ellipsis)
+    return _Parser(shape, rest, wrap, items).parts
+
+
+class _Mask:
+    """A boolean array in an index."""
+
+    def __init__(self, value: np.ndarray[Any, Any]) -> None:
+        self.value = value
+
+
+def _alone(index: Any) -> Any:
+    if isinstance(index, list | range):
+        raise TypeError(
+            f"an array cannot be indexed by a {type(index).__name__}: use a tuple, x[0, 1], for an "
+            "index a dimension, or an array, x[irax.numpy.array([0, 1])], for several elements"
+        )
+    return index
+
+
+def _item(entry: Any) -> Any:
+    """An entry of an index as None, Ellipsis, slice, int, integer array, or `_Mask`."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    if isinstance(entry, bool | np.bool_):
+        return _Mask(np.asarray(entry))
+    if isinstance(entry, str | bytes):
+        raise TypeError(f"an array cannot be indexed by a string, got {entry!r}")
+    if isinstance(entry, list | tuple):
+        entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+    if isinstance(entry, Array | np.ndarray | np.generic):
+        return _array_item(entry)
+    try:
+        return operator.index(entry)
+    except TypeError:
+        raise TypeError(
+            "an index is made of ints, slices, Ellipsis, None and arrays of ints or bools, got "
+            f"{entry!r} of type {type(entry).__name__}"
+        ) from None
+
+
+def _array_item(entry: Any) -> Any:
+    if entry.dtype == np.bool_:
+        return _Mask(_known_mask(entry) if isinstance(entry, Array) else np.asarray(entry))
+    if not dtypes.issubdtype(entry.dtype, np.integer):
+        raise TypeError(
+            f"an index array must have an integer or boolean dtype, got {entry.dtype.name} of "
+            f"shape {entry.shape}: convert it with .astype(int)"
+        )
+    if isinstance(entry, ConcreteArray):
+        entry = entry if entry.ndim else entry.value
+    return entry if entry.ndim or isinstance(entry, Array) else int(entry)
+
+
+def _known_mask(mask: Array) -> np.ndarray[Any, Any]:
+    try:
+        return mask.concrete("a boolean index", errors.ConcretizationTypeError)
+    except errors.ConcretizationTypeError:
+        raise errors.NonConcreteBooleanIndexError(
+            f"a boolean index of type {mask.aval} at {source.user_line()}: how many elements it "
+            "selects is not known while the function is traced, so the result has no shape. Keep "
+            "all elements and choose by value, irax.numpy.where(mask, x, y), or give the number of "
+            "elements: x[irax.numpy.nonzero(mask, size=n)]."
+        ) from None
+
+
+def _consumes(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return item.value.ndim if isinstance(item, _Mask) else 1
+
+
+class _Parser:
+    """Goes through the items of an index once, from left to right."""
+
+    def __init__(self, shape: tuple[int, ...], rest: int, wrap: bool, items: list[Any]) -> None:
+        self.remaining = list(shape)
+        self.wrap = wrap
+        self.blocks: list[tuple[int, ...]] = []
+        self.runs = 0  # of items that NumPy counts as advanced: ints too, where there are arrays
+        self.in_run = False
+        self.block_at: int | None = None
+        self.parts = Parts(())
+        self.parts.fancy = any(
+            isinstance(item, _Mask) or (isinstance(item, Array | np.ndarray) and item.ndim)
+            for item in items
+        )
+        self.sizes: list[int] = []
+        for item in items:
+            self._advance(item, rest)
+        self._place_block()
+        self.parts.shape = tuple(self.sizes)
+
+    def _advance(self, item: Any, rest: int) -> None:
+        parts = self.parts
+        advanced = item is not None and item is not Ellipsis and not isinstance(item, slice)
+        if advanced and not self.in_run:
+            self.runs += 1
+            if self.block_at is None:
+                self.block_at = len(parts.layout)
+        self.in_run = advanced
+        if item is None:
+            parts.layout.append(NEW)
+            parts.for_numpy.append(None)
+        elif item is Ellipsis:
+            for _ in range(rest):
+                self._slice(slice(None))
+            parts.for_numpy.append(Ellipsis)
+        elif isinstance(item, slice):
+            parts.for_numpy.append(self._slice(item))
+        elif isinstance(item, int):
+            self._int(item)
+        elif isinstance(item, _Mask):
+            self._mask(item.value)
+        else:
+            self._array(item, self.remaining.pop(0))
+
+    def _add(self, size: int, dim: Dim) -> None:
+        self.sizes.append(size)
+        self.parts.dims.append(dim)
+
+    def _slice(self, item: slice) -> slice:
+        n = self.remaining.pop(0)
+        item = slice(*(_slice_entry(e, item) for e in (item.start, item.stop, item.step)))
+        start, stop, step = item.indices(n)
+        size = len(range(start, stop, step))
+        if not size:
+            dim = Dim(0, 0)
+        elif step < 0:
+            dim = Dim(start + (size - 1) * step, size, -step, flipped=size > 1)
+        else:
+            dim = Dim(start, size, step)
+        if size < 2:
+            dim.step = 1
+        self.parts.layout.append(len(self.parts.dims))
+        self._add(n, dim)
+        return item
+
+    def _int(self, item: int) -> None:
+        n = self.remaining.pop(0)
+        if not n:
+            raise IndexError(f"index {item} of a dimension of size 0: it has no elements")
+        place = item + n if item < 0 and self.wrap else item
+        nearest = min(max(place, 0), n - 1)
+        if place != nearest:
+            self.parts.outside = self.parts.int_outside = True
+        self._add(n, Dim(nearest, 1, taken=True))
+        self.parts.for_numpy.append(nearest)
+
+    def _mask(self, mask: np.ndarray[Any, Any]) -> None:
+        sizes = tuple(self.remaining[: mask.ndim])
+        if mask.shape != sizes:
+            raise IndexError(
+                f"a boolean index of shape {mask.shape} does not match the dimensions that it "
+                f"indexes, of shape {sizes}"
+            )
+        if not mask.ndim:  # as on a dimension of size 1, put in for it
+            self._array(np.flatnonzero(mask), 1)
+            self.parts.for_numpy[-1] = bool(mask)
+            return
+        del self.remaining[: mask.ndim]
+        for size, places in zip(sizes, np.nonzero(mask), strict=True):
+            self._array(places, size)
+
+    def _array(self, indices: Indices, n: int) -> None:
+        if not n and indices.size:
+            raise IndexError(
+                f"an index array of shape {indices.shape} for a dimension of size 0: it has no "
+                "elements"
+            )
+        self.blocks.append(indices.shape)
+        indices = _places(indices, n, self.wrap)
+        self._add(n, Dim(0, n, indices=indices))
+        if isinstance(indices, ConcreteArray):
+            indices = indices.value
+        if isinstance(indices, np.ndarray):
+            nearest = np.clip(indices, 0, max(n - 1, 0))
+            self.parts.outside |= not np.array_equal(nearest, indices)
+            indices = nearest
+        else:
+            self.parts.known = False
+        self.parts.for_numpy.append(indices)
+
+    def _place_block(self) -> None:
+        parts = self.parts
+        try:
+            parts.block = broadcast_shapes(*self.blocks) if self.blocks else ()
+        except ValueError as error:
+            raise IndexError(f"the index arrays do not go together: {error}") from None
+        if parts.fancy:
+            assert self.block_at is not None
+            parts.layout.insert(self.block_at if self.runs == 1 else 0, BLOCK)
+
+
+def _slice_entry(entry: Any, item: slice) -> int | None:
+    if entry is None:
+        return None
+    try:
+        return operator.index(entry)
+    except errors.TracerIntegerConversionError:
+        raise IndexError(
+            f"a slice needs bounds that are known while tracing, got {item} at "
+            f"{source.user_line()}: for a slice of known size that starts at a traced place, use "
+            "irax.lax.dynamic_slice_in_dim(x, start, size)"
+        ) from None
+    except TypeError:
+        raise TypeError(
+            f"the bounds and the step of a slice must be ints or None, got {entry!r} of type "
+            f"{type(entry).__name__}"
+        ) from None
+
+
+# ---- index arrays --------------------------------------------------------------------------------
+
+
+def _places(indices: Indices, n: int, wrap: bool) -> Indices:
+    """An index array as places in a dimension of size `n`, of a dtype that can hold them; negative
+    ones count from the end if `wrap`. What is out of range stays so.
+    """
+    if isinstance(indices, np.ndarray):
+        return _known_places(indices, n, wrap)
+    if isinstance(indices, ConcreteArray):
+        value = indices.value
+        fine = value.dtype == np.int32 and (not value.size or 0 <= value.min() <= value.max() < n)
+        return indices if fine else _known_places(value, n, wrap)
+    unsigned = dtypes.issubdtype(indices.dtype, np.unsignedinteger)
+    if unsigned and indices.dtype.itemsize >= 4:  # as int32, large ones would seem negative
+        indices = apply(ops.minimum, indices, n, what="index")
+    if unsigned or indices.dtype.itemsize < 4:
+        indices = convert(indices, np.dtype(np.int32))
+    if unsigned or not wrap:
+        return indices
+    negative = apply(comparison.less, indices, 0, what="index")
+    from_the_end = apply(ops.add, indices, n, what="index")
+    return bind(comparison.select, negative, from_the_end, indices)
+
+
+def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarray[Any, Any]:
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(n))
+    places = indices.astype(np.int64)
+    if wrap:
+        places = np.where(places < 0, places + n, places)
+    # One place out of range at either end stands for all, so that 32 bits do.
+    places = np.clip(places, -1, n)
+    return places if n > np.iinfo(np.int32).max else places.astype(np.int32)

@@ -1,0 +1,440 @@
+"""`x.at[index]`: changed copies of arrays, and reads that say what to do out of range.
+
+A part of known extent is written with dynamic_update_slice (or a select, if it has gaps), after
+computing what it becomes; only index arrays need a scatter.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, source
+from irax.array import Array, ConcreteArray, as_array
+from irax.elementwise import apply, broadcast_to, convert
+from irax.numpy import indexing
+from irax.numpy.index_parts import Dim, Parts, parse
+from irax.tracing import bind, current_trace
+from irax_compiler.ops import comparison, dynamic, scatter, shape
+from irax_compiler.ops import elementwise as ops
+from irax_compiler.ops.core import Op
+
+_COMBINERS: dict[str, tuple[Op, Any]] = {
+    "add": (ops.add, np.add),
+    "multiply": (ops.multiply, np.multiply),
+    "minimum": (ops.minimum, np.minimum),
+    "maximum": (ops.maximum, np.maximum),
+}
+
+
+class At:
+    """`x.at`, which `[index]` follows."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def __getitem__(self, index: Any) -> AtIndex:
+        return AtIndex(self.array, index)
+
+    def __repr__(self) -> str:
+        return f"<.at of {self.array.aval}, which [index] follows>"
+
+
+class AtIndex:
+    """`x.at[index]`: its methods return a changed copy of x, or what is there.
+
+    All take these keywords:
+        indices_are_sorted: the index arrays are in ascending order.
+        unique_indices: no element is named twice.
+        mode: what to do with an index out of range. For changes "drop" (the default, also "fill")
+            leaves it out, "clip" takes the nearest element, and "promise_in_bounds" says that there
+            is none. For `get`, "clip" is the default and "fill" gives `fill_value`.
+        wrap_negative_indices: whether negative indices count from the end; otherwise they are out
+            of range.
+
+    Values broadcast to the shape of `x[index]` and are converted to the dtype of x, with a
+    FutureWarning where that loses information. Where an element is named several times, all
+    changes but `set` apply one after another; of several values to `set`, one is taken.
+
+    >>> irax.numpy.zeros(3).at[1:].add(2.0)
+    Array([0., 2., 2.], dtype=float32)
+    """
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: Array, index: Any) -> None:
+        self.array = array
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"<.at[...] of {self.array.aval}: call .set, .add, .multiply, .get, ... on it>"
+
+    def _update(self, what: str, options: dict[str, Any]) -> _Update:
+        chosen = _Options(what, **options)
+        parts = parse(self.array.shape, self.index, chosen.wrap)
+        return _Update(
+            what, self.array, _clamped(parts) if chosen.mode == "clip" else parts, chosen
+        )
+
+    def get(self, *, fill_value: Any = None, **options: Any) -> Array:
+        """The elements there, `x[index]`, with a choice of what happens out of range.
+
+        Args:
+            fill_value: with mode="fill", what is out of range reads as this. By default nan,
+                the smallest signed and the largest unsigned integer, True.
+            options: see the class.
+        """
+        chosen = _Options("get", **options)
+        parts = parse(self.array.shape, self.index, chosen.wrap)
+        if chosen.mode in ("fill", "drop"):
+            return indexing.read_or_fill(self.array, parts, fill_value)
+        return indexing.read(self.array, parts)
+
+    def set(self, values: Any, **options: Any) -> Array:
+        """A copy of x with `values` there."""
+        return self._update("set", options).set(values)
+
+    def add(self, values: Any, **options: Any) -> Array:
+        """A copy of x with `values` added there."""
+        return self._update("add", options).combine("add", values)
+
+    def subtract(self, values: Any, **options: Any) -> Array:
+        """A copy of x with `values` subtracted there."""
+        return self._update("subtract", options).subtract(values)
+
+    def multiply(self, values: Any, **options: Any) -> Array:
+        """A copy of x with the elements there multiplied by `values`."""
+        return self._update("multiply", options).combine("multiply", values)
+
+    mul = multiply
+
+    def divide(self, values: Any, **options: Any) -> Array:
+        """A copy of x, as floats, with the elements there divided by `values`."""
+        return self._update("divide", options).divide(values)
+
+    def power(self, values: Any, **options: Any) -> Array:
+        """A copy of x with the elements there raised to the power of `values`."""
+        return self._update("power", options).power(values)
+
+    def min(self, values: Any, **options: Any) -> Array:
+        """A copy of x with the elements there no larger than `values`."""
+        return self._update("min", options).combine("minimum", values)
+
+    def max(self, values: Any, **options: Any) -> Array:
+        """A copy of x with the elements there no smaller than `values`."""
+        return self._update("max", options).combine("maximum", values)
+
+    def apply(self, func: Callable[[Array], Array], **options: Any) -> Array:
+        """A copy of x with `func` applied to the elements there, once for each time that an
+        element is named.
+
+        Args:
+            func: takes and gives an array of any shape, element by element.
+            options: see the class.
+        """
+        return self._update("apply", options).apply(func)
+
+
+class _Options:
+    """The keywords of the methods."""
+
+    def __init__(
+        self,
+        what: str,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> None:
+        self.sorted = bool(indices_are_sorted)
+        self.unique = bool(unique_indices)
+        self.wrap = wrap_negative_indices
+        default = "clip" if what == "get" else "drop"
+        mode = default if mode is None else getattr(mode, "name", mode)
+        self.mode = _MODES.get(mode.lower()) if isinstance(mode, str) else None
+        if self.mode is None:
+            raise ValueError(
+                f"{what}: mode must be one of 'clip', 'drop', 'fill' and 'promise_in_bounds', got "
+                f"{mode!r}"
+            )
+
+
+_MODES = {m: m for m in ("clip", "drop", "fill", "promise_in_bounds")} | {"fill_or_drop": "fill"}
+
+
+class _Update:
+    """One change of one array."""
+
+    def __init__(self, what: str, x: Array, parts: Parts, options: _Options) -> None:
+        self.what = what
+        self.x = x
+        self.parts = parts
+        self.options = options
+        self.drops = options.mode in ("drop", "fill")
+        self.once = options.unique or not parts.fancy
+
+    # -- the kinds of change --
+
+    def set(self, values: Any) -> Array:
+        return self._write("set", self._values(values))
+
+    def combine(self, combiner: str, values: Any) -> Array:
+        values = self._values(values)
+        if self.parts.fancy or self._runs_now(values):
+            return self._write(combiner, values)
+        op, _ = _COMBINERS[combiner]
+        return self._write("set", apply(op, self._there(), values, what=self.what))
+
+    def subtract(self, values: Any) -> Array:
+        values = self._values(values)
+        if values.dtype == np.bool_:
+            raise TypeError("subtract: booleans cannot be subtracted; use ^ (exclusive or)")
+        return self.combine("add", bind(ops.negate, values))
+
+    def divide(self, values: Any) -> Array:
+        if not dtypes.issubdtype(self.x.dtype, np.inexact):
+            self.x = convert(self.x, dtypes.default_float())
+        values = self._values(values)
+        if self.once:
+            return self._write("set", apply(ops.divide, self._there(), values, what=self.what))
+        return apply(ops.divide, self.x, self._products(values), what=self.what)
+
+    def power(self, values: Any) -> Array:
+        values = self._values(values)
+        if self.once:
+            return self._write("set", jnp.power(self._there(), values))
+        return jnp.power(self.x, self._products(values))
+
+    def apply(self, func: Callable[[Array], Array]) -> Array:
+        if self.once:
+            return self.set(func(self._there()))
+        # By the number of each element in memory, which all forms of an index come down to.
+        ones = ConcreteArray(np.arange(self.x.size, dtype=np.int32).reshape(self.x.shape))
+        nowhere = self.x.size if self.drops else None
+        places = indexing.read_or_fill(ones, self.parts, nowhere)
+        flat = indexing.reshape(self.x, (self.x.size,))
+        if isinstance(places, ConcreteArray):
+            flat = _apply_at_known(flat, places.value, func)
+        else:
+            flat = _apply_at_traced(flat, indexing.reshape(places, (places.size,)), func)
+        return indexing.reshape(flat, self.x.shape)
+
+    # -- what they are made of --
+
+    def _values(self, values: Any) -> Array:
+        """The values as an array of the dtype of x, of a shape that broadcasts."""
+        if isinstance(values, list | tuple):
+            values = jnp.asarray(values)
+        values = as_array(values, f"{self.what}: values")
+        target = self.parts.result_shape()
+        try:
+            fits = np.broadcast_shapes(values.shape, target) == target
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"{self.what}: values of shape {values.shape} do not broadcast to the shape of "
+                f"x[index], {target}"
+            )
+        dtype = self.x.dtype
+        if dtypes.lattice_result_type(self.x.aval.dtype, values)[0] != dtype:
+            _warn(
+                f"{self.what}: values of dtype {values.dtype.name} are converted to that of the "
+                f"array, {dtype.name}, which loses information: convert one of them with "
+                ".astype(...)"
+            )
+        return convert(values, dtype)
+
+    def _there(self) -> Array:
+        return indexing.read(self.x, self.parts)
+
+    def _products(self, values: Array) -> Array:
+        """For each element of x, the product of the values that are meant for it."""
+        ones = ConcreteArray(np.ones(self.x.shape, self.x.dtype))
+        return _Update(self.what, ones, self.parts, self.options)._write("multiply", values)
+
+    # -- writing --
+
+    def _runs_now(self, values: Array) -> bool:
+        """Whether NumPy can do it: nothing is traced, and nothing has to be left out."""
+        return (
+            current_trace() is None
+            and self.parts.known
+            and not (self.parts.outside and self.drops)
+            and isinstance(self.x, ConcreteArray)
+            and isinstance(values, ConcreteArray)
+        )
+
+    def _write(self, combiner: str, values: Array) -> Array:
+        """Writes values, or combines them with what is there: only `set` where there are no index
+        arrays, unless it `_runs_now`.
+        """
+        x, parts = self.x, self.parts
+        if 0 in parts.result_shape() or (parts.int_outside and self.drops):
+            return x
+        if self._runs_now(values):
+            return self._write_now(combiner, values)
+        values = broadcast_to(values, parts.result_shape())
+        x = indexing.reshape(x, parts.shape)
+        if parts.fancy:
+            x = self._scatter(combiner, x, values)
+        elif parts.indexed():
+            x = self._write_dynamic(x, _as_region(values, parts.dims))
+        else:
+            x = _write_region(x, parts.dims, _as_region(values, parts.dims))
+        return indexing.reshape(x, self.x.shape)
+
+    def _write_now(self, combiner: str, values: Array) -> Array:
+        out = np.array(self.x.concrete("x", TypeError))
+        elements = values.concrete("values", TypeError)
+        index = tuple(self.parts.for_numpy)
+        if combiner == "set":
+            out[index] = elements
+        else:
+            with np.errstate(all="ignore"):
+                _COMBINERS[combiner][1].at(out, index, elements)
+        return ConcreteArray(out, self.x.weak_type)
+
+    def _write_dynamic(self, x: Array, values: Array) -> Array:
+        """Writes where traced scalars say, which a dynamic_update_slice clamps."""
+        part, dims = indexing.fold_strides(x, self.parts)
+        starts = indexing.start_scalars(dims)
+        inside = indexing.is_inside(self.parts) if self.drops else None
+        if inside is not None:
+            there = bind(dynamic.DynamicSlice(values.shape), part, *starts)
+            values = bind(comparison.select, inside, values, there)
+        part = bind(dynamic.DynamicUpdateSlice(), part, values, *starts, weak_type=x.weak_type)
+        return _write_region(x, indexing.strided(self.parts), part)
+
+    def _scatter(self, combiner: str, x: Array, values: Array) -> Array:
+        parts = self.parts
+        part = indexing.read_region(x, parts)
+        dims, vectors = indexing.window_dims(parts)
+        op = scatter.Scatter(combiner, dims, self.options.sorted, self.options.unique)
+        values = indexing.reshape(values, parts.result_shape(with_new=False))
+        part = bind(op, part, vectors, values, weak_type=x.weak_type)
+        return _write_region(x, parts.dims, _as_region(part, parts.dims))
+
+
+def _as_region(values: Array, dims: Sequence[Dim]) -> Array:
+    """What was read from a region, as it lies in the array."""
+    scalar = [isinstance(dim.indices, Array) and not dim.indices.ndim for dim in dims]
+    sizes = (1 if one else dim.size for one, dim in zip(scalar, dims, strict=True))
+    return indexing.flip(indexing.reshape(values, tuple(sizes)), dims)
+
+
+def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
+    """Replaces what `indexing.slice_region` reads; `values` has the shape of that."""
+    if values.shape == x.shape:
+        return values
+    if all(dim.step == 1 for dim in dims):
+        starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]
+        return bind(dynamic.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
+    extents = [(dim.size - 1) * dim.step + 1 for dim in dims]
+    spread = shape.Pad(
+        tuple(dim.start for dim in dims),
+        tuple(n - dim.start - e for n, dim, e in zip(x.shape, dims, extents, strict=True)),
+        tuple(dim.step - 1 for dim in dims),
+    )
+    everywhere = broadcast_to(ConcreteArray(np.array(True)), values.shape)
+    there = bind(spread, everywhere, ConcreteArray(np.array(False)))
+    values = bind(spread, values, ConcreteArray(np.zeros((), x.dtype)))
+    return bind(comparison.select, there, values, x, weak_type=x.weak_type)
+
+
+def _clamped(parts: Parts) -> Parts:
+    """The index with what is out of range moved to the nearest element."""
+
+    def nearest(dim: Dim, n: int) -> Dim:
+        if dim.indices is None:
+            return dim
+        if isinstance(dim.indices, np.ndarray):
+            return replace(dim, indices=np.clip(dim.indices, 0, n - 1))
+        indices = apply(ops.maximum, dim.indices, 0, what="index")
+        return replace(dim, indices=apply(ops.minimum, indices, n - 1, what="index"))
+
+    dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
+    return replace(parts, dims=dims, outside=False, int_outside=False)
+
+
+def _apply_at_known(
+    flat: Array, places: np.ndarray[Any, Any], func: Callable[[Array], Array]
+) -> Array:
+    """Applies `func` at the places in range, round by round where some occur several times."""
+    places, counts = np.unique(places[places < flat.size], return_counts=True)
+    for done in range(counts.max(initial=0)):
+        now = places[counts > done]
+        flat = AtIndex(flat, now).apply(func, unique_indices=True)
+    return flat
+
+
+def _apply_at_traced(flat: Array, places: Array, func: Callable[[Array], Array]) -> Array:
+    from irax import lax
+
+    def one_more(i: Array, flat: Array) -> Array:
+        return AtIndex(flat, places[i]).apply(func, wrap_negative_indices=False)
+
+    return lax.fori_loop(0, places.size, one_more, flat)
+
+
+def _warn(message: str) -> None:
+    """A FutureWarning at the user's line."""
+    frame = source.user_frame()
+    if frame is None:
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    warnings.warn_explicit(message, FutureWarning, file, line, registry=registry)
+
+
+# ---- x[i] = v ------------------------------------------------------------------------------------
+
+_AUGMENTED = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+}
+
+
+def refuse_setitem(x: Array, index: Any, value: Any) -> NoReturn:
+    """Says how to write `x[index] = value`: arrays do not change."""
+    raise TypeError(
+        f"an array cannot be changed, at {source.user_line()}: make a changed copy, "
+        f"{_line_to_write() or 'x = x.at[index].set(value)'}"
+    )
+
+
+def _line_to_write() -> str | None:
+    """The user's line as one with `.at`, if it is an assignment that can be read."""
+    frame = source.user_frame()
+    if frame is None:
+        return None
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    try:
+        (statement,) = ast.parse(line).body
+    except (SyntaxError, ValueError):
+        return None
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            method = "set"
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            method = _AUGMENTED.get(type(op))
+        case _:
+            return None
+    if method is None:
+        return None
+    array = ast.unparse(target.value)
+    index = ast.unparse(target.slice)
+    return f"{array} = {array}.at[{index}].{method}({ast.unparse(value)})"

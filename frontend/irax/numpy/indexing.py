@@ -1,0 +1,252 @@
+"""`x[index]`: slices and reshapes where the index is known, dynamic slices and gathers where not.
+
+An index beyond the end reads the last element, one before the start the first: nothing that runs
+compiled can raise an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from types import EllipsisType, NoneType
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, ConcreteArray, as_array
+from irax.elementwise import apply, broadcast_to, convert
+from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
+from irax.tracing import bind, current_trace
+from irax_compiler.ops import bitwise, comparison, dynamic, gather, shape
+from irax_compiler.ops.windows import WindowDims
+
+_BASIC = {int, slice, NoneType, EllipsisType}
+
+
+def getitem(x: Array, index: Any) -> Array:
+    """The elements of an array that an index names, by NumPy's rules.
+
+    Args:
+        x: any array.
+        index: ints, slices, `...`, None, arrays of ints or bools, or a tuple of these. Traced
+            arrays too, except for masks and in slices, where the result would have no shape.
+
+    Returns:
+        An array of the same dtype. An index out of range reads the nearest element.
+
+    Raises:
+        IndexError: too many indices; a mask of the wrong shape; a slice or mask that is traced.
+        TypeError: not an index; a list in place of an array or a tuple.
+
+    >>> irax.numpy.arange(6).reshape(2, 3)[:, -1]
+    Array([2, 5], dtype=int32)
+    """
+    if current_trace() is None and isinstance(x, ConcreteArray) and _is_basic(index):
+        try:
+            return ConcreteArray(np.asarray(x.value[index]), x.weak_type)
+        except IndexError:  # clamps, or says what is wrong
+            pass
+    return read(x, parse(x.shape, index))
+
+
+def _is_basic(index: Any) -> bool:
+    if type(index) is tuple:
+        return all(type(i) in _BASIC for i in index)
+    return type(index) in _BASIC
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read(x: Array, parts: Parts) -> Array:
+    """The elements that an index names; what is out of range reads the nearest element."""
+    if current_trace() is None and isinstance(x, ConcreteArray) and parts.known:
+        return ConcreteArray(np.asarray(x.value[tuple(parts.for_numpy)]), x.weak_type)
+    x = reshape(x, parts.shape)
+    if parts.fancy:
+        x = _gather(read_region(x, parts), parts)
+    elif parts.indexed():
+        x, dims = fold_strides(x, parts)
+        starts = start_scalars(dims)
+        sizes = tuple(dim.size if dim.indices is None else 1 for dim in dims)
+        x = flip(bind(dynamic.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type), dims)
+    else:
+        x = flip(slice_region(x, parts.dims), parts.dims)
+    return reshape(x, parts.result_shape())
+
+
+def read_or_fill(x: Array, parts: Parts, fill_value: Any) -> Array:
+    """The elements that an index names, and `fill_value` for what is out of range."""
+    found = read(x, parts)
+    inside = is_inside(parts)
+    if inside is None:
+        return found
+    fill = broadcast_to(_fill(x.dtype, fill_value), found.shape)
+    inside = spread_over_result(inside, parts)
+    return bind(comparison.select, inside, found, fill, weak_type=x.weak_type)
+
+
+def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
+    if fill_value is None:
+        if dtypes.issubdtype(dtype, np.inexact):
+            fill_value = math.nan
+        elif dtype == np.bool_:
+            fill_value = True
+        else:
+            limits = dtypes.iinfo(dtype)
+            fill_value = limits.max if dtypes.issubdtype(dtype, np.unsignedinteger) else limits.min
+        return ConcreteArray(np.array(fill_value).astype(dtype))
+    return convert(as_array(fill_value, "get: fill_value"), dtype)
+
+
+def _gather(x: Array, parts: Parts) -> Array:
+    """Reads at the index arrays; `x` is what ints and slices left."""
+    if 0 in parts.result_shape():
+        return empty(parts.result_shape(with_new=False), x)
+    dims, indices = window_dims(parts)
+    kept = (dim for dim in parts.dims if not dim.taken)
+    sizes = tuple(dim.size if dim.indices is None else 1 for dim in kept)
+    return bind(
+        gather.Gather(dims, sizes, indices_are_sorted=False), x, indices, weak_type=x.weak_type
+    )
+
+
+def window_dims(parts: Parts) -> tuple[WindowDims, Array]:
+    """How gather and scatter go by the index arrays of what ints and slices left; the index
+    vectors that they take.
+    """
+    kept = [d for d, dim in enumerate(parts.dims) if not dim.taken]
+    indexed = tuple(i for i, d in enumerate(kept) if parts.dims[d].indices is not None)
+    arrays = [as_array(parts.dims[kept[i]].indices) for i in indexed]
+    rank = len(parts.block)
+    if len(arrays) == 1:
+        vectors = broadcast_to(arrays[0], parts.block)
+    else:
+        vectors = _vectors(parts, arrays)
+    window, position = [], 0
+    for place in parts.layout:
+        if place >= 0:
+            window.append(position)
+        position += rank if place == BLOCK else place != NEW
+    return WindowDims(tuple(window), indexed, (), (), indexed, rank), vectors
+
+
+def _vectors(parts: Parts, arrays: Sequence[Array]) -> Array:
+    """Index arrays as one, along a further last dimension."""
+    widest = np.dtype(np.int64 if any(x.dtype.itemsize == 8 for x in arrays) else np.int32)
+    arrays = [convert(x, widest) for x in arrays]
+    if all(isinstance(x, ConcreteArray) for x in arrays):
+        values = [x.concrete("an index", TypeError) for x in arrays]
+        return as_array(np.stack(np.broadcast_arrays(*values), axis=-1).astype(widest))
+    columns = [reshape(broadcast_to(x, parts.block), (*parts.block, 1)) for x in arrays]
+    return bind(shape.Concatenate(len(parts.block)), *columns)
+
+
+# ---- the region that ints and slices leave -------------------------------------------------------
+
+
+def read_region(x: Array, parts: Parts) -> Array:
+    """What ints and slices leave of an array, without the dimensions that ints took."""
+    x = flip(slice_region(x, parts.dims), parts.dims)
+    return reshape(x, tuple(dim.size for dim in parts.dims if not dim.taken))
+
+
+def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
+    """A part of an array, of the same rank."""
+    if tuple(dim.size for dim in dims) == x.shape:
+        return x
+    starts = tuple(dim.start for dim in dims)
+    steps = tuple(dim.step for dim in dims)
+    limits = tuple(
+        dim.start + (dim.size - 1) * dim.step + 1 if dim.size else dim.start for dim in dims
+    )
+    return bind(shape.Slice(starts, limits, steps), x, weak_type=x.weak_type)
+
+
+def flip(x: Array, dims: Sequence[Dim]) -> Array:
+    """An array with the dimensions that are to be read backwards turned around."""
+    flipped = tuple(d for d, dim in enumerate(dims) if dim.flipped)
+    return bind(shape.Reverse(flipped), x, weak_type=x.weak_type) if flipped else x
+
+
+def reshape(x: Array, target: tuple[int, ...]) -> Array:
+    """The same elements in another shape; `x` itself where it has that shape."""
+    return x if x.shape == target else bind(shape.Reshape(target), x, weak_type=x.weak_type)
+
+
+def empty(target: tuple[int, ...], like: Array) -> Array:
+    """An array of no elements."""
+    return bind(shape.Constant(np.zeros(target, like.dtype)), weak_type=like.weak_type)
+
+
+def strided(parts: Parts) -> list[Dim]:
+    """The slices whose step a dynamic slice cannot take; everything of the other dimensions."""
+    return [
+        dim if dim.step > 1 else Dim(0, n) for n, dim in zip(parts.shape, parts.dims, strict=True)
+    ]
+
+
+def fold_strides(x: Array, parts: Parts) -> tuple[Array, list[Dim]]:
+    """The array after its strided slices, and what remains to be done by a dynamic slice."""
+    x = slice_region(x, strided(parts))
+    return x, [replace(dim, start=0, step=1) if dim.step > 1 else dim for dim in parts.dims]
+
+
+def start_scalars(dims: Sequence[Dim]) -> list[Array]:
+    """Where a dynamic slice starts: known numbers and traced ones, all of one dtype."""
+    traced = [dim.indices for dim in dims if isinstance(dim.indices, Array)]
+    dtype = np.dtype(np.int64 if any(i.dtype.itemsize == 8 for i in traced) else np.int32)
+    return [
+        ConcreteArray(np.array(dim.start, dtype))
+        if dim.indices is None
+        else convert(as_array(dim.indices), dtype)
+        for dim in dims
+    ]
+
+
+# ---- what is out of range ------------------------------------------------------------------------
+
+
+def is_inside(parts: Parts) -> Array | None:
+    """Whether all that an index names is in range: a bool, or one for each place in the block of
+    index arrays. None where that is certain.
+    """
+    if parts.int_outside:
+        return ConcreteArray(np.array(False))
+    if parts.known and not parts.outside:
+        return None
+    conditions = [
+        condition
+        for d in parts.indexed()
+        for condition in _in_range(as_array(parts.dims[d].indices), parts.shape[d])
+    ]
+    if not conditions:
+        return None
+    inside = conditions[0]
+    for condition in conditions[1:]:
+        inside = apply(bitwise.and_, inside, condition, what="index")
+    return inside
+
+
+def _in_range(indices: Array, n: int) -> list[Array]:
+    if isinstance(indices, ConcreteArray):
+        value = indices.value
+        inside = (value >= 0) & (value < n)
+        return [] if inside.all() else [ConcreteArray(inside)]
+    return [
+        apply(comparison.greater_equal, indices, 0, what="index"),
+        apply(comparison.less, indices, n, what="index"),
+    ]
+
+
+def spread_over_result(inside: Array, parts: Parts) -> Array:
+    """A bool for each place in the block of index arrays as one for each element of the result."""
+    target = parts.result_shape()
+    if not inside.ndim:
+        return broadcast_to(inside, target)
+    before = parts.layout.index(BLOCK)
+    inside = broadcast_to(inside, parts.block)
+    dimensions = tuple(range(before, before + len(parts.block)))
+    return bind(shape.BroadcastInDim(target, dimensions), inside)

@@ -1,0 +1,53 @@
+"""How arrays print: as NumPy's do, under the name `Array`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax import errors
+from irax.array import Array, ConcreteArray
+
+_PREFIX = "Array("
+
+
+def representation(x: ConcreteArray) -> str:
+    """`Array([1., 2.], dtype=float32)`, over several lines where one is too short.
+
+    >>> irax.numpy.arange(3)
+    Array([0, 1, 2], dtype=int32)
+    """
+    elements = np.array2string(x.value, prefix=_PREFIX, suffix=",", separator=", ")
+    facts = f"dtype={x.dtype.name}"
+    if not x.size:
+        facts = f"shape={x.shape}, {facts}"
+    if x.weak_type:
+        facts += ", weak_type=True"
+    last_line = (_PREFIX + elements).rpartition("\n")[2]
+    width = np.get_printoptions()["linewidth"]
+    gap = " " if len(last_line) + len(facts) + 3 <= width else "\n" + " " * len(_PREFIX)
+    return f"{_PREFIX}{elements},{gap}{facts})"
+
+
+def text(x: Array) -> str:
+    """The elements as NumPy prints them; for a traced array, its type."""
+    return str(x.value) if isinstance(x, ConcreteArray) else repr(x)
+
+
+def formatted(x: Array, spec: str) -> str:
+    """What an f-string shows: `f"{x}"` is `str(x)`, and a number may have a format.
+
+    Raises:
+        TypeError: a format for an array that is not of shape ().
+        ConcretizationTypeError: a format for a traced number.
+    """
+    if not spec:
+        return str(x)
+    if x.ndim:
+        raise TypeError(
+            f"the format {spec!r} is for a number, got an array of shape {x.shape}: format its "
+            "elements one by one"
+        )
+    value: Any = x.concrete(f"the format {spec!r} needs the number", errors.ConcretizationTypeError)
+    return format(value.item(), spec)
