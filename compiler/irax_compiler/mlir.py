@@ -179,7 +179,8 @@ def dense(array: np.ndarray) -> Attribute:
             return ir.Attribute.parse(f"dense<> : {type_}", CONTEXT)
         return ir.Attribute.parse(f'dense<"0x{array.tobytes().hex()}"> : {type_}', CONTEXT)
     with UNKNOWN:
-        return ir.DenseElementsAttr.get(array, type=type_)
+        contents: Any = array
+        return ir.DenseElementsAttr.get(contents, type=type_)
 
 
 def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
@@ -191,7 +192,7 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
         if isinstance(attribute, ir.DenseElementsAttr):
             return np.array(attribute).reshape(type_.shape)
     # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
-    text = operation.get_asm(large_elements_limit=None)
+    text = text_of(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is None:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
@@ -249,7 +250,7 @@ _create = ir.Operation.create
 def emit(
     name: str,
     operands: Sequence[Value],
-    attributes: Mapping[str, Attribute] | None = None,
+    attributes: dict[str, Attribute] | None = None,
     results: Sequence[Type] | None = None,
     regions: int = 0,
 ) -> Operation:
@@ -277,6 +278,12 @@ def unknown_location() -> Location:
 def file_location(file: str, line: int, column: int = 0) -> Location:
     """The location of a line of the user's."""
     return ir.Location.file(file, line, column, CONTEXT)
+
+
+def text_of(operation: Operation, locations: bool = False) -> str:
+    """The MLIR text of an operation (a module's is that of `module.operation`), all of it."""
+    text: Any = operation.get_asm(enable_debug_info=locations)
+    return text
 
 
 def location_text(location: Location) -> str:
@@ -339,6 +346,11 @@ def function_name(function: Operation) -> str:
     """The symbol name of a function."""
     attribute: Any = function.attributes["sym_name"]
     return attribute.value
+
+
+def arguments(function: Operation) -> list[Value]:
+    """The arguments of a function."""
+    return list(body(function).arguments)
 
 
 def body(function: Operation) -> Block:
@@ -458,6 +470,12 @@ def _callees(function: Operation) -> list[str]:
     return [attribute.value for attribute in attributes]
 
 
+def producer(value: Value) -> Operation:
+    """The operation that a value, not an argument, is a result of."""
+    owner: Any = value.owner
+    return owner.operation
+
+
 def is_argument(value: Value) -> bool:
     """True for an argument of a block, False for the result of an operation."""
     return isinstance(value, ir.BlockArgument)
@@ -483,13 +501,11 @@ def remove_dead_operations(block: Block) -> None:
 
 
 def is_dead(operation: Operation) -> bool:
-    """True if nothing would change without the operation: no result is used, and it does nothing
-    but compute them.
-    """
-    if any(num_uses(result) for result in operation.results):
+    """True if nobody uses what an operation computes, and it is there for nothing else."""
+    results = list(operation.results)
+    if not results or any(next(iter(r.uses), None) is not None for r in results):
         return False
-    name = operation.name
-    return not name.endswith(".return") and name not in _ACTIONS
+    return operation.name not in _ACTIONS
 
 
 _ACTIONS = {f"stablehlo.{name}" for name in ("custom_call", "infeed", "outfeed", "send", "recv")}

@@ -1,6 +1,15 @@
 """The passes: each a rewrite of a module, StableHLO in and StableHLO out."""
 
-from irax_compiler.passes import annotate, batch, jvp, legalize, linearize, transpose, vjp  # noqa: F401
+from irax_compiler.passes import (  # noqa: F401  (importing a pass registers it)
+    annotate,
+    batch,
+    jvp,
+    legalize,
+    linearize,
+    simplify,
+    transpose,
+    vjp,
+)
 from irax_compiler.passes.core import PASSES, Pass, PassError
 
 __all__ = ["PASSES", "Pass", "PassError"]

@@ -1,0 +1,110 @@
+"""Rules for arithmetic on neutral and absorbing elements, for select, and for conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, inexact
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, reduction
+from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
+
+# ---- neutral and absorbing elements --------------------------------------------------------------
+
+ADDITIVE = {"add", "subtract", "shift_left", "shift_right_arithmetic", "shift_right_logical"}
+MULTIPLICATIVE = {"multiply", "divide", "power"}
+COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}
+
+
+def neutral(kind: str, dtype: np.dtype) -> Any:
+    """The right operand that an op of this kind returns its left operand for."""
+    if kind in ADDITIVE:
+        return 0
+    return 1 if kind in MULTIPLICATIVE else reduction.identity(kind, dtype)
+
+
+@rewrite(
+    *(elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.divide),
+    *(elementwise.power, elementwise.maximum, elementwise.minimum),
+    *(bitwise.and_, bitwise.or_, bitwise.xor),
+    *(bitwise.shift_left, bitwise.shift_right_arithmetic, bitwise.shift_right_logical),
+)
+def neutral_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
+    """x + 0, x - 0, x * 1, x / 1, x ** 1, max(x, -inf), x & ~0, x << 0, ... -> x.
+
+    Of either sign of zero, as in XLA: -0.0 + 0.0 becomes -0.0, where IEEE 754 says 0.0.
+    """
+    kind = op.name.removeprefix("stablehlo.")
+    element = neutral(kind, dtype_of(x))
+    if is_full_of(y, element):
+        return x
+    return y if kind in COMMUTATIVE and is_full_of(x, element) else None
+
+
+@rewrite(elementwise.multiply, bitwise.and_, bitwise.or_)
+def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
+    """x * 0 -> 0, x & 0 -> 0, x | ~0 -> ~0. Not for floats: nan * 0 and inf * 0 are nan."""
+    dtype = dtype_of(x)
+    if inexact(dtype):
+        return None
+    element = reduction.identity("and", dtype) if op is bitwise.or_ else 0
+    if is_full_of(x, element):
+        return x
+    return y if is_full_of(y, element) else None
+
+
+# ---- select --------------------------------------------------------------------------------------
+
+
+@rewrite(comparison.select)
+def select_without_choice(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
+    """select(true, x, y) -> x, select(false, x, y) -> y, select(p, x, x) -> x."""
+    if x == y:
+        return x
+    predicate = mlir.splat(p)
+    return None if predicate is None else (x if predicate else y)
+
+
+@rewrite(comparison.select)
+def select_by_negation(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
+    """select(not p, x, y) -> select(p, y, x)."""
+    negation = made_by(p, bitwise.not_)
+    return op(negation.operand, y, x) if negation else None
+
+
+@rewrite(comparison.select)
+def select_chosen_already(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
+    """select(p, select(p, x, _), y) -> select(p, x, y), and so on the other side."""
+    inner_x, inner_y = made_by(x, comparison.select), made_by(y, comparison.select)
+    if inner_x and inner_x.operand == p:
+        return op(p, inner_x.operands[1], y)
+    if inner_y and inner_y.operand == p:
+        return op(p, x, inner_y.operands[2])
+    return None
+
+
+# ---- convert -------------------------------------------------------------------------------------
+
+
+@rewrite(conversion.Convert)
+def convert_to_same(op: conversion.Convert, x: Value) -> Value | None:
+    """convert(x) -> x, where x has that dtype already."""
+    return x if dtype_of(x) == op.dtype else None
+
+
+@rewrite(conversion.Convert)
+def convert_of_exact_convert(op: conversion.Convert, x: Value) -> Value | None:
+    """convert(convert(x)) -> convert(x), where the inner one loses nothing."""
+    inner = made_by(x, conversion.Convert)
+    if inner and loses_nothing(dtype_of(inner.operand), dtype_of(x)):
+        return conversion.convert(inner.operand, op.dtype)
+    return None
+
+
+def loses_nothing(source: np.dtype, target: np.dtype) -> bool:
+    """True if each value of one dtype is a value of the other, of the same kind."""
+    same_kind = inexact(source) == inexact(target)
+    return source == np.bool_ or (same_kind and np.can_cast(source, target, "safe"))

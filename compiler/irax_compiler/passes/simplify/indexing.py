@@ -1,0 +1,60 @@
+"""Rules for slices whose computed place turns out to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import full
+from irax_compiler.ops.dynamic import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.passes.simplify.rewrite import rewrite
+
+
+@rewrite(DynamicSlice)
+def dynamic_slice_at_constant(op: DynamicSlice, x: Value, *starts: Value) -> Value | None:
+    """dynamic_slice(x, constants) -> slice(x); x itself where it takes all elements."""
+    first = known_starts(shape_of(x), op.slice_sizes, starts)
+    if first is None:
+        return None
+    last = [start + size for start, size in zip(first, op.slice_sizes, strict=True)]
+    return shape.slice_(x, first, last, [1] * len(first))
+
+
+@rewrite(DynamicUpdateSlice)
+def update_of_everything(
+    op: DynamicUpdateSlice, x: Value, update: Value, *starts: Value
+) -> Value | None:
+    """dynamic_update_slice(x, y) -> y, where y replaces all elements."""
+    return update if shape_of(x) == shape_of(update) else None
+
+
+@rewrite(DynamicUpdateSlice)
+def update_of_constant(
+    op: DynamicUpdateSlice, x: Value, update: Value, *starts: Value
+) -> Value | None:
+    """dynamic_update_slice(c, x, constants) -> pad(x, c) for a constant c of one element."""
+    element = mlir.splat(x)
+    inner, outer = shape_of(update), shape_of(x)
+    low = known_starts(outer, inner, starts)
+    if element is None or low is None:
+        return None
+    high = tuple(n - size - at for n, size, at in zip(outer, inner, low, strict=True))
+    return shape.Pad(low, high, (0,) * len(low))(update, full((), element, dtype_of(x)))
+
+
+def known_starts(
+    outer: Sequence[int], inner: Sequence[int], starts: Sequence[Value]
+) -> tuple[int, ...] | None:
+    """Where a slice begins, if that is known: moved back to where it fits, as StableHLO says."""
+    found = []
+    for size, part, start in zip(outer, inner, starts, strict=True):
+        element = mlir.splat(start)
+        if size == part:
+            found.append(0)
+        elif element is None:
+            return None
+        else:
+            found.append(min(max(int(element), 0), size - part))
+    return tuple(found)

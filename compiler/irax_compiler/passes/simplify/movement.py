@@ -1,0 +1,205 @@
+"""Rules for ops that only move elements: two of a kind are one, and one that moves nothing is none.
+
+Broadcasts take reshapes that add dimensions, and transposes, into themselves: a result dimension of
+`broadcast_in_dim` can come from any place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import full
+from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
+
+# ---- transpose -----------------------------------------------------------------------------------
+
+
+@rewrite(shape.Transpose)
+def transpose_of_nothing(op: shape.Transpose, x: Value) -> Value | None:
+    """transpose(x) -> x, where the order stays."""
+    return x if list(op.permutation) == sorted(op.permutation) else None
+
+
+@rewrite(shape.Transpose)
+def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
+    """transpose(transpose(x)) -> transpose(x)."""
+    inner = made_by(x, shape.Transpose)
+    if inner is None:
+        return None
+    return shape.transpose(inner.operand, [inner.op.permutation[d] for d in op.permutation])
+
+
+@rewrite(shape.Transpose)
+def transpose_of_broadcast(op: shape.Transpose, x: Value) -> Value | None:
+    """transpose(broadcast(x)) -> broadcast(x)."""
+    inner = made_by(x, shape.BroadcastInDim)
+    if inner is None:
+        return None
+    wide = tuple(inner.op.shape[d] for d in op.permutation)
+    dimensions = tuple(op.permutation.index(d) for d in inner.op.broadcast_dimensions)
+    return shape.BroadcastInDim(wide, dimensions)(inner.operand)
+
+
+# ---- reshape -------------------------------------------------------------------------------------
+
+
+@rewrite(shape.Reshape)
+def reshape_to_same(op: shape.Reshape, x: Value) -> Value | None:
+    """reshape(x) -> x, where x has that shape already."""
+    return x if shape_of(x) == op.shape else None
+
+
+@rewrite(shape.Reshape)
+def reshape_of_reshape(op: shape.Reshape, x: Value) -> Value | None:
+    """reshape(reshape(x)) -> reshape(x)."""
+    inner = made_by(x, shape.Reshape)
+    return shape.reshape(inner.operand, op.shape) if inner else None
+
+
+@rewrite(shape.Reshape)
+def reshape_of_broadcast(op: shape.Reshape, x: Value) -> Value | None:
+    """reshape(broadcast(x)) -> broadcast(x), where the reshape only adds or drops 1s."""
+    inner = made_by(x, shape.BroadcastInDim)
+    if inner is None:
+        return None
+    places = places_in(inner.op.shape, op.shape)
+    if places is None:
+        kept = places_in(op.shape, inner.op.shape)
+        if kept is None:
+            return None
+        places = {old: new for new, old in enumerate(kept)}
+        if not all(d in places for d in inner.op.broadcast_dimensions):
+            return None
+    dimensions = tuple(places[d] for d in inner.op.broadcast_dimensions)
+    return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
+
+
+def places_in(narrow: Sequence[int], wide: Sequence[int]) -> Sequence[int] | None:
+    """The place of each dimension of a shape in another, which has it and further 1s; else None."""
+    places = []
+    for place, size in enumerate(wide):
+        if len(places) < len(narrow) and narrow[len(places)] == size:
+            places.append(place)
+        elif size != 1:
+            return None
+    return places if len(places) == len(narrow) else None
+
+
+# ---- broadcast_in_dim ----------------------------------------------------------------------------
+
+
+@rewrite(shape.BroadcastInDim)
+def broadcast_to_same(op: shape.BroadcastInDim, x: Value) -> Value | None:
+    """broadcast(x) -> x, and -> reshape(x) where it only adds 1s."""
+    in_order = list(op.broadcast_dimensions) == sorted(op.broadcast_dimensions)
+    same_size = np.prod(op.shape) == np.prod(shape_of(x))
+    return shape.reshape(x, op.shape) if in_order and same_size else None
+
+
+@rewrite(shape.BroadcastInDim)
+def broadcast_of_broadcast(op: shape.BroadcastInDim, x: Value) -> Value | None:
+    """broadcast(broadcast(x)) -> broadcast(x)."""
+    inner = made_by(x, shape.BroadcastInDim)
+    if inner is None:
+        return None
+    dimensions = tuple(op.broadcast_dimensions[d] for d in inner.op.broadcast_dimensions)
+    return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
+
+
+@rewrite(shape.BroadcastInDim)
+def broadcast_of_reshape(op: shape.BroadcastInDim, x: Value) -> Value | None:
+    """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds 1s."""
+    inner = made_by(x, shape.Reshape)
+    places = places_in(shape_of(inner.operand), inner.op.shape) if inner else None
+    if inner is None or places is None:
+        return None
+    dimensions = tuple(op.broadcast_dimensions[d] for d in places)
+    return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
+
+
+@rewrite(shape.BroadcastInDim)
+def broadcast_of_transpose(op: shape.BroadcastInDim, x: Value) -> Value | None:
+    """broadcast(transpose(x)) -> broadcast(x)."""
+    inner = made_by(x, shape.Transpose)
+    if inner is None:
+        return None
+    order = np.argsort(inner.op.permutation)
+    dimensions = tuple(op.broadcast_dimensions[d] for d in order)
+    return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
+
+
+# ---- slice, pad, reverse, concatenate, iota ------------------------------------------------------
+
+
+@rewrite(shape.Slice)
+def slice_of_everything(op: shape.Slice, x: Value) -> Value | None:
+    """slice(x) -> x, where it takes all elements."""
+    whole = not any(op.start_indices) and op.limit_indices == shape_of(x)
+    return x if whole and all(s == 1 for s in op.strides) else None
+
+
+@rewrite(shape.Slice)
+def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
+    """slice(slice(x)) -> slice(x)."""
+    inner = made_by(x, shape.Slice)
+    if inner is None or 0 in shape_of(x):
+        return None
+    offsets, steps = np.array(inner.op.start_indices, int), np.array(inner.op.strides, int)
+    first = offsets + steps * np.array(op.start_indices, int)
+    last = offsets + steps * (np.array(op.limit_indices, int) - 1)
+    strides = steps * np.array(op.strides, int)
+    return shape.slice_(inner.operand, first.tolist(), (last + 1).tolist(), strides.tolist())
+
+
+@rewrite(shape.Pad)
+def pad_with_nothing(op: shape.Pad, x: Value, value: Value) -> Value | None:
+    """pad(x) -> x, where no padding is asked for."""
+    padding = (*op.edge_padding_low, *op.edge_padding_high, *op.interior_padding)
+    return None if any(padding) else x
+
+
+@rewrite(shape.Pad)
+def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
+    """pad(c, c) -> c for constants of the same element."""
+    element = mlir.splat(value)
+    if element is None or not is_full_of(x, element):
+        return None
+    padded = op.evaluate(np.broadcast_to(element, shape_of(x)), element)
+    return full(padded.shape, element, dtype_of(x))
+
+
+@rewrite(shape.Reverse)
+def reverse_of_nothing(op: shape.Reverse, x: Value) -> Value | None:
+    """reverse(x) -> x, where the reversed dimensions have at most one element."""
+    sizes = shape_of(x)
+    return x if all(sizes[d] <= 1 for d in op.dimensions) else None
+
+
+@rewrite(shape.Reverse)
+def reverse_of_reverse(op: shape.Reverse, x: Value) -> Value | None:
+    """reverse(reverse(x)) -> reverse(x), or x where each dimension is reversed twice."""
+    inner = made_by(x, shape.Reverse)
+    if inner is None:
+        return None
+    once = tuple(sorted({*op.dimensions} ^ {*inner.op.dimensions}))
+    return shape.Reverse(once)(inner.operand) if once else inner.operand
+
+
+@rewrite(shape.Concatenate)
+def concatenate_of_empty(op: shape.Concatenate, *operands: Value) -> Value | None:
+    """concatenate(x, empty) -> concatenate(x) -> x."""
+    filled = [x for x in operands if shape_of(x)[op.dimension]] or [operands[0]]
+    if len(filled) == 1:
+        return filled[0]
+    return op(*filled) if len(filled) < len(operands) else None
+
+
+@rewrite(shape.Iota)
+def iota_of_one(op: shape.Iota) -> Value | None:
+    """iota -> 0, where it counts a dimension of one element."""
+    return full(op.shape, 0, op.dtype) if op.shape[op.iota_dimension] == 1 else None
