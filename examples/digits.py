@@ -62,9 +62,9 @@ def accuracy(params, images, labels):
 
 def load():
     """Training and test images in [0, 1] and labels, split 1,437 to 360."""
-    digits = load_digits()
-    images = (digits.data / 16).astype("float32")
-    labels = digits.target.astype("int32")
+    images, labels = load_digits(return_X_y=True)
+    images = (images / 16).astype("float32")
+    labels = labels.astype("int32")
     order = np.random.default_rng(0).permutation(len(images))
     train, test = order[:1437], order[1437:]
     return images[train], labels[train], images[test], labels[test]
@@ -103,7 +103,8 @@ def main():
     first = images[: options.batch], labels[: options.batch]
 
     start = time.perf_counter()
-    train_step(params, *first, 0.1)[1].block_until_ready()
+    _, value = train_step(params, *first, 0.1)
+    value.block_until_ready()
     print(f"compiled the training step in {time.perf_counter() - start:.2f} s")
 
     times = []

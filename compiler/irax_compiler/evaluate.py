@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler.mlir import Block, Module, Value
 from irax_compiler.ops.control_flow import StructuredOp
 from irax_compiler.ops.core import Op, read
 
@@ -119,7 +119,7 @@ def evaluate_value(
                 return None
             known[current] = found
             continue
-        operation: Operation = current.owner.operation
+        operation = mlir.producer(current)
         missing = [v for v in operation.operands if v not in known]
         if missing:
             pending.extend(missing)

@@ -40,7 +40,7 @@ class IR:
 
     def as_text(self, locations: bool = False) -> str:
         """The module's text, with source locations if asked for."""
-        return self.module.operation.get_asm(enable_debug_info=locations)
+        return mlir.text_of(self.module.operation, locations)
 
     def run(self, pipeline: str) -> IR:
         """A new module: this one after a pipeline such as `vjp{func=main wrt=0},cse`.

@@ -9,7 +9,6 @@ Outside any trace an operation runs at once, through its `evaluate` rule, on Num
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from irax.aval import ShapedArray
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator, evaluate, evaluate_value
 from irax_compiler.ops import shape as shape_ops
+from irax_compiler.ops.control_flow import call_function
 from irax_compiler.ops.core import Op, UnsupportedOp
 
 INLINE_CONSTANT_SIZE = 16
@@ -136,13 +136,11 @@ class Trace:
 
     def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
         """Calls a function of this trace's module."""
-        from irax_compiler.ops.control_flow import call_function
-
         values = [self.value_of(x) for x in operands]
-        functions = ModuleFunctions(mlir.functions(self.builder.module))
+        functions = mlir.functions(self.builder.module)
         with self._insertion, source.user_location():
             results = call_function(functions, name, values)
-        return [self.tracer(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)]
+        return [self.tracer(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
 
     def concretize(self, value: mlir.Value) -> np.ndarray | None:
         """The elements of a value, if they follow from what the trace knows; None otherwise.
@@ -177,13 +175,6 @@ class Trace:
         """Removes the unfinished function: tracing failed."""
         self.open = False
         self.function.erase()
-
-
-@dataclass(frozen=True)
-class ModuleFunctions:
-    """A module's functions by name, as `call_function` wants them."""
-
-    functions: dict[str, Any]
 
 
 class Tracer(Array):
@@ -368,7 +359,11 @@ def call(
         name = trace.builder.import_function(builder, name)
         return list(trace.call(name, operands, weak))
     results = Evaluator(builder.module)(name, [_elements(x) for x in operands])
-    return [ConcreteArray(r, w) for r, w in itertools.zip_longest(results, weak, fillvalue=False)]
+    return [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
+
+
+def _padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:
+    return [*weak, *[False] * (len(results) - len(weak))]
 
 
 def as_arrays(leaves: Sequence[Any], what: str) -> list[Array]:

@@ -12,9 +12,16 @@ class Device(Protocol):
     """Where arrays live and programs run."""
 
     id: int
-    platform: str
-    """"cpu", "vulkan", "cuda", ..."""
-    device_kind: str
+
+    @property
+    def platform(self) -> str:
+        """ "cpu", "vulkan", "cuda", ..."""
+        ...
+
+    @property
+    def device_kind(self) -> str:
+        """What the device calls itself."""
+        ...
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> Buffer:
         """The array in this device's memory. With `may_alias` it may stay where it is: the caller

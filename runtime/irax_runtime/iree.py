@@ -40,17 +40,20 @@ _ELEMENT_NAMES = {
 
 
 @cache
-def _element_types() -> tuple[dict[np.dtype[Any], int], dict[int, np.dtype[Any]]]:
+def _element_types() -> tuple[dict[np.dtype[Any], Any], dict[int, np.dtype[Any]]]:
     """IREE's element types by dtype, and the other way round."""
-    of_dtype, of_element = {}, {}
-    for name, element in rt.HalElementType.__members__.items():
-        if name in _ELEMENT_NAMES:
-            try:
-                dtype = dtype_of_name(_ELEMENT_NAMES[name])
-            except ImportError:
-                continue
-            of_dtype.setdefault(dtype, int(element))
-            of_element[int(element)] = dtype
+    of_dtype: dict[np.dtype[Any], Any] = {}
+    of_element: dict[int, np.dtype[Any]] = {}
+    for name, spelling in _ELEMENT_NAMES.items():
+        element = getattr(rt.HalElementType, name, None)
+        if element is None:
+            continue
+        try:
+            dtype = dtype_of_name(spelling)
+        except ImportError:  # no ml_dtypes: no arrays of its dtypes either
+            continue
+        of_dtype.setdefault(dtype, element)
+        of_element[int(element)] = dtype
     return of_dtype, of_element
 
 
@@ -191,7 +194,7 @@ class IreeExecutable:
         self.results = _signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
 
-    def __call__(self, arguments: Sequence[IreeBuffer]) -> list[IreeBuffer]:
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the function.
 
         Raises:
@@ -203,7 +206,7 @@ class IreeExecutable:
             self._check(arguments, self.arguments)
         return self.run(arguments)
 
-    def run(self, arguments: Sequence[IreeBuffer]) -> list[IreeBuffer]:
+    def run(self, arguments: Sequence[Any]) -> list[Any]:
         """The same, unchecked: for callers who know that the arguments fit."""
         inputs = rt.VmVariantList(len(arguments))
         for argument in arguments:

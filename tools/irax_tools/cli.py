@@ -80,8 +80,7 @@ def show(
         if stage is None:
             click.echo(f"// ---- {name} ----")
         if stage is None or modules.stage_matches(stage, name):
-            text = module.operation.get_asm(enable_debug_info=locations)
-            click.echo(text.rstrip() + "\n")
+            click.echo(modules.text(module, locations).rstrip() + "\n")
             if stage is not None:
                 break
 
@@ -107,7 +106,7 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
 
     parsed = modules.read_module(module)
     run_pipeline(parsed, pipeline)
-    modules.write_file(output, parsed.operation.get_asm(enable_debug_info=locations))
+    modules.write_file(output, modules.text(parsed, locations))
 
 
 @main.command("compile")

@@ -37,6 +37,11 @@ def read_module(path: str) -> mlir.Module:
         raise ValueError(f"{path}: neither MLIR text nor MLIR bytecode") from None
 
 
+def text(module: mlir.Module, locations: bool) -> str:
+    """A module's text."""
+    return mlir.text_of(module.operation, locations)
+
+
 def write_file(path: str, contents: str | bytes) -> None:
     """Writes a file, all of it or nothing; text goes to standard output where the path is -."""
     if path == "-":

@@ -122,11 +122,11 @@ class Call(StructuredOp):
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = transform.function(self.callee, tuple(t is not None for t in tangents))
         assert isinstance(derived, Linearized)
-        forward = call_function(transform, derived.name, primals)
+        forward = call_function(transform.functions, derived.name, primals)
         count = len(self.types)
         active = [t for t in tangents if t is not None]
         tangents_out = (
-            call_function(transform, derived.linear, [*forward[count:], *active])
+            call_function(transform.functions, derived.linear, [*forward[count:], *active])
             if any(derived.results)
             else ()
         )
@@ -145,13 +145,15 @@ class Call(StructuredOp):
         derived = transform.function(self.callee, pattern)
         known = [x for x in operands if not isinstance(x, Linear)]
         active = [ct for ct in cotangents if ct is not None]
-        return scatter(call_function(transform, derived.name, [*known, *active]), derived.results)
+        return scatter(
+            call_function(transform.functions, derived.name, [*known, *active]), derived.results
+        )
 
     def batch_through(
         self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         derived = transform.function(self.callee, tuple(axes))
-        return call_function(transform, derived.name, operands), derived.results
+        return call_function(transform.functions, derived.name, operands), derived.results
 
     def evaluate_through(
         self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
@@ -159,9 +161,11 @@ class Call(StructuredOp):
         return call(self.callee, operands)
 
 
-def call_function(transform: Transform, name: str, operands: Sequence[Value]) -> Sequence[Value]:
-    """Emits a call of a function of the transform's module."""
-    function = transform.functions[name]
+def call_function(
+    functions: Mapping[str, Operation], name: str, operands: Sequence[Value]
+) -> Sequence[Value]:
+    """Emits a call of one of a module's functions."""
+    function = functions[name]
     types = tuple(v.type for v in mlir.terminator(mlir.body(function)).operands)
     return Call(name, types).build(operands)
 

@@ -54,7 +54,9 @@ class Batch(Pass):
         if len(axes) == 1:
             axes = tuple(axes) * len(values)
         if len(axes) != len(values):
-            raise PassError(f"{option}: expected {len(values)} axes for @{self.func}, got {len(axes)}")
+            raise PassError(
+                f"{option}: expected {len(values)} axes for @{self.func}, got {len(axes)}"
+            )
         for axis, value in zip(axes, values, strict=True):
             rank = len(shape_of(value))
             if axis is not None and not 0 <= axis <= rank:
@@ -82,7 +84,7 @@ class BatchDeriver(Deriver):
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         name = mlir.function_name(source)
-        arguments = list(mlir.body(source).arguments)
+        arguments = mlir.arguments(source)
         types = [
             a.type
             if axis is None
@@ -90,7 +92,7 @@ class BatchDeriver(Deriver):
             for a, axis in zip(arguments, pattern, strict=True)
         ]
         function = self.new_function(f"{name}.{self.suffix}", types, source.location)
-        inputs = mlir.body(function).arguments
+        inputs = mlir.arguments(function)
         env = dict(zip(arguments, inputs, strict=True))
         axes: dict[Value, Axis] = dict(zip(arguments, pattern, strict=True))
         with InsertionPoint(mlir.body(function)):

@@ -45,7 +45,7 @@ def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool
 
     Raises PassError for an index out of range or an argument that has no derivative.
     """
-    arguments = list(mlir.body(function).arguments)
+    arguments = mlir.arguments(function)
     name = mlir.function_name(function)
     if wrt is None:
         return tuple(is_inexact(a) for a in arguments)
@@ -81,9 +81,7 @@ class JvpDeriver(Deriver):
 
     suffix = "jvp"
 
-    def __init__(
-        self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None
-    ) -> None:
+    def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
 
@@ -113,18 +111,16 @@ def differentiate(
 
     With `split`, each operation in it is either independent of the tangents or linear in them.
     """
-    arguments = list(mlir.body(source).arguments)
+    arguments = mlir.arguments(source)
     types = [a.type for a in arguments]
     types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
     function = transform.new_function(name, types, source.location)
     block = mlir.body(function)
-    inputs = list(block.arguments)
+    inputs = mlir.arguments(function)
     primals = dict(zip(arguments, inputs, strict=False))
     tangent_inputs = iter(inputs[len(arguments) :])
     tangents = {
-        a: next(tangent_inputs)
-        for a, is_active in zip(arguments, active, strict=True)
-        if is_active
+        a: next(tangent_inputs) for a, is_active in zip(arguments, active, strict=True) if is_active
     }
     with InsertionPoint(block):
         for operation in walk(mlir.body(source)):

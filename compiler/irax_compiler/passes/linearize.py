@@ -49,9 +49,7 @@ class LinearizeDeriver(Deriver):
 
     suffix = "lin"
 
-    def __init__(
-        self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None
-    ) -> None:
+    def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
 
@@ -79,9 +77,9 @@ class LinearizeDeriver(Deriver):
         tangents: Sequence[Tangent],
     ) -> Linearized:
         block = mlir.body(joint)
-        inputs = list(block.arguments)
+        inputs = mlir.arguments(joint)
         primal_inputs, tangent_inputs = inputs[:num_primals], inputs[num_primals:]
-        depends = set(tangent_inputs)
+        depends: set[Value] = set(tangent_inputs)
         forward_operations, linear_operations = [], []
         for operation in walk(block):
             if any(v in depends for v in operation.operands):
@@ -94,7 +92,7 @@ class LinearizeDeriver(Deriver):
         residuals = Residuals([v for v in [*needed, *outputs] if v not in depends])
 
         forward = self.new_function(f"{name}.fwd", [v.type for v in primal_inputs], joint.location)
-        env = dict(zip(primal_inputs, mlir.body(forward).arguments, strict=True))
+        env = dict(zip(primal_inputs, mlir.arguments(forward), strict=True))
         with InsertionPoint(mlir.body(forward)):
             for operation in forward_operations:
                 env.update(zip(operation.results, clone(operation, env), strict=True))
@@ -103,10 +101,8 @@ class LinearizeDeriver(Deriver):
         mlir.remove_dead_operations(mlir.body(forward))
 
         linear_inputs = [*saved, *tangent_inputs]
-        linear = self.new_function(
-            f"{name}.lin", [v.type for v in linear_inputs], joint.location
-        )
-        env = dict(zip(linear_inputs, mlir.body(linear).arguments, strict=True))
+        linear = self.new_function(f"{name}.lin", [v.type for v in linear_inputs], joint.location)
+        env = dict(zip(linear_inputs, mlir.arguments(linear), strict=True))
         with InsertionPoint(mlir.body(linear)):
             for operation in [*residuals.recomputed, *linear_operations]:
                 env.update(zip(operation.results, clone(operation, env), strict=True))
@@ -133,7 +129,7 @@ class Residuals:
         if value in self._seen:
             return
         self._seen.add(value)
-        operation = None if mlir.is_argument(value) else value.owner.operation
+        operation = None if mlir.is_argument(value) else mlir.producer(value)
         if operation is not None and operation.name in RECOMPUTED:
             for operand in operation.operands:
                 self._add(operand)

@@ -57,7 +57,7 @@ class TransposeDeriver(Deriver):
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         linear, has_cotangent = pattern
         name = mlir.function_name(source)
-        arguments = list(mlir.body(source).arguments)
+        arguments = mlir.arguments(source)
         outputs = returned(source)
         given = [v for v, has in zip(outputs, has_cotangent, strict=True) if has]
         known = [a for a, is_linear in zip(arguments, linear, strict=True) if not is_linear]
@@ -67,7 +67,7 @@ class TransposeDeriver(Deriver):
         function = self.new_function(
             transposed, [v.type for v in [*known, *given]], source.location
         )
-        inputs = list(mlir.body(function).arguments)
+        inputs = mlir.arguments(function)
         env = dict(zip(known, inputs, strict=False))
         cotangents: dict[Value, Value] = {}
         unknown = {a for a, is_linear in zip(arguments, linear, strict=True) if is_linear}
@@ -85,7 +85,8 @@ class TransposeDeriver(Deriver):
                 self._transpose(operation, env, unknown, cotangents)
             wanted = [a for a, is_linear in zip(arguments, linear, strict=True) if is_linear]
             results = [
-                zeros_like(a) if name == self.instantiate and a not in cotangents
+                zeros_like(a)
+                if name == self.instantiate and a not in cotangents
                 else cotangents.get(a)
                 for a in wanted
             ]

@@ -41,20 +41,13 @@ class Vjp(Pass):
             public=True,
         )
         with InsertionPoint(mlir.body(vjp)), mlir.named("vjp", function.location):
-            functions = Functions(module)
-            arguments = list(mlir.body(vjp).arguments)
+            functions = mlir.functions(module)
+            arguments = mlir.arguments(vjp)
             primals, cotangents = arguments[: len(inputs)], arguments[len(inputs) :]
             outputs = call_function(functions, reverse.forward, primals)
             residuals = outputs[len(results) :]
             gradients = call_function(functions, reverse.backward, [*residuals, *cotangents])
         mlir.finish_function(vjp, [*outputs[: len(results)], *gradients])
-
-
-class Functions:
-    """A module's functions by name."""
-
-    def __init__(self, module: Module) -> None:
-        self.functions = mlir.functions(module)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def _written(operation: Operation) -> range:
 def _may_be_argument(value: Value) -> bool:
     if mlir.is_argument(value):
         return mlir.owner_name(value) == "func.func"
-    producer: Operation = value.owner.operation
+    producer = mlir.producer(value)
     if producer.name in HOLDING:
         return True
     return producer.name in PASSED_ON and any(map(_may_be_argument, producer.operands))
