@@ -54,8 +54,11 @@ class Buffer(Protocol):
 class Executable(Protocol):
     """A compiled function."""
 
-    device: Device
-    name: str
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, arguments: Sequence[Buffer]) -> list[Buffer]:
         """Runs the function. Raises TypeError or ValueError for arguments that do not fit it."""
