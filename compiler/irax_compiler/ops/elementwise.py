@@ -97,13 +97,18 @@ def unary(
     function: Callable[..., Any],
     derivative: Callable[[Value, Value], Value] | None = None,
     *,
+    inverse_derivative: Callable[[Value, Value], Value] | None = None,
     real_only: bool = False,
     dialect: str = "stablehlo",
 ) -> Elementwise:
-    """An op of one operand; `derivative(x, y)` is dy/dx, None where that is zero everywhere."""
+    """An op of one operand; `derivative(x, y)` is dy/dx, or `inverse_derivative(x, y)` is dx/dy;
+    both None where dy/dx is zero everywhere.
+    """
     partials: list[Partial | None] = []
     if derivative is not None:
         partials = [lambda t, x, y: multiply(t, derivative(x, y))]
+    elif inverse_derivative is not None:
+        partials = [lambda t, x, y: divide(t, inverse_derivative(x, y))]
     return register(Elementwise(f"{dialect}.{name}", function, partials, real_only=real_only))
 
 
@@ -289,11 +294,11 @@ exponential = unary("exponential", np.exp, lambda x, y: y)
 exponential_minus_one = unary(
     "exponential_minus_one", np.expm1, lambda x, y: add(y, full_like(y, 1))
 )
-log = unary("log", np.log, lambda x, y: divide(full_like(x, 1), x))
+log = unary("log", np.log, inverse_derivative=lambda x, y: x)
 log_plus_one = unary(
-    "log_plus_one", np.log1p, lambda x, y: divide(full_like(x, 1), add(x, full_like(x, 1)))
+    "log_plus_one", np.log1p, inverse_derivative=lambda x, y: add(x, full_like(x, 1))
 )
-sqrt = unary("sqrt", np.sqrt, lambda x, y: divide(full_like(y, 0.5), y))
+sqrt = unary("sqrt", np.sqrt, inverse_derivative=lambda x, y: multiply(full_like(y, 2), y))
 rsqrt = unary(
     "rsqrt",
     lambda x: np.reciprocal(np.sqrt(x)),
@@ -302,7 +307,7 @@ rsqrt = unary(
 cbrt = unary(
     "cbrt",
     np.cbrt,
-    lambda x, y: divide(full_like(y, 1), multiply(full_like(y, 3), multiply(y, y))),
+    inverse_derivative=lambda x, y: multiply(full_like(y, 3), multiply(y, y)),
 )
 logistic = unary("logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y)))
 sine = unary("sine", np.sin, lambda x, y: cosine(x))
