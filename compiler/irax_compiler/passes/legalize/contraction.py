@@ -9,8 +9,8 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, dot, reduction
-from irax_compiler.ops.core import full_like, read
-from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.ops.core import full_like
+from irax_compiler.passes.legalize.cure import cure, read_as
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -31,8 +31,8 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
 def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
     dtype = dtype_of(operation.results[0])
-    op = read(operation)
-    if not _is_narrow(dtype) or not isinstance(op, dot.DotGeneral):
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or not _is_narrow(dtype):
         return None
     wide = replace(op, dtype=FLOAT32)(*operation.operands)
     return [conversion.convert(wide, dtype)]
@@ -41,11 +41,9 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
 @cure("stablehlo.reduce")
 def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
-    op = read(operation)
     dtype = dtype_of(operation.results[0])
-    if not isinstance(op, reduction.Reduce) or op.combiner not in ("add", "multiply"):
-        return None
-    if not _is_narrow(dtype):
+    op = read_as(reduction.Reduce, operation)
+    if op is None or op.combiner not in ("add", "multiply") or not _is_narrow(dtype):
         return None
     wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
     return [conversion.convert(wide[0], dtype)]

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import Op, UnsupportedOp, read
 
+T = TypeVar("T", bound=Op)
 Rewrite = Callable[[Operation], Sequence[Value] | None]
 
 
@@ -32,15 +34,9 @@ class Cure:
     rewrite: Rewrite
 
     def apply(self, operation: Operation) -> bool:
-        """Replaces the operation if the cure applies to it; tells whether it did.
-
-        A form of an operation that irax cannot read, as a foreign module may hold, is left alone.
-        """
+        """Replaces the operation if the cure applies to it; tells whether it did."""
         with InsertionPoint(operation), mlir.named(self.name, operation.location):
-            try:
-                replacements = self.rewrite(operation)
-            except UnsupportedOp:
-                return False
+            replacements = self.rewrite(operation)
         if replacements is None:
             return False
         for result, value in zip(operation.results, replacements, strict=True):
@@ -52,3 +48,12 @@ class Cure:
 def cure(*operations: str) -> Callable[[Rewrite], Cure]:
     """Decorator: the function is a cure for operations of these names."""
     return lambda rewrite: Cure(rewrite.__name__, operations, rewrite)
+
+
+def read_as(kind: type[T], operation: Operation) -> T | None:
+    """The op, if it is one of `kind` and has a form that irax knows."""
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return None
+    return op if isinstance(op, kind) else None

@@ -8,11 +8,23 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Block, Module, Operation
 from irax_compiler.passes.core import Pass, PassError, register_pass
-from irax_compiler.passes.legalize import arguments, contraction, floats, integers
+from irax_compiler.passes.legalize import (
+    arguments,
+    contraction,
+    floats,
+    indexing,
+    integers,
+    sorting,
+)
 from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
     "iree-cpu": [
+        indexing.gather_beyond_the_array,
+        indexing.empty_scatter,
+        indexing.scatter_of_one_window,
+        indexing.scatter_by_rows,
+        sorting.stable_sort,
         integers.add_of_booleans,
         integers.reverse_of_unsigned,
         floats.saturating_convert,

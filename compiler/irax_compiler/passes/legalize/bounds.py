@@ -1,0 +1,63 @@
+"""Between which bounds integers lie, as far as that can be told without running the program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.core import UnsupportedOp, read
+
+Bounds = tuple[np.ndarray, np.ndarray]
+"""The least and the greatest that each element can be, both of the array's shape and int64."""
+
+_DEPTH = 16  # how many operations to look back
+_SIZE = 2**20  # of larger arrays nothing is told: that would take longer than it saves
+_MOVING = (
+    shape.BroadcastInDim,
+    shape.Concatenate,
+    shape.Reshape,
+    shape.Reverse,
+    shape.Slice,
+    shape.Transpose,
+)
+_GROWING = (elementwise.add, elementwise.maximum, elementwise.minimum, comparison.clamp)
+
+
+def bounds(x: Value, depth: int = _DEPTH) -> Bounds:
+    """Bounds of an array of integers; those of its dtype where nothing else is known."""
+    info = np.iinfo(dtype_of(x))
+    least, greatest = info.min, min(info.max, np.iinfo(np.int64).max)
+    if not mlir.is_argument(x) and depth and np.prod(shape_of(x)) <= _SIZE:
+        low, high = _of_result(x, depth) or (np.array(1), np.array(0))
+        # Beyond the dtype's own bounds the operation wraps around.
+        if np.all(low >= least) and np.all(low <= high) and np.all(high <= greatest):
+            return low, high
+    return np.broadcast_to(least, shape_of(x)), np.broadcast_to(greatest, shape_of(x))
+
+
+def _of_result(x: Value, depth: int) -> Bounds | None:
+    operation = mlir.producer(x)
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return None
+    if isinstance(op, shape.Constant | shape.Iota):
+        value = op.evaluate().astype(np.int64)
+        return value, value
+    operands = list(operation.operands)
+    if isinstance(op, comparison.Select):
+        operands = operands[1:]
+    if any(dtype_of(operand).kind not in "iu" for operand in operands):
+        return None
+    found = [bounds(operand, depth - 1) for operand in operands]
+    lows, highs = [low for low, _ in found], [high for _, high in found]
+    if isinstance(op, comparison.Select):
+        return np.minimum(*lows), np.maximum(*highs)
+    if isinstance(op, conversion.Convert):
+        return None if dtype_of(operands[0]) == np.uint64 else found[0]
+    if isinstance(op, _MOVING) or op in _GROWING:
+        # Greater operands give greater results.
+        return np.asarray(op.evaluate(*lows)), np.asarray(op.evaluate(*highs))
+    return None
