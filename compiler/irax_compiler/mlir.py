@@ -144,6 +144,11 @@ def attribute_text(attribute: Attribute) -> str:
     return str(attribute)
 
 
+def array(attributes: Sequence[Attribute]) -> Attribute:
+    """An array attribute."""
+    return ir.ArrayAttr.get(list(attributes), CONTEXT)
+
+
 def string(text: str) -> Attribute:
     """A string attribute."""
     return ir.StringAttr.get(text, CONTEXT)
@@ -286,6 +291,12 @@ def text_of(operation: Operation, locations: bool = False) -> str:
     return text
 
 
+def text_of(operation: Operation, locations: bool = False) -> str:
+    """The MLIR text of an operation (a module's is that of `module.operation`), all of it."""
+    text: Any = operation.get_asm(enable_debug_info=locations)
+    return text
+
+
 def location_text(location: Location) -> str:
     """`file:line` of a location made by `file_location`."""
     match = re.search(r'"(.*)":(\d+)', str(location))
@@ -346,6 +357,11 @@ def function_name(function: Operation) -> str:
     """The symbol name of a function."""
     attribute: Any = function.attributes["sym_name"]
     return attribute.value
+
+
+def arguments(function: Operation) -> list[Value]:
+    """The arguments of a function."""
+    return list(body(function).arguments)
 
 
 def arguments(function: Operation) -> list[Value]:
@@ -431,9 +447,9 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
     there = functions(source)
     wanted = [name]
     for function in wanted:
-        for callee in _callees(there[function]):
-            if callee not in wanted:
-                wanted.append(callee)
+        for call in calls(there[function]):
+            if callee(call) not in wanted:
+                wanted.append(callee(call))
     names: dict[str, str] = {}
     taken = set(functions(target))
     for function in wanted:
@@ -447,13 +463,13 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
         copy = there[function].clone(ip=ir.InsertionPoint(target.body))
         copy.attributes["sym_name"] = string(names[function])
         copy.attributes["sym_visibility"] = string("private")
-        for call in _calls(copy):
-            callee: Any = call.attributes["callee"]
-            call.attributes["callee"] = symbol(names[callee.value])
+        for call in calls(copy):
+            call.attributes["callee"] = symbol(names[callee(call)])
     return names
 
 
-def _calls(function: Operation) -> list[Operation]:
+def calls(function: Operation) -> list[Operation]:
+    """The `func.call` operations in a function and its regions, in order."""
     found = []
 
     def visit(operation: Operation) -> ir.WalkResult:
@@ -465,9 +481,10 @@ def _calls(function: Operation) -> list[Operation]:
     return found
 
 
-def _callees(function: Operation) -> list[str]:
-    attributes: list[Any] = [call.attributes["callee"] for call in _calls(function)]
-    return [attribute.value for attribute in attributes]
+def callee(call: Operation) -> str:
+    """The name of the function that a `func.call` calls."""
+    attribute: Any = call.attributes["callee"]
+    return attribute.value
 
 
 def producer(value: Value) -> Operation:
