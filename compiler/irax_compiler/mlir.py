@@ -364,11 +364,6 @@ def arguments(function: Operation) -> list[Value]:
     return list(body(function).arguments)
 
 
-def arguments(function: Operation) -> list[Value]:
-    """The arguments of a function."""
-    return list(body(function).arguments)
-
-
 def body(function: Operation) -> Block:
     """The one block of a function."""
     return function.regions[0].blocks[0]

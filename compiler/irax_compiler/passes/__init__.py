@@ -6,6 +6,7 @@ from irax_compiler.passes import (  # noqa: F401  (importing a pass registers it
     jvp,
     legalize,
     linearize,
+    prune,
     simplify,
     transpose,
     vjp,

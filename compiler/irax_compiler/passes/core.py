@@ -95,6 +95,16 @@ def walk(block: Block) -> Iterator[Operation]:
     yield from operations[:-1]
 
 
+def nested(operation: Operation) -> Iterator[Operation]:
+    """The operations inside an operation, in order, each before those inside it."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                inner = view.operation
+                yield inner
+                yield from nested(inner)
+
+
 def returned(function: Operation) -> list[Value]:
     """The values a function returns."""
     return list(mlir.terminator(mlir.body(function)).operands)
@@ -102,7 +112,8 @@ def returned(function: Operation) -> list[Value]:
 
 def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
     """Copies an operation to the insertion point, with its operands as `env` has them; values
-    that its regions capture from outside are replaced too."""
+    that its regions capture from outside are replaced too.
+    """
     copy = operation.clone()
     for i, operand in enumerate(operation.operands):
         copy.operands[i] = env[operand]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import UnsupportedOp, read
-from irax_compiler.passes.core import Pass, register_pass
+from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.simplify.constants import fold
 from irax_compiler.passes.simplify.rewrite import RULES
 
@@ -92,16 +91,6 @@ class Worklist:
                 producer = mlir.definition(operand)
                 if uses == 0 and producer is not None and mlir.is_dead(producer):
                     dead.append(producer)
-
-
-def nested(operation: Operation) -> Iterator[Operation]:
-    """The operations inside an operation, in order, each before those inside it."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                inner = view.operation
-                yield inner
-                yield from nested(inner)
 
 
 def simpler(operation: Operation) -> Value | None:

@@ -1,0 +1,181 @@
+"""Arguments and results of private functions that nobody needs.
+
+A function that was derived from another has a signature made for the general case: the residuals of
+`@f.fwd` include what `@f.bwd` turns out not to read once it is simplified, and arguments that came
+in go out again as residuals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.passes.core import Pass, nested, register_pass, returned
+
+
+@register_pass
+@dataclass
+class Prune(Pass):
+    """Leaves no private function with an argument it does not read or a result no call uses.
+
+    Results that are arguments, constants or one another's equals go straight to where they are
+    used, and arguments that are the same in all calls become one. Calls whose results nobody uses
+    go. Public functions keep their signatures, and so do private ones that are named otherwise than
+    by a call, are called by nobody, or are in a module where functions call themselves.
+    """
+
+    name: ClassVar[str] = "prune"
+
+    def run(self, module: Module) -> None:
+        functions = {n: f for n, f in mlir.functions(module).items() if f.regions[0].blocks}
+        callees = {n: {mlir.callee(c) for c in mlir.calls(f)} for n, f in functions.items()}
+        try:
+            callees_first = [n for n in TopologicalSorter(callees).static_order() if n in functions]
+        except CycleError:
+            return
+        fixed = {n for n, f in functions.items() if mlir.is_public(f)} | named_elsewhere(module)
+        while Round(functions, callees_first, fixed).run():
+            pass
+
+
+def named_elsewhere(module: Module) -> set[str]:
+    """The functions that operations other than calls refer to, such as composites."""
+    texts: set[str] = set()
+    for operation in nested(module.operation):
+        if operation.name not in ("func.call", "func.func", "stablehlo.constant"):
+            texts.update(map(mlir.attribute_text, operation.attributes.values()))
+    return {quoted or bare for text in texts for quoted, bare in re.findall(SYMBOL, text)}
+
+
+SYMBOL = r'@"([^"]*)"|@([\w.$-]+)'
+"""A reference to a symbol in an attribute's text."""
+
+
+class Round:
+    """Once through the functions from callers to callees, for their results, and once back, for
+    their arguments.
+    """
+
+    def __init__(
+        self, functions: dict[str, Operation], callees_first: list[str], fixed: set[str]
+    ) -> None:
+        self.functions = functions
+        self.callees_first = callees_first
+        self.fixed = fixed
+        self.calls: dict[str, list[Operation]] = {name: [] for name in functions}
+        self.changed = False
+
+    def run(self) -> bool:
+        """Tells whether anything changed."""
+        for name in reversed(self.callees_first):
+            function = self.functions[name]
+            if self.calls[name]:
+                self._prune_results(name)
+            mlir.remove_dead_operations(mlir.body(function))
+            for call in mlir.calls(function):
+                self.calls.setdefault(mlir.callee(call), []).append(call)
+        for name in self.callees_first:
+            mlir.remove_dead_operations(mlir.body(self.functions[name]))
+            if self.calls[name] and name not in self.fixed:
+                self._prune_arguments(name)
+        return self.changed
+
+    def _prune_results(self, name: str) -> None:
+        function, calls = self.functions[name], self.calls[name]
+        results = returned(function)
+        for call in calls:
+            for i, value in enumerate(results):
+                self.changed |= forward(call, i, value, results.index(value))
+            if mlir.is_dead(call):
+                call.erase()
+                self.changed = True
+        calls = self.calls[name] = [call for call in calls if call.attached]
+        used = [i for i in range(len(results)) if any(mlir.num_uses(c.results[i]) for c in calls)]
+        if name in self.fixed or len(used) == len(results):
+            return
+        self.changed = True
+        end = mlir.terminator(mlir.body(function))
+        with InsertionPoint(end), end.location:
+            mlir.emit("func.return", [results[i] for i in used], results=[])
+        end.erase()
+        keep_attributes(function, "res_attrs", used)
+        mlir.set_function_type(function)
+        self.calls[name] = [
+            rebuilt(call, list(call.operands), [call.results[i] for i in used]) for call in calls
+        ]
+
+    def _prune_arguments(self, name: str) -> None:
+        function, calls = self.functions[name], self.calls[name]
+        block = mlir.body(function)
+        merge_equal_arguments(block, calls)
+        count = len(block.arguments)
+        used = [i for i in range(count) if mlir.num_uses(block.arguments[i])]
+        if len(used) == count:
+            return
+        self.changed = True
+        for i in reversed(range(count)):
+            if i not in used:
+                block.erase_argument(i)
+        keep_attributes(function, "arg_attrs", used)
+        mlir.set_function_type(function)
+        self.calls[name] = [
+            rebuilt(call, [call.operands[i] for i in used], list(call.results)) for call in calls
+        ]
+
+
+def forward(call: Operation, i: int, value: Value, first: int) -> bool:
+    """Gives the users of a call's result `i`, which in the function is `value`, what they can have
+    without it: an operand of the call, a constant, or an equal result, the `first` of its kind.
+    Tells whether it did.
+    """
+    result, definition = call.results[i], mlir.definition(value)
+    if not mlir.num_uses(result):
+        return False
+    if definition is None:
+        arguments: Any = value.owner
+        result.replace_all_uses_with(call.operands[list(arguments.arguments).index(value)])
+    elif definition.name == "stablehlo.constant":
+        copy = definition.clone(ip=InsertionPoint(call))
+        result.replace_all_uses_with(copy.results[0])
+    elif first != i:
+        result.replace_all_uses_with(call.results[first])
+    else:
+        return False
+    return True
+
+
+def merge_equal_arguments(block: Block, calls: Sequence[Operation]) -> None:
+    """Reads the first of several arguments that are the same value in each call."""
+    first: dict[tuple[Value, ...], Value] = {}
+    for i, argument in enumerate(block.arguments):
+        given = tuple(call.operands[i] for call in calls)
+        kept = first.setdefault(given, argument)
+        if kept != argument:
+            argument.replace_all_uses_with(kept)
+
+
+def keep_attributes(function: Operation, name: str, kept: Sequence[int]) -> None:
+    """Narrows the attributes that a function has for each argument, or for each result."""
+    if name in function.attributes:
+        attributes: Any = function.attributes[name]
+        function.attributes[name] = mlir.array([attributes[i] for i in kept])
+
+
+def rebuilt(call: Operation, operands: Sequence[Value], results: Sequence[Value]) -> Operation:
+    """A call in place of another, with some of its operands, for some of its results."""
+    with InsertionPoint(call), call.location:
+        new = mlir.emit(
+            call.name,
+            operands,
+            {"callee": mlir.symbol(mlir.callee(call))},
+            [result.type for result in results],
+        )
+    for result, replacement in zip(results, new.results, strict=True):
+        result.replace_all_uses_with(replacement)
+    call.erase()
+    return new
