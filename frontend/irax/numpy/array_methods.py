@@ -335,6 +335,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__iter__": _iter,
     "__len__": _len,
     "__reduce__": _reduce,
+    "__repr__": printing.representation,
     "__round__": _round,
     "__str__": printing.text,
     "__setitem__": index_updates.refuse_setitem,
@@ -382,7 +383,6 @@ def _attach() -> None:
         setattr(Array, name, method)
     for name, getter in _PROPERTIES.items():
         setattr(Array, name, property(getter))
-    setattr(ConcreteArray, "__repr__", printing.representation)
 
 
 def _unary(function: str) -> Callable[[Any], Any]:

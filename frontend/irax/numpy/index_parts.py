@@ -69,14 +69,6 @@ class Parts:
         """The dimensions that have index arrays or traced scalars."""
         return [d for d, dim in enumerate(self.dims) if dim.indices is not None]
 
-    def everything(self) -> bool:
-        """Whether slices and ints leave nothing out and turn nothing around."""
-        return not any(dim.flipped for dim in self.dims) and self.region_shape() == self.shape
-
-    def region_shape(self) -> tuple[int, ...]:
-        """The shape of what slices and ints leave, index arrays aside."""
-        return tuple(dim.size for dim in self.dims)
-
     def result_shape(self, with_new: bool = True) -> tuple[int, ...]:
         """The shape of `x[index]`, with or without the dimensions that None adds."""
         shape: list[int] = []

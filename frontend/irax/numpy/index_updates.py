@@ -11,6 +11,7 @@ import linecache
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -180,7 +181,11 @@ class _Update:
         self.parts = parts
         self.options = options
         self.drops = options.mode in ("drop", "fill")
-        self.once = options.unique or not parts.fancy
+
+    @cached_property
+    def once(self) -> bool:
+        """Whether no element is named twice, as far as is known."""
+        return self.options.unique or not self.parts.fancy or _all_different(self.parts)
 
     # -- the kinds of change --
 
@@ -288,9 +293,9 @@ class _Update:
         if parts.fancy:
             x = self._scatter(combiner, x, values)
         elif parts.indexed():
-            x = self._write_dynamic(x, _as_region(values, parts.dims))
+            x = self._write_dynamic(x, _as_region(values, parts))
         else:
-            x = _write_region(x, parts.dims, _as_region(values, parts.dims))
+            x = _write_region(x, parts.dims, _as_region(values, parts))
         return indexing.reshape(x, self.x.shape)
 
     def _write_now(self, combiner: str, values: Array) -> Array:
@@ -319,17 +324,15 @@ class _Update:
         parts = self.parts
         part = indexing.read_region(x, parts)
         dims, vectors = indexing.window_dims(parts)
-        op = scatter.Scatter(combiner, dims, self.options.sorted, self.options.unique)
+        op = scatter.Scatter(combiner, dims, self.options.sorted, self.once)
         values = indexing.reshape(values, parts.result_shape(with_new=False))
         part = bind(op, part, vectors, values, weak_type=x.weak_type)
-        return _write_region(x, parts.dims, _as_region(part, parts.dims))
+        return _write_region(x, parts.dims, _as_region(part, parts))
 
 
-def _as_region(values: Array, dims: Sequence[Dim]) -> Array:
+def _as_region(values: Array, parts: Parts) -> Array:
     """What was read from a region, as it lies in the array."""
-    scalar = [isinstance(dim.indices, Array) and not dim.indices.ndim for dim in dims]
-    sizes = (1 if one else dim.size for one, dim in zip(scalar, dims, strict=True))
-    return indexing.flip(indexing.reshape(values, tuple(sizes)), dims)
+    return indexing.flip(indexing.reshape(values, indexing.region_sizes(parts)), parts.dims)
 
 
 def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
@@ -349,6 +352,17 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
     there = bind(spread, everywhere, ConcreteArray(np.array(False)))
     values = bind(spread, values, ConcreteArray(np.zeros((), x.dtype)))
     return bind(comparison.select, there, values, x, weak_type=x.weak_type)
+
+
+def _all_different(parts: Parts) -> bool:
+    """Whether index arrays are known to name no element twice."""
+    if not parts.known or parts.outside:
+        return False
+    dims = parts.indexed()
+    arrays = [as_array(parts.dims[d].indices).concrete("an index", TypeError) for d in dims]
+    arrays = np.broadcast_arrays(*arrays)
+    places = np.ravel_multi_index(arrays, [parts.shape[d] for d in dims])
+    return np.unique(places).size == places.size
 
 
 def _clamped(parts: Parts) -> Parts:
@@ -436,5 +450,6 @@ def _line_to_write() -> str | None:
     if method is None:
         return None
     array = ast.unparse(target.value)
-    index = ast.unparse(target.slice)
-    return f"{array} = {array}.at[{index}].{method}({ast.unparse(value)})"
+    at = ast.Attribute(value=target.value, attr="at")
+    there = ast.unparse(ast.Subscript(value=at, slice=target.slice))
+    return f"{array} = {there}.{method}({ast.unparse(value)})"

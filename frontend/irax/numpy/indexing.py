@@ -46,7 +46,7 @@ def getitem(x: Array, index: Any) -> Array:
     if current_trace() is None and isinstance(x, ConcreteArray) and _is_basic(index):
         try:
             return ConcreteArray(np.asarray(x.value[index]), x.weak_type)
-        except IndexError:  # clamps, or says what is wrong
+        except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
     return read(x, parse(x.shape, index))
 
@@ -70,8 +70,8 @@ def read(x: Array, parts: Parts) -> Array:
     elif parts.indexed():
         x, dims = fold_strides(x, parts)
         starts = start_scalars(dims)
-        sizes = tuple(dim.size if dim.indices is None else 1 for dim in dims)
-        x = flip(bind(dynamic.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type), dims)
+        op = dynamic.DynamicSlice(region_sizes(parts))
+        x = flip(bind(op, x, *starts, weak_type=x.weak_type), dims)
     else:
         x = flip(slice_region(x, parts.dims), parts.dims)
     return reshape(x, parts.result_shape())
@@ -151,6 +151,11 @@ def read_region(x: Array, parts: Parts) -> Array:
     """What ints and slices leave of an array, without the dimensions that ints took."""
     x = flip(slice_region(x, parts.dims), parts.dims)
     return reshape(x, tuple(dim.size for dim in parts.dims if not dim.taken))
+
+
+def region_sizes(parts: Parts) -> tuple[int, ...]:
+    """The shape of what ints and slices leave, and traced scalars where they need no gather."""
+    return tuple(dim.size if parts.fancy or dim.indices is None else 1 for dim in parts.dims)
 
 
 def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
