@@ -305,6 +305,8 @@ def full(shape: Sequence[int], fill: Any, dtype: np.dtype) -> Value:
 @lru_cache(maxsize=4096)
 def _splat(shape: tuple[int, ...], fill: bytes, dtype: np.dtype) -> Attribute:
     scalar = np.frombuffer(fill, dtype).reshape(())
+    if dtype.kind == "c":  # the bindings cannot parse what they can build
+        return mlir.dense(np.full(shape, scalar))
     type_ = mlir.tensor_type(shape, dtype)
     text = mlir.attribute_text(mlir.dense(scalar)).split(" : ")[0]
     if 0 in shape:

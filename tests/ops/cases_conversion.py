@@ -1,0 +1,80 @@
+"""Conversions, against NumPy and the bits themselves."""
+
+import math
+import struct
+
+import ml_dtypes
+import numpy as np
+from tests.ops.harness import Case, boolean, each, f64, fixed, i32, of
+
+from irax_compiler.ops.conversion import BitcastConvert, Convert
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+F8 = np.dtype(ml_dtypes.float8_e4m3fn)
+I4 = np.dtype(ml_dtypes.int4)
+
+
+def saturated(low: int, high: int):
+    def convert(x: float) -> int:
+        if math.isnan(x):
+            return 0
+        return low if x <= low else high if x >= high else int(x)
+
+    return each(convert)
+
+
+def same(x):
+    return x
+
+
+HUGE = fixed([np.nan, np.inf, -np.inf, 1e30, -1e30, 300.7, -300.7, 1.9, -1.9, -0.0])
+
+CASES = [
+    Case("f64-to-f32", Convert(np.dtype("f4")), [f64(2, 3)], same, step=0.5, tolerance=1e-7),
+    Case("f32-to-f64", Convert(np.dtype("f8")), [of("f4", 2, 3)], same),
+    Case("f64-to-f64", Convert(np.dtype("f8")), [f64(2, 3)], same),
+    Case("f32-to-bf16", Convert(BF16), [of("f4", 2, 3)], same),
+    Case("bf16-to-f16", Convert(np.dtype("f2")), [of(BF16, 2, 3)], same),
+    Case("f32-to-f8", Convert(F8), [of("f4", 2, 3)], same),
+    Case("i32-to-f64", Convert(np.dtype("f8")), [i32(2, 3)], same),
+    Case("bool-to-f64", Convert(np.dtype("f8")), [boolean(2, 3)], same),
+    Case("bool-to-i32", Convert(np.dtype("i4")), [boolean(2, 3)], same),
+    Case("i32-to-bool", Convert(np.dtype(np.bool_)), [i32(9, low=-1, high=1)], each(bool)),
+    Case("f64-to-bool", Convert(np.dtype(np.bool_)), [fixed([0.0, -0.0, 0.1, np.nan])], each(bool)),
+    Case("i32-to-i8", Convert(np.dtype("i1")), [i32(9, low=-999, high=999)], same),
+    Case("i32-to-u64", Convert(np.dtype("u8")), [i32(9)], same),
+    Case("i32-to-int4", Convert(I4), [i32(9, low=-99, high=99)], same),
+    Case("int4-to-i32", Convert(np.dtype("i4")), [of(I4, 9, low=-8, high=7)], same),
+    Case("f64-to-i8", Convert(np.dtype("i1")), [HUGE], saturated(-128, 127)),
+    Case("f64-to-u8", Convert(np.dtype("u1")), [HUGE], saturated(0, 255)),
+    Case("f64-to-int4", Convert(I4), [HUGE], saturated(-8, 7)),
+    Case("f64-to-i64", Convert(np.dtype("i8")), [HUGE], saturated(-(2**63), 2**63 - 1)),
+    Case("f64-to-u64", Convert(np.dtype("u8")), [HUGE], saturated(0, 2**64 - 1)),
+    Case("complex-to-f64", Convert(np.dtype("f8")), [of("c16", 3)], np.real, differentiable=False),
+    Case("f64-to-complex", Convert(np.dtype("c16")), [f64(3)], same, differentiable=False),
+    Case(
+        "bits-of-f32",
+        BitcastConvert((4,), np.dtype("i4")),
+        [of("f4", 4)],
+        each(lambda x: struct.unpack("<i", struct.pack("<f", x))[0]),
+    ),
+    Case(
+        "f32-of-bits",
+        BitcastConvert((4,), np.dtype("f4")),
+        [fixed([0x3F800000, -0x80000000, 0x7F800000, 1], np.int32)],
+        lambda x: np.array([1.0, -0.0, np.inf, 2.0**-149]),
+    ),
+    Case(
+        "i32-to-bytes",
+        BitcastConvert((2, 4), np.dtype("u1")),
+        [fixed([0x01020304, -1], np.int32)],
+        lambda x: np.array([[4, 3, 2, 1], [255] * 4]),
+    ),
+    Case(
+        "bytes-to-i32",
+        BitcastConvert((2,), np.dtype("i4")),
+        [fixed([[4, 3, 2, 1], [255] * 4], np.uint8)],
+        lambda x: np.array([0x01020304, -1]),
+    ),
+]
+NOT_DIFFERENTIABLE = {"stablehlo.bitcast_convert"}
