@@ -93,6 +93,8 @@ class Sort(Op):
     ) -> Sequence[Tangent]:
         """Sorts numbers along with the keys, and brings the tangents into the order they get."""
         extents = shape_of(primals[0])
+        if 0 in extents:
+            return tangents
         rank = len(extents)
         dimension = self.dimension % rank
         numbers = shape.Iota(extents, np.dtype(np.int32), dimension)()
@@ -242,11 +244,11 @@ def _side(x: Value, places: dict[Value, int]) -> tuple[int, str, bool]:
         is_special, special, x = definition.operands
         test = _definition(is_special, "stablehlo.compare")
         tested, other = test.operands
-        constant = mlir.dense_to_numpy(_definition(special, "stablehlo.constant"))
+        constant, against = mlir.splat(special), mlir.splat(other)
         direction = _compare_of(test).comparison_direction
-        if direction == "NE" and tested == other and np.isnan(constant):
+        if direction == "NE" and tested == other and constant is not None and np.isnan(constant):
             merged["nan"] = tested
-        elif direction == "EQ" and constant == 0 and _is_zero(other):
+        elif direction == "EQ" and constant == against == 0:
             merged["zero"] = tested
         else:
             raise _UnreadableError
@@ -273,7 +275,3 @@ def _compare_of(operation: Operation) -> comparison.Compare:
     op = read(operation)
     assert isinstance(op, comparison.Compare)
     return op
-
-
-def _is_zero(x: Value) -> bool:
-    return not np.any(mlir.dense_to_numpy(_definition(x, "stablehlo.constant")))

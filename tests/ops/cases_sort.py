@@ -1,0 +1,95 @@
+"""Sorting, against NumPy's sorts and Python's."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from tests.ops.harness import Case, Operand, f64, fixed, i32, of
+
+from irax_compiler.ops.sort import Order, Sort
+
+INF, NAN = np.inf, np.nan
+AWKWARD = [0.0, NAN, -0.0, -INF, 1.0, -NAN, 0.0, INF, -2.0]
+
+
+def by_python(dimension: int, order: Order) -> Any:
+    """The reference: Python's sort of the tuples of elements along the dimension."""
+
+    def key(x: Any) -> tuple:
+        if isinstance(x, complex | np.complexfloating):
+            return (*key(x.real), *key(x.imag))
+        return (True, 0) if x != x else (False, x)
+
+    def sort(*operands: np.ndarray) -> tuple[np.ndarray, ...]:
+        results = [np.moveaxis(x.copy(), dimension, -1) for x in operands]
+        for place in np.ndindex(*results[0].shape[:-1]):
+            rows = sorted(
+                zip(*(x[place] for x in results), strict=True),
+                key=lambda row: [key(x) for x in row[: order.num_keys]],
+                reverse=order.direction == "GT",
+            )
+            for i, x in enumerate(results):
+                x[place] = [row[i] for row in rows]
+        return tuple(np.moveaxis(x, -1, dimension) for x in results)
+
+    return sort
+
+
+def case(
+    name: str,
+    operands: Sequence[Operand],
+    dimension: int = 0,
+    num_keys: int = 1,
+    direction: str = "LT",
+    stable: bool = True,
+) -> Case:
+    order = Order(num_keys, direction)
+    return Case(
+        name, Sort(dimension, stable, order), operands, by_python(dimension, order), tolerance=0
+    )
+
+
+def ties(*shape: int, dtype: type = np.int32) -> Operand:
+    return of(dtype, *shape, low=0, high=2)
+
+
+def total_order(x: np.ndarray) -> np.ndarray:
+    """By the signs and then the sizes of bit patterns."""
+    bits = sorted(
+        x.astype(np.float32).view(np.int32).tolist(), key=lambda b: (b >= 0, b ^ (b >> 31))
+    )
+    return np.array(bits, np.int32).view(np.float32)
+
+
+CASES = [
+    case("sort", [f64(7)]),
+    case("sort-descending", [f64(7)], direction="GT"),
+    case("sort-rows", [f64(3, 4)], dimension=1),
+    case("sort-columns", [f64(3, 4)], dimension=0, stable=False),
+    case("sort-middle", [f64(2, 5, 3)], dimension=1),
+    case("sort-with-values", [f64(4, 2), f64(4, 2), i32(4, 2)]),
+    case("sort-stable", [ties(3, 9), i32(3, 9)], dimension=1),
+    case("sort-stable-descending", [ties(3, 9), i32(3, 9)], dimension=1, direction="GT"),
+    case("sort-two-keys", [ties(9), f64(9), f64(9)], num_keys=2),
+    case("sort-three-keys", [ties(9), ties(9, dtype=np.uint8), f64(9)], num_keys=3),
+    case("sort-two-keys-descending", [ties(9), f64(9), f64(9)], num_keys=2, direction="GT"),
+    case("sort-awkward", [fixed(AWKWARD, np.float32), i32(9)]),
+    case("sort-awkward-descending", [fixed(AWKWARD, np.float32), i32(9)], direction="GT"),
+    case("sort-awkward-keys", [fixed(AWKWARD, np.float32), i32(9)], num_keys=2),
+    case("sort-bf16", [fixed(AWKWARD, ml_dtypes.bfloat16), i32(9)]),
+    case("sort-f16", [fixed(AWKWARD, np.float16), i32(9)], direction="GT"),
+    case("sort-f8", [fixed([1, NAN, -0.5, 0.25], ml_dtypes.float8_e4m3fn), i32(4)]),
+    case("sort-u8", [of(np.uint8, 9, low=0, high=255)]),
+    case("sort-bool", [of(np.bool_, 9), i32(9)]),
+    case("sort-complex", [fixed([1 + 2j, 1 + 1j, NAN, -1 + 0j, NAN * 1j, 1 + 1j], np.complex64)]),
+    case("sort-none", [f64(0)]),
+    case("sort-one", [i32(1, 3)]),
+    Case(
+        "sort-total-order",
+        Sort(0, True, Order(1, "LT", total=True)),
+        [fixed(AWKWARD, np.float32)],
+        total_order,
+        tolerance=0,
+    ),
+]
