@@ -134,11 +134,10 @@ class Reduce(Op):
 
     def _starts_from_identity(self, init: Value) -> bool:
         """True for an init value known to be the combiner's identity."""
-        owner: Any = init.owner
-        if mlir.is_argument(init) or owner.name != "stablehlo.constant":
-            return False
-        value = mlir.dense_to_numpy(owner.operation)
-        return bool(value == np.asarray(identity(self.combiner, value.dtype), value.dtype))
+        value = mlir.splat(init)
+        return value is not None and bool(
+            value == np.asarray(identity(self.combiner, value.dtype), value.dtype)
+        )
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]

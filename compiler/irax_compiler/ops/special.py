@@ -91,6 +91,10 @@ erf_inv = _unary(
 # ---- the gamma function and its kin --------------------------------------------------------------
 
 
+def _lgamma(x: np.ndarray) -> np.ndarray:
+    return np.where(np.isinf(x), np.abs(x), _scipy("gammaln")(x))  # SciPy has -inf at -inf
+
+
 def _digamma(x: np.ndarray) -> np.ndarray:
     poles = (x <= 0) & (x == np.floor(x))  # SciPy has infinity at 0, XLA nan at all of them
     return np.where(poles, np.array(np.nan, x.dtype), _scipy("digamma")(x))
@@ -103,7 +107,7 @@ def _no_partial(name: str, operand: str) -> Callable[..., Value]:
     return fail
 
 
-lgamma = _unary("lgamma", _scipy("gammaln"), lambda x, y: digamma(x))
+lgamma = _unary("lgamma", _lgamma, lambda x, y: digamma(x))
 digamma = _unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x))
 polygamma = _binary(
     "polygamma",
