@@ -31,7 +31,8 @@ class Derived:
 @dataclass(frozen=True)
 class Linearized(Derived):
     """A function split in two: `name` gives the results, then the residuals; `linear` takes the
-    residuals, then the active tangents, and gives the active results' tangents."""
+    residuals, then the active tangents, and gives the active results' tangents.
+    """
 
     linear: str = ""
 
@@ -40,7 +41,7 @@ class Transform(Protocol):
     """What a structured op needs of the pass that is rewriting it."""
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
-        """The derived form of function `name`; `pattern` says which arguments take part, and how."""
+        """The derived form of function `name`; `pattern` says which arguments take part and how."""
         ...
 
     @property
