@@ -3,6 +3,7 @@
 import functools
 import operator
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -510,6 +511,53 @@ def test_negative_indices_may_be_out_of_range():
     same(got, A([7, 1], np.int32))
 
 
+@pytest.mark.parametrize("mode", [None, "drop", "clip"])
+@pytest.mark.parametrize(
+    "index", [i[A([0, 2, 0, 7, -9])], i[A([1, 9, 1]), A([3, 3, 3])], i[5]], ids=text
+)
+def test_updates_as_jax_does(index, mode):
+    """Elements named twice, and places out of range."""
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
+    x = numbers((3, 4))
+    for method in ("add", "multiply", "min", "max", "divide", "power", "subtract", "set"):
+        there = x.shape[len(index) if isinstance(index, tuple) else 1 :]
+        values = np.float32(1.5) if method == "set" else np.full(there, 2, np.float32)
+        theirs = getattr(jax.numpy.asarray(x).at[index], method)(values, mode=mode)
+        ours = getattr(jnp.asarray(x).at[index], method)(values, mode=mode)
+        np.testing.assert_allclose(ours, np.asarray(theirs), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "dtype, values",
+    [
+        ("int32", 1.5),
+        ("int32", np.float32(1.5)),
+        ("int8", 300),
+        ("uint8", -1),
+        ("int16", np.int32(70000)),
+        ("float16", np.float32(1.1)),
+        ("float32", np.float64(1.1)),
+        ("float32", 3),
+        ("bool", 2),
+        ("bool", True),
+        ("complex64", 1.5),
+        ("float32", 1 + 2j),
+    ],
+    ids=str,
+)
+def test_values_convert_as_jax_does(dtype, values):
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
+    with warnings.catch_warnings(record=True) as theirs:
+        warnings.simplefilter("always")
+        expected = jax.numpy.zeros(2, dtype).at[0].set(values)
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        got = jnp.zeros(2, dtype).at[0].set(values)
+    same(got, np.asarray(expected))
+    assert bool(ours) == bool(theirs)
+    assert all(w.category is FutureWarning and w.filename == __file__ for w in ours)
+
+
 DIFFERENTIATED = [
     i[1],
     i[1, ::-2],
@@ -611,7 +659,7 @@ def test_refused_updates():
         x.at[0].set(np.ones(2))
     with pytest.raises(ValueError, match=r"add: values of shape \(1,\) do not broadcast"):
         x.at[0, 0].add(np.ones(1))
-    with pytest.raises(ValueError, match="get: mode must be one of 'clip', .*, got 'wrap'"):
+    with pytest.raises(ValueError, match=r"get: mode must be one of 'clip', .*, got 'wrap'"):
         x.at[0].get(mode="wrap")
     with pytest.raises(TypeError, match="set: values: expected an array or a number, got None"):
         x.at[0].set(None)

@@ -282,12 +282,11 @@ class _Parser:
         self._add(n, Dim(0, n, indices=indices))
         if isinstance(indices, ConcreteArray):
             indices = indices.value
-        if isinstance(indices, np.ndarray):
-            nearest = np.clip(indices, 0, max(n - 1, 0))
-            self.parts.outside |= not np.array_equal(nearest, indices)
-            indices = nearest
-        else:
+        if not isinstance(indices, np.ndarray):
             self.parts.known = False
+        elif indices.size and not 0 <= indices.min() <= indices.max() < n:
+            self.parts.outside = True
+            indices = np.clip(indices, 0, n - 1)
         self.parts.for_numpy.append(indices)
 
     def _place_block(self) -> None:
@@ -348,8 +347,9 @@ def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarr
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(n))
     places = indices.astype(np.int64)
-    if wrap:
-        places = np.where(places < 0, places + n, places)
-    # One place out of range at either end stands for all, so that 32 bits do.
-    places = np.clip(places, -1, n)
+    if places.size and not 0 <= places.min() <= places.max() < n:
+        if wrap:
+            places = np.where(places < 0, places + n, places)
+        # One place out of range at either end stands for all, so that 32 bits do.
+        places = np.clip(places, -1, n)
     return places if n > np.iinfo(np.int32).max else places.astype(np.int32)

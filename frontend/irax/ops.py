@@ -1,0 +1,210 @@
+"""Segment sums and the like, and the functions that changed copies were made with before `.at`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, errors
+from irax.array import Array, as_array
+
+__all__ = [
+    "index",
+    "index_add",
+    "index_max",
+    "index_min",
+    "index_mul",
+    "index_update",
+    "segment_max",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+]
+
+# ---- segments ------------------------------------------------------------------------------------
+
+
+def segment_sum(
+    data: Any,
+    segment_ids: Any,
+    num_segments: int | None = None,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The sums of the rows of `data` that have the same number.
+
+    Args:
+        data: shape (n, ...).
+        segment_ids: integers of shape (n,), the number of each row's segment. Rows whose number is
+            negative or not below `num_segments` are left out.
+        num_segments: how many segments there are; by default just enough, which takes known ids.
+        indices_are_sorted: the ids are in ascending order.
+        unique_indices: no id occurs twice.
+        mode: what becomes of ids out of range, as in `x.at[...].add`.
+
+    Returns:
+        An array of shape (num_segments, ...) and the dtype of `data`.
+
+    Raises:
+        ConcretizationTypeError: no `num_segments` for ids that are traced.
+        TypeError: ids that are not integers.
+        ValueError: the shapes of `data` and `segment_ids` do not go together.
+
+    >>> segment_sum(jnp.arange(5), jnp.array([0, 0, 1, 1, 2]))
+    Array([1, 5, 4], dtype=int32)
+    """
+    options = (indices_are_sorted, unique_indices, mode)
+    return _segments("segment_sum", "add", 0, data, segment_ids, num_segments, options)
+
+
+def segment_prod(
+    data: Any,
+    segment_ids: Any,
+    num_segments: int | None = None,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The products of the rows of `data` that have the same number; see `segment_sum`.
+
+    >>> segment_prod(jnp.arange(4), jnp.array([0, 1, 1, 1]))
+    Array([0, 6], dtype=int32)
+    """
+    options = (indices_are_sorted, unique_indices, mode)
+    return _segments("segment_prod", "multiply", 1, data, segment_ids, num_segments, options)
+
+
+def segment_max(
+    data: Any,
+    segment_ids: Any,
+    num_segments: int | None = None,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The maxima of the rows of `data` that have the same number; see `segment_sum`.
+
+    A segment without rows has the smallest value of the dtype, -inf for floats.
+
+    >>> segment_max(jnp.arange(4), jnp.array([0, 0, 1, 1]))
+    Array([1, 3], dtype=int32)
+    """
+    options = (indices_are_sorted, unique_indices, mode)
+    start = _extreme(as_array(data, "segment_max: data").dtype, largest=False)
+    return _segments("segment_max", "max", start, data, segment_ids, num_segments, options)
+
+
+def segment_min(
+    data: Any,
+    segment_ids: Any,
+    num_segments: int | None = None,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The minima of the rows of `data` that have the same number; see `segment_sum`.
+
+    A segment without rows has the largest value of the dtype, inf for floats.
+
+    >>> segment_min(jnp.arange(4), jnp.array([0, 0, 1, 1]))
+    Array([0, 2], dtype=int32)
+    """
+    options = (indices_are_sorted, unique_indices, mode)
+    start = _extreme(as_array(data, "segment_min: data").dtype, largest=True)
+    return _segments("segment_min", "min", start, data, segment_ids, num_segments, options)
+
+
+def _extreme(dtype: np.dtype[Any], largest: bool) -> Any:
+    if dtype == np.bool_:
+        return largest
+    if dtypes.issubdtype(dtype, np.inexact):
+        return np.inf if largest else -np.inf
+    limits = dtypes.iinfo(dtype)
+    return limits.max if largest else limits.min
+
+
+def _segments(
+    what: str,
+    method: str,
+    start: Any,
+    data: Any,
+    segment_ids: Any,
+    num_segments: int | None,
+    options: tuple[bool, bool, Any],
+) -> Array:
+    data = as_array(data, f"{what}: data")
+    ids = as_array(segment_ids, f"{what}: segment_ids")
+    if not dtypes.issubdtype(ids.dtype, np.integer):
+        raise TypeError(f"{what}: segment_ids must have an integer dtype, got {ids.aval}")
+    if not data.ndim or ids.ndim != 1 or ids.shape[0] != data.shape[0]:
+        raise ValueError(
+            f"{what}: segment_ids must have a number for each row of data, so shape (n,) for data "
+            f"of shape (n, ...); got {ids.shape} for {data.shape}"
+        )
+    if num_segments is None:
+        num_segments = _needed(what, ids)
+    elif num_segments < 0:
+        raise ValueError(f"{what}: num_segments must not be negative, got {num_segments}")
+    out = jnp.full((num_segments, *data.shape[1:]), start, data.dtype)
+    if not num_segments:
+        return out
+    is_sorted, unique, mode = options
+    return getattr(out.at[ids], method)(
+        data,
+        indices_are_sorted=is_sorted,
+        unique_indices=unique,
+        mode=mode,
+        wrap_negative_indices=False,
+    )
+
+
+def _needed(what: str, ids: Array) -> int:
+    why = f"{what} needs num_segments=..., or the segment_ids to count them"
+    values = ids.concrete(why, errors.ConcretizationTypeError)
+    return int(values.max(initial=-1)) + 1
+
+
+# ---- before .at ----------------------------------------------------------------------------------
+
+
+class _Index:
+    """`index[1:, 0]` is the index that stands between the brackets."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
+index = _Index()
+"""Makes indices for the functions below: `index_add(x, index[1:, 0], y)`."""
+
+
+def index_update(x: Any, idx: Any, y: Any, **options: Any) -> Array:
+    """A copy of `x` with `y` at `idx`: an old spelling of `x.at[idx].set(y)`.
+
+    >>> index_update(jnp.array([1, 2, 3]), 0, 123)
+    Array([123,   2,   3], dtype=int32)
+    """
+    return as_array(x, "index_update: x").at[idx].set(y, **options)
+
+
+def index_add(x: Any, idx: Any, y: Any, **options: Any) -> Array:
+    """A copy of `x` with `y` added at `idx`: an old spelling of `x.at[idx].add(y)`."""
+    return as_array(x, "index_add: x").at[idx].add(y, **options)
+
+
+def index_mul(x: Any, idx: Any, y: Any, **options: Any) -> Array:
+    """A copy of `x` multiplied by `y` at `idx`: an old spelling of `x.at[idx].multiply(y)`."""
+    return as_array(x, "index_mul: x").at[idx].multiply(y, **options)
+
+
+def index_min(x: Any, idx: Any, y: Any, **options: Any) -> Array:
+    """A copy of `x`, no larger than `y` at `idx`: an old spelling of `x.at[idx].min(y)`."""
+    return as_array(x, "index_min: x").at[idx].min(y, **options)
+
+
+def index_max(x: Any, idx: Any, y: Any, **options: Any) -> Array:
+    """A copy of `x`, no smaller than `y` at `idx`: an old spelling of `x.at[idx].max(y)`."""
+    return as_array(x, "index_max: x").at[idx].max(y, **options)
