@@ -113,13 +113,13 @@ def evaluate_value(
         if current in known:
             pending.pop()
             continue
-        if mlir.is_argument(current):
+        operation = mlir.definition(current)
+        if operation is None:
             found = argument(current)
             if found is None:
                 return None
             known[current] = found
             continue
-        operation = mlir.producer(current)
         missing = [v for v in operation.operands if v not in known]
         if missing:
             pending.extend(missing)

@@ -482,12 +482,6 @@ def callee(call: Operation) -> str:
     return attribute.value
 
 
-def producer(value: Value) -> Operation:
-    """The operation that a value, not an argument, is a result of."""
-    owner: Any = value.owner
-    return owner.operation
-
-
 def is_argument(value: Value) -> bool:
     """True for an argument of a block, False for the result of an operation."""
     return isinstance(value, ir.BlockArgument)

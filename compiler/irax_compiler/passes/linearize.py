@@ -129,7 +129,7 @@ class Residuals:
         if value in self._seen:
             return
         self._seen.add(value)
-        operation = None if mlir.is_argument(value) else mlir.producer(value)
+        operation = mlir.definition(value)
         if operation is not None and operation.name in RECOMPUTED:
             for operand in operation.operands:
                 self._add(operand)

@@ -29,7 +29,7 @@ def bounds(x: Value, depth: int = _DEPTH) -> Bounds:
     """Bounds of an array of integers; those of its dtype where nothing else is known."""
     info = np.iinfo(dtype_of(x))
     least, greatest = info.min, min(info.max, np.iinfo(np.int64).max)
-    if not mlir.is_argument(x) and depth and np.prod(shape_of(x)) <= _SIZE:
+    if depth and np.prod(shape_of(x)) <= _SIZE:
         low, high = _of_result(x, depth) or (np.array(1), np.array(0))
         # Beyond the dtype's own bounds the operation wraps around.
         if np.all(low >= least) and np.all(low <= high) and np.all(high <= greatest):
@@ -38,7 +38,9 @@ def bounds(x: Value, depth: int = _DEPTH) -> Bounds:
 
 
 def _of_result(x: Value, depth: int) -> Bounds | None:
-    operation = mlir.producer(x)
+    operation = mlir.definition(x)
+    if operation is None:
+        return None
     try:
         op = read(operation)
     except UnsupportedOp:
