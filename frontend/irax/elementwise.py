@@ -6,15 +6,17 @@ written down as operations of their own.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from irax_compiler.ops import conversion, shape
-from irax_compiler.ops.core import Op
 
 from irax import dtypes
 from irax.array import Array, ConcreteArray, as_array
 from irax.tracing import bind, current_trace
+from irax_compiler.ops import conversion, shape
+from irax_compiler.ops.core import Op
 
 
 def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
@@ -45,24 +47,41 @@ def broadcast_to(x: Array, target: tuple[int, ...]) -> Array:
     return bind(op, x, weak_type=x.weak_type)
 
 
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to together.
 
     Raises:
-        ValueError: they do not fit.
+        ValueError: they do not fit. The message begins with `what`, the function's name.
     """
     if len(set(shapes)) == 1:
         return shapes[0]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        listed = ", ".join(map(str, shapes))
-        raise ValueError(f"shapes {listed} cannot be broadcast together") from None
+        listed = " and ".join(map(str, shapes))
+        raise ValueError(
+            f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
+            "dimensions, sizes must be equal or 1"
+        ) from None
+
+
+def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
+    """The operands as arrays.
+
+    Raises:
+        TypeError: one is a list, a string, ...; the message names it and the function, `what`.
+    """
+    try:
+        return [x if isinstance(x, Array) else as_array(x) for x in operands]
+    except TypeError:
+        for position, x in enumerate(operands):
+            as_array(x, f"{what}: argument {position}")
+        raise
 
 
 def promote_dtypes(*operands: Any, what: str) -> list[Array]:
     """The operands as arrays of their common dtype."""
-    arrays = [as_array(x, what) for x in operands]
+    arrays = as_arrays(operands, what)
     dtype, weak = dtypes.lattice_result_type(*arrays)
     return [convert(x, dtype, weak) for x in arrays]
 
@@ -70,28 +89,70 @@ def promote_dtypes(*operands: Any, what: str) -> list[Array]:
 def promote(*operands: Any, what: str) -> list[Array]:
     """The operands as arrays of their common dtype and shape."""
     arrays = promote_dtypes(*operands, what=what)
-    target = broadcast_shapes(*(x.shape for x in arrays))
+    target = broadcast_shapes(*(x.shape for x in arrays), what=what)
     return [broadcast_to(x, target) for x in arrays]
 
 
-def apply(op: Op, *operands: Any, what: str, dtype_kind: type | None = None) -> Array:
+Kinds = type | tuple[type, ...]
+"""Kinds of dtypes, as abstract NumPy types: `np.integer`, `(np.integer, np.bool)`."""
+
+
+def check_dtype(what: str, dtype: np.dtype[Any], accepts: Kinds) -> None:
+    """Raises TypeError if a function cannot take a dtype: the message names both."""
+    if not _accepted(dtype, accepts):
+        kinds = accepts if isinstance(accepts, tuple) else (accepts,)
+        listed = " or ".join(_KIND_NAMES[kind] for kind in kinds)
+        raise TypeError(
+            f"{what}: expected arrays of {listed}, got {dtype}; convert with .astype(...)"
+        )
+
+
+@functools.cache
+def _accepted(dtype: np.dtype[Any], accepts: Kinds) -> bool:
+    kinds = accepts if isinstance(accepts, tuple) else (accepts,)
+    return any(dtypes.issubdtype(dtype, kind) for kind in kinds)
+
+
+_KIND_NAMES = {
+    np.bool: "booleans",
+    np.integer: "integers",
+    np.signedinteger: "signed integers",
+    np.floating: "floats",
+    np.complexfloating: "complex numbers",
+    np.inexact: "floats or complex numbers",
+    np.number: "numbers",
+}
+
+
+def apply(
+    op: Op,
+    *operands: Any,
+    what: str,
+    dtype_kind: type | None = None,
+    accepts: Kinds | None = None,
+) -> Array:
     """An elementwise op on operands of any dtypes and shapes that go together.
 
-    With `dtype_kind=np.inexact`, integers and booleans become floats first.
+    With `dtype_kind=np.inexact`, integers and booleans become floats first. What the function is
+    called, errors say by `what`; dtypes that are none of `accepts` are a TypeError.
     """
-    arrays = [as_array(x, what) for x in operands]
+    arrays = as_arrays(operands, what)
     dtype, weak = dtypes.lattice_result_type(*arrays)
-    if dtype_kind is np.inexact and not dtypes.issubdtype(dtype, np.inexact):
+    if dtype_kind is np.inexact and not _accepted(dtype, np.inexact):
         dtype = dtypes.default_float()
+    if accepts is not None:
+        check_dtype(what, dtype, accepts)
     if current_trace() is None:
         values = [_elements(x, dtype) for x in arrays]
-        broadcast_shapes(*(v.shape for v in values))
+        if len(values) > 1:
+            broadcast_shapes(*(v.shape for v in values), what=what)
         with np.errstate(all="ignore"):
-            result = op.evaluate(*values)
-        return ConcreteArray(np.asarray(result), weak)
+            result = np.asarray(op.evaluate(*values))
+        return ConcreteArray(result, weak and result.dtype == dtype)
     arrays = [convert(x, dtype, weak) for x in arrays]
-    target = broadcast_shapes(*(x.shape for x in arrays))
-    return bind(op, *(broadcast_to(x, target) for x in arrays), weak_type=weak)
+    target = broadcast_shapes(*(x.shape for x in arrays), what=what)
+    result = bind(op, *(broadcast_to(x, target) for x in arrays), weak_type=weak)
+    return result if not weak or result.dtype == dtype else result.with_weak_type(False)
 
 
 def _elements(x: Array, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -1,0 +1,153 @@
+"""Sums of products over shared dimensions."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import convert
+from irax.lax.elementwise import strict
+from irax.lax.structure import array_of
+from irax.tracing import bind
+from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops import dot as ops
+
+
+class Precision(enum.Enum):
+    """How exactly hardware that can trade exactness for speed is to multiply floats."""
+
+    DEFAULT = "DEFAULT"
+    HIGH = "HIGH"
+    HIGHEST = "HIGHEST"
+
+
+_BY_NAME = {
+    None: None,
+    "default": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "high": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+}
+
+PrecisionLike = Precision | str | tuple[Any, Any] | None
+"""A `Precision`, its name, or one for each operand."""
+
+DotDimensionNumbers = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
+"""((lhs contracting, rhs contracting), (lhs batching, rhs batching))."""
+
+
+def _precision(what: str, precision: PrecisionLike) -> tuple[str, str] | None:
+    pair = precision if isinstance(precision, tuple | list) else (precision, precision)
+    try:
+        left, right = (p if isinstance(p, Precision) else _BY_NAME[p] for p in pair)
+    except (KeyError, ValueError, TypeError):
+        names = ", ".join(repr(name) for name in _BY_NAME)
+        raise ValueError(
+            f"{what}: precision must be a lax.Precision, one of {names}, or a pair of these, got "
+            f"{precision!r}"
+        ) from None
+    if left is None and right is None:
+        return None
+    return (left or Precision.DEFAULT).value, (right or Precision.DEFAULT).value
+
+
+def dot_general(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """Products of elements, summed over the contracting dimensions, for each index of the batching.
+
+    Args:
+        lhs: an array.
+        rhs: an array of the same dtype.
+        dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
+        precision: how exactly the hardware is to multiply.
+        preferred_element_type: the dtype of the sums, and so of the result.
+
+    Returns:
+        The batching dimensions, then the remaining ones of `lhs`, then those of `rhs`.
+
+    Raises:
+        TypeError: different dtypes, or dimensions of different sizes.
+
+    >>> x = irax.numpy.ones((2, 3))
+    >>> irax.lax.dot_general(x, x, (((1,), (1,)), ((0,), (0,))))
+    Array([3., 3.], dtype=float32)
+    """
+    what = "lax.dot_general"
+    x, y = array_of(what, lhs), array_of(what, rhs)
+    if x.dtype != y.dtype:
+        x, y = strict(what, x, y)
+    (x_contract, y_contract), (x_batch, y_batch) = (
+        tuple(tuple(map(operator.index, side)) for side in pair) for pair in dimension_numbers
+    )
+    for left, right, kind in ((x_contract, y_contract, "contract"), (x_batch, y_batch, "batch")):
+        sizes = [x.shape[d] for d in left], [y.shape[d] for d in right]
+        if sizes[0] != sizes[1]:
+            raise TypeError(
+                f"{what}: shapes {x.shape} and {y.shape} do not fit: the {kind}ing dimensions "
+                f"{left} and {right} must have the same sizes, got {sizes[0]} and {sizes[1]}"
+            )
+    weak = x.weak_type and y.weak_type and preferred_element_type is None
+    dtype = x.dtype
+    if preferred_element_type is not None:
+        dtype = dtypes.canonicalize_dtype(preferred_element_type)
+    if x.dtype == np.bool and dtype == np.bool:  # whether any product is True
+        x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
+        return convert(dot_general(x, y, dimension_numbers), dtype)
+    dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
+    op = ops.DotGeneral(dims, dtype, _precision(what, precision), None)
+    return bind(op, x, y, weak_type=weak)
+
+
+def dot(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
+    """The product of two vectors or matrices: the last dimension with the first.
+
+    Raises:
+        TypeError: other ranks, different dtypes, or sizes that do not fit.
+
+    >>> irax.lax.dot(irax.numpy.ones((2, 3)), irax.numpy.ones(3))
+    Array([3., 3.], dtype=float32)
+    """
+    what = "lax.dot"
+    x, y = array_of(what, lhs), array_of(what, rhs)
+    if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
+        raise TypeError(
+            f"{what}: shapes {x.shape} and {y.shape} do not fit: expected vectors or matrices, and "
+            "the last dimension of the first as long as the first of the second"
+        )
+    numbers = (((x.ndim - 1,), (0,)), ((), ()))
+    return dot_general(x, y, numbers, precision, preferred_element_type)
+
+
+def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
+    """The products of matrices, in the last two dimensions, one by one along the leading ones."""
+    what = "lax.batch_matmul"
+    x, y = array_of(what, lhs), array_of(what, rhs)
+    if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
+        raise TypeError(
+            f"{what}: shapes {x.shape} and {y.shape} do not fit: expected the same leading "
+            "dimensions, and two more in each"
+        )
+    batch = tuple(range(x.ndim - 2))
+    return dot_general(x, y, (((x.ndim - 1,), (x.ndim - 2,)), (batch, batch)), precision)

@@ -1,0 +1,180 @@
+"""Choosing: between the elements of arrays, and between functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, tree_util
+from irax.array import Array
+from irax.elementwise import apply, as_arrays
+from irax.flat import name_of
+from irax.lax.elementwise import strict
+from irax.lax.structure import array_of
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import comparison
+
+
+def _one_type(what: str, *cases: ArrayLike) -> list[Array]:
+    arrays = strict(what, *cases)
+    if len({x.shape for x in arrays}) > 1:
+        listed = " and ".join(str(x.shape) for x in arrays)
+        raise TypeError(f"{what}: got cases of shapes {listed}; expected one shape")
+    return arrays
+
+
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
+    """`on_true` where `pred` holds, `on_false` elsewhere.
+
+    Args:
+        pred: booleans, of the shape of the cases or a scalar.
+        on_true: an array.
+        on_false: an array of the same shape and dtype.
+
+    Raises:
+        TypeError: shapes or dtypes that differ, or a predicate that is not boolean.
+
+    >>> irax.lax.select(irax.numpy.array([True, False]), irax.numpy.ones(2), irax.numpy.zeros(2))
+    Array([1., 0.], dtype=float32)
+    """
+    return select_n(pred, on_false, on_true)
+
+
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
+    """Elements of the case that `which` has the number of: False and True, or integers.
+
+    Args:
+        which: booleans (for two cases) or integers, of the shape of the cases or a scalar.
+        cases: arrays of one shape and dtype. A number beyond them chooses the last or first.
+
+    Raises:
+        TypeError: shapes or dtypes that differ, or no or too many cases.
+
+    >>> irax.lax.select_n(irax.numpy.array([0, 2]), *(irax.numpy.full(2, n) for n in (7, 8, 9)))
+    Array([7, 9], dtype=int32, weak_type=True)
+    """
+    what = "lax.select"
+    index = array_of(what, which)
+    if not cases:
+        raise TypeError(f"{what}: expected at least one case")
+    arrays = _one_type(what, *cases)
+    shape = arrays[0].shape
+    if index.ndim and index.shape != shape:
+        raise TypeError(
+            f"{what}: the predicate must be a scalar or of shape {shape}, that of the cases, got "
+            f"{index.shape}"
+        )
+    is_bool = index.dtype == np.bool
+    if not (dtypes.issubdtype(index.dtype, np.integer) or (is_bool and len(arrays) <= 2)):
+        raise TypeError(
+            f"{what}: the predicate must be boolean (for two cases) or integer, got {index.dtype} "
+            f"for {len(arrays)} cases"
+        )
+    weak = all(x.weak_type for x in arrays)
+    result = arrays[0]
+    for number, case in enumerate(arrays[1:], 1):
+        chosen = index if is_bool else apply(comparison.less_equal, number, index, what=what)
+        result = bind(comparison.select, chosen, case, result, weak_type=weak)
+    return result
+
+
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
+    """x where it lies between the bounds, otherwise the bound it is beyond.
+
+    Args:
+        min: the lower bound, a scalar or of the shape of `x`.
+        x: an array.
+        max: the upper bound, likewise; it wins where the bounds cross.
+
+    Raises:
+        TypeError: shapes or dtypes that differ.
+
+    >>> irax.lax.clamp(0.0, irax.numpy.array([-1.0, 0.5, 2.0]), 1.0)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    what = "lax.clamp"
+    low, operand, high = strict(what, min, x, max)
+    for bound in (low, high):
+        if bound.ndim and bound.shape != operand.shape:
+            raise TypeError(
+                f"{what}: a bound must be a scalar or of shape {operand.shape}, got {bound.shape}"
+            )
+    return bind(comparison.clamp, low, operand, high, weak_type=operand.weak_type)
+
+
+_MISSING: Any = object()
+
+
+def cond(
+    pred: ArrayLike,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    operand: Any = _MISSING,
+) -> Any:
+    """Calls one of two functions, as a predicate says.
+
+    Where the value of the predicate is known, only that function is called. Where it is traced,
+    both are computed, and their results chosen from: mind functions that do not end, or raise, for
+    operands that they are not meant for; a nan of the function not chosen can reach derivatives.
+
+    Args:
+        pred: a boolean or number scalar; a number holds if it is not 0.
+        true_fun: a function of the operands.
+        false_fun: likewise, with results of the same structure, shapes and dtypes.
+        operands: pytrees of arrays.
+        operand: another way to give one operand.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        TypeError: `pred` is not a scalar; or it is traced, and the functions' results differ in
+            structure, shape or dtype.
+
+    >>> irax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3.0)
+    Array(4., dtype=float32, weak_type=True)
+    """
+    what = "lax.cond"
+    for function in (true_fun, false_fun):
+        if not callable(function):
+            raise TypeError(f"{what}: expected two functions, got {function!r}")
+    if operand is not _MISSING:
+        operands = (*operands, operand)
+    predicate = array_of(what, pred)
+    if predicate.ndim:
+        raise TypeError(f"{what}: the predicate must be a scalar, got shape {predicate.shape}")
+    known = _known(predicate)
+    if known is not None:
+        out = (true_fun if known else false_fun)(*operands)
+        return tree_util.tree_map(lambda leaf: array_of(what, leaf), out)
+    leaves, tree = tree_util.tree_flatten(true_fun(*operands))
+    other_leaves, other_tree = tree_util.tree_flatten(false_fun(*operands))
+    holds = apply(comparison.not_equal, predicate, 0, what=what)
+    names = f"true_fun {name_of(true_fun)} and false_fun {name_of(false_fun)}"
+    if tree != other_tree:
+        raise TypeError(
+            f"{what}: {names} must return the same structure, got {tree} and {other_tree}"
+        )
+    chosen = []
+    for on_true, on_false in zip(leaves, other_leaves, strict=True):
+        x, y = as_arrays([on_true, on_false], what)
+        if x.dtype != y.dtype or x.shape != y.shape:
+            raise TypeError(
+                f"{what}: {names} must return the same types, got {x.aval} and {y.aval}; convert "
+                "one with .astype(...), or broadcast it"
+            )
+        weak = x.weak_type and y.weak_type
+        chosen.append(bind(comparison.select, holds, x, y, weak_type=weak))
+    return tree_util.tree_unflatten(tree, chosen)
+
+
+def _known(predicate: Array) -> bool | None:
+    """Whether a scalar holds, or None where that is not known while tracing."""
+    try:
+        return bool(predicate.concrete("lax.cond", errors.TracerBoolConversionError))
+    except errors.TracerBoolConversionError:
+        return None

@@ -1,0 +1,262 @@
+"""Elementwise functions that are strict: all operands of one dtype, and of one shape or scalars.
+
+Each is a line: its name, the op it applies, the dtypes it takes and what it computes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import Kinds, apply, as_arrays, check_dtype, convert
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import bitwise, comparison, shape, special
+from irax_compiler.ops import elementwise as ew
+from irax_compiler.ops.core import Op
+
+NUMBER: Kinds = np.number
+ORDERED: Kinds = (np.bool, np.integer, np.floating)
+INEXACT: Kinds = np.inexact
+FLOAT: Kinds = np.floating
+INTEGER: Kinds = np.integer
+BITS: Kinds = (np.bool, np.integer)
+ANY: Kinds = (np.bool, np.number)
+
+
+def strict(what: str, *operands: Any) -> list[Array]:
+    """The operands as arrays that may go together in lax.
+
+    Raises:
+        TypeError: they differ in dtype (a Python number takes that of the others, if of their
+            kind), or in shape other than by being scalars or 1 along a dimension.
+    """
+    arrays = as_arrays(operands, what)
+    first = arrays[0].aval
+    if all(x.aval.dtype == first.dtype and x.aval.shape == first.shape for x in arrays):
+        return arrays
+    dtype = dtypes.result_type(*arrays)
+    arrays = [
+        convert(x, dtype, x.weak_type) if x.weak_type and x.dtype.kind == dtype.kind else x
+        for x in arrays
+    ]
+    if len({x.dtype for x in arrays}) > 1:
+        listed = " and ".join(str(x.dtype) for x in arrays)
+        raise TypeError(
+            f"{what}: got dtypes {listed}; expected one dtype: convert with "
+            f"lax.convert_element_type, or call the function of irax.numpy, which promotes"
+        )
+    shapes = [x.shape for x in arrays if x.ndim]
+    if any(len(s) != len(shapes[0]) for s in shapes) or not _fit(shapes):
+        listed = " and ".join(str(x.shape) for x in arrays)
+        raise TypeError(f"{what}: got shapes {listed}; expected one shape, or scalars")
+    return arrays
+
+
+def _fit(shapes: list[tuple[int, ...]]) -> bool:
+    return all(len(set(sizes) - {1}) <= 1 for sizes in zip(*shapes, strict=True))
+
+
+Unary = Callable[[ArrayLike], Array]
+Binary = Callable[[ArrayLike, ArrayLike], Array]
+
+
+def unary(name: str, op: Op, accepts: Kinds, doc: str) -> Unary:
+    """A function of one operand that applies `op`."""
+
+    def function(x: ArrayLike) -> Array:
+        return apply(op, x, what=f"lax.{name}", accepts=accepts)
+
+    return documented(function, name, doc)
+
+
+def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
+    """A function of two operands that applies `op`."""
+
+    def function(x: ArrayLike, y: ArrayLike) -> Array:
+        what = f"lax.{name}"
+        return apply(op, *strict(what, x, y), what=what, accepts=accepts)
+
+    return documented(function, name, doc + "\n\nOperands: one dtype; one shape, or scalars.")
+
+
+def documented(function: Callable[..., Any], name: str, doc: str, module: str = "irax.lax") -> Any:
+    """Gives a function that was made from a table its name and its docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    function.__doc__ = doc
+    return function
+
+
+# ---- arithmetic ----------------------------------------------------------------------------------
+
+add = binary("add", ew.add, NUMBER, "x + y.")
+sub = binary("sub", ew.subtract, NUMBER, "x - y.")
+mul = binary("mul", ew.multiply, NUMBER, "x y.")
+div = binary("div", ew.divide, NUMBER, "x / y; integers are rounded to zero.")
+rem = binary("rem", ew.remainder, NUMBER, "The remainder of x / y, with the sign of x.")
+max = binary("max", ew.maximum, ANY, "The larger one; nan where either is nan.")
+min = binary("min", ew.minimum, ANY, "The smaller one; nan where either is nan.")
+atan2 = binary("atan2", ew.atan2, INEXACT, "The angle, in radians, of the point (y, x).")
+neg = unary("neg", ew.negate, NUMBER, "-x.")
+floor = unary("floor", ew.floor, FLOAT, "The largest integer that is at most x.")
+ceil = unary("ceil", ew.ceil, FLOAT, "The smallest integer that is at least x.")
+is_finite = unary("is_finite", ew.is_finite, FLOAT, "Whether x is neither nan nor infinite.")
+
+_abs = unary("abs", ew.abs, (np.signedinteger, np.inexact), "The absolute value.")
+_sign = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 1; nan for nan.")
+
+
+def abs(x: ArrayLike) -> Array:
+    """The absolute value of signed numbers."""
+    return _abs(x)
+
+
+def sign(x: ArrayLike) -> Array:
+    """-1, 0 or 1 by the sign of x; nan for nan."""
+    (x,) = as_arrays([x], "lax.sign")
+    if dtypes.issubdtype(x.dtype, np.unsignedinteger):
+        return convert(apply(comparison.not_equal, x, 0, what="lax.sign"), x.dtype, x.weak_type)
+    return _sign(x)
+
+
+class RoundingMethod(enum.IntEnum):
+    """Where `round` takes what lies halfway between two integers."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
+    """The nearest integer, as a float; halves go away from zero, or to the even one."""
+    to_even = rounding_method == RoundingMethod.TO_NEAREST_EVEN
+    op = ew.round_nearest_even if to_even else ew.round_nearest_afz
+    return apply(op, x, what="lax.round", accepts=FLOAT)
+
+
+def pow(x: ArrayLike, y: ArrayLike) -> Array:
+    """x to the power y; a Python int y is `integer_pow`, and an integer array takes x's dtype."""
+    if isinstance(y, int) and not isinstance(y, bool):
+        return integer_pow(x, y)
+    base, exponent = as_arrays([x, y], "lax.pow")
+    check_dtype("lax.pow", base.dtype, INEXACT)
+    if dtypes.issubdtype(exponent.dtype, np.integer):
+        exponent = convert(exponent, base.dtype)
+    return apply(ew.power, *strict("lax.pow", base, exponent), what="lax.pow")
+
+
+def integer_pow(x: ArrayLike, y: int) -> Array:
+    """x to the power of an int, by multiplications: exact for integers, differentiable at 0.
+
+    Raises:
+        TypeError: a negative power of an integer.
+
+    >>> irax.lax.integer_pow(3, 4)
+    Array(81, dtype=int32, weak_type=True)
+    """
+    what = "lax.integer_pow"
+    (base,) = as_arrays([x], what)
+    check_dtype(what, base.dtype, NUMBER)
+    if y < 0:
+        if not dtypes.issubdtype(base.dtype, np.inexact):
+            raise TypeError(
+                f"{what}: integers cannot be raised to negative powers, got {base.aval} to the "
+                f"power {y}; make the base a float"
+            )
+        return reciprocal(integer_pow(base, -y))
+    if y == 0:
+        return bind(shape.Constant(np.ones(base.shape, base.dtype)), weak_type=base.weak_type)
+    # Square and multiply, from the highest bit of y down.
+    result = base
+    for bit in bin(y)[3:]:
+        result = apply(ew.multiply, result, result, what=what)
+        if bit == "1":
+            result = apply(ew.multiply, result, base, what=what)
+    return result
+
+
+def square(x: ArrayLike) -> Array:
+    """x x."""
+    return integer_pow(x, 2)
+
+
+def reciprocal(x: ArrayLike) -> Array:
+    """1 / x."""
+    (x,) = as_arrays([x], "lax.reciprocal")
+    check_dtype("lax.reciprocal", x.dtype, INEXACT)
+    return apply(ew.divide, convert(as_array(1.0), x.dtype, x.weak_type), x, what="lax.reciprocal")
+
+
+# ---- exponentials, roots, trigonometry, special functions ----------------------------------------
+
+exp = unary("exp", ew.exponential, INEXACT, "e to the power x.")
+expm1 = unary("expm1", ew.exponential_minus_one, INEXACT, "exp(x) - 1, accurate near 0.")
+log = unary("log", ew.log, INEXACT, "The natural logarithm.")
+log1p = unary("log1p", ew.log_plus_one, INEXACT, "log(1 + x), accurate near 0.")
+sqrt = unary("sqrt", ew.sqrt, INEXACT, "The square root.")
+rsqrt = unary("rsqrt", ew.rsqrt, INEXACT, "1 / sqrt(x).")
+cbrt = unary("cbrt", ew.cbrt, FLOAT, "The cube root.")
+logistic = unary("logistic", ew.logistic, INEXACT, "1 / (1 + exp(-x)).")
+sin = unary("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
+cos = unary("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
+tan = unary("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
+tanh = unary("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
+sinh = unary("sinh", special.sinh, INEXACT, "The hyperbolic sine.")
+cosh = unary("cosh", special.cosh, INEXACT, "The hyperbolic cosine.")
+asin = unary("asin", special.asin, INEXACT, "The angle whose sine is x.")
+acos = unary("acos", special.acos, INEXACT, "The angle whose cosine is x.")
+atan = unary("atan", special.atan, INEXACT, "The angle whose tangent is x.")
+asinh = unary("asinh", special.asinh, INEXACT, "The number whose hyperbolic sine is x.")
+acosh = unary("acosh", special.acosh, INEXACT, "The number whose hyperbolic cosine is x.")
+atanh = unary("atanh", special.atanh, INEXACT, "The number whose hyperbolic tangent is x.")
+erf = unary("erf", special.erf, FLOAT, "The error function.")
+erfc = unary("erfc", special.erfc, FLOAT, "1 - erf(x), accurate for large x.")
+erf_inv = unary("erf_inv", special.erf_inv, FLOAT, "The number whose erf is x.")
+lgamma = unary("lgamma", special.lgamma, FLOAT, "The logarithm of the absolute gamma function.")
+digamma = unary("digamma", special.digamma, FLOAT, "The derivative of lgamma.")
+polygamma = binary("polygamma", special.polygamma, FLOAT, "Derivative number m of digamma, at x.")
+zeta = binary("zeta", special.zeta, FLOAT, "The Hurwitz zeta function of exponent x and shift q.")
+
+
+def exp2(x: ArrayLike) -> Array:
+    """2 to the power x."""
+    (x,) = as_arrays([x], "lax.exp2")
+    check_dtype("lax.exp2", x.dtype, INEXACT)
+    return apply(ew.power, convert(as_array(2.0), x.dtype, x.weak_type), x, what="lax.exp2")
+
+
+# ---- comparisons ---------------------------------------------------------------------------------
+
+eq = binary("eq", comparison.equal, ANY, "x == y.")
+ne = binary("ne", comparison.not_equal, ANY, "x != y.")
+lt = binary("lt", comparison.less, ORDERED, "x < y.")
+le = binary("le", comparison.less_equal, ORDERED, "x <= y.")
+gt = binary("gt", comparison.greater, ORDERED, "x > y.")
+ge = binary("ge", comparison.greater_equal, ORDERED, "x >= y.")
+
+# ---- bits ----------------------------------------------------------------------------------------
+
+bitwise_and = binary("bitwise_and", bitwise.and_, BITS, "The bits set in both.")
+bitwise_or = binary("bitwise_or", bitwise.or_, BITS, "The bits set in either.")
+bitwise_xor = binary("bitwise_xor", bitwise.xor, BITS, "The bits set in one but not the other.")
+bitwise_not = unary("bitwise_not", bitwise.not_, BITS, "The bits that are not set.")
+population_count = unary("population_count", bitwise.popcnt, INTEGER, "How many bits are set.")
+clz = unary("clz", bitwise.count_leading_zeros, INTEGER, "How many bits before the first set one.")
+shift_left = binary("shift_left", bitwise.shift_left, INTEGER, "x with its bits moved up by y.")
+shift_right_arithmetic = binary(
+    "shift_right_arithmetic",
+    bitwise.shift_right_arithmetic,
+    INTEGER,
+    "x with its bits moved down by y; copies of the sign bit come in.",
+)
+shift_right_logical = binary(
+    "shift_right_logical",
+    bitwise.shift_right_logical,
+    INTEGER,
+    "x with its bits moved down by y; zeros come in.",
+)

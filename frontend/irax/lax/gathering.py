@@ -1,0 +1,269 @@
+"""Reading and writing windows of an array at computed places, in their general forms."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import apply, as_arrays, broadcast_to, convert
+from irax.lax.structure import array_of, broadcast_in_dim, full
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import comparison, reduction, windows
+from irax_compiler.ops import gather as gather_ops
+from irax_compiler.ops import scatter as scatter_ops
+
+Dimensions = Sequence[int]
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """How operand, indices and result of a `gather` go together.
+
+    The last dimension of the indices holds the index vectors.
+    """
+
+    offset_dims: Dimensions
+    """The dimensions of the result along which a window extends."""
+    collapsed_slice_dims: Dimensions
+    """The dimensions of the operand, with windows of size 1, that the result does not have."""
+    start_index_map: Dimensions
+    """The operand's dimension that each element of an index vector is a place in."""
+    operand_batching_dims: Dimensions = ()
+    """The dimensions of the operand that go along with ..."""
+    start_indices_batching_dims: Dimensions = ()
+    """... these dimensions of the indices."""
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """How operand, indices and updates of a `scatter` go together.
+
+    The last dimension of the indices holds the index vectors.
+    """
+
+    update_window_dims: Dimensions
+    """The dimensions of the updates along which a window extends."""
+    inserted_window_dims: Dimensions
+    """The dimensions of the operand, with windows of size 1, that the updates do not have."""
+    scatter_dims_to_operand_dims: Dimensions
+    """The operand's dimension that each element of an index vector is a place in."""
+    operand_batching_dims: Dimensions = ()
+    """The dimensions of the operand that go along with ..."""
+    scatter_indices_batching_dims: Dimensions = ()
+    """... these dimensions of the indices."""
+
+
+class GatherScatterMode(enum.Enum):
+    """What becomes of windows that do not lie within the operand."""
+
+    CLIP = "clip"
+    """They are moved to where they do."""
+    FILL_OR_DROP = "fill"
+    """A gather gives a fill value for them; a scatter leaves them out."""
+    PROMISE_IN_BOUNDS = "promise_in_bounds"
+    """There are none."""
+
+    @staticmethod
+    def from_any(mode: GatherScatterMode | str | None) -> GatherScatterMode:
+        """The mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds"."""
+        if isinstance(mode, GatherScatterMode):
+            return mode
+        if mode is None or mode == "drop":
+            return GatherScatterMode.FILL_OR_DROP
+        try:
+            return GatherScatterMode(mode)
+        except ValueError:
+            raise ValueError(
+                f"mode must be 'clip', 'fill', 'drop' or 'promise_in_bounds', got {mode!r}"
+            ) from None
+
+
+def _integers(what: str, indices: ArrayLike) -> Array:
+    array = array_of(what, indices)
+    if not dtypes.issubdtype(array.dtype, np.integer) or not array.ndim:
+        raise TypeError(
+            f"{what}: indices must be integers, with a last dimension for the index vectors, got "
+            f"{array.aval}"
+        )
+    return array
+
+
+def _ints(values: Dimensions) -> tuple[int, ...]:
+    return tuple(map(operator.index, values))
+
+
+def gather(
+    operand: ArrayLike,
+    start_indices: ArrayLike,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[int],
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: GatherScatterMode | str | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """Windows of the operand that begin at the index vectors.
+
+    Args:
+        operand: an array.
+        start_indices: integers; the last dimension holds the index vectors.
+        dimension_numbers: how the dimensions go together.
+        slice_sizes: the size of a window in each dimension of the operand.
+        unique_indices: the caller's word that no two windows overlap; of no effect.
+        indices_are_sorted: the caller's word that index vectors ascend.
+        mode: what becomes of windows beyond the operand; by default they are filled.
+        fill_value: with what; by default nan, the smallest signed or largest unsigned integer, or
+            True.
+
+    Raises:
+        TypeError: indices that are not integers, or numbers that do not fit the shapes.
+
+    >>> numbers = GatherDimensionNumbers((), (0,), (0,))
+    >>> irax.lax.gather(irax.numpy.arange(4) * 10, irax.numpy.array([[3], [1]]), numbers, (1,))
+    Array([30, 10], dtype=int32)
+    """
+    what = "lax.gather"
+    x, indices = array_of(what, operand), _integers(what, start_indices)
+    parsed = GatherScatterMode.from_any(mode)
+    numbers = GatherDimensionNumbers(*map(_ints, dimension_numbers))
+    sizes = _ints(slice_sizes)
+    if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
+        raise TypeError(
+            f"{what}: slice_sizes {sizes} do not fit shape {x.shape}: expected a size for each "
+            "dimension, none larger than its size"
+        )
+    dims = windows.WindowDims(
+        _ints(numbers.offset_dims),
+        _ints(numbers.collapsed_slice_dims),
+        _ints(numbers.operand_batching_dims),
+        _ints(numbers.start_indices_batching_dims),
+        _ints(numbers.start_index_map),
+        index_vector_dim=indices.ndim - 1,
+    )
+    op = gather_ops.Gather(dims, sizes, indices_are_sorted)
+    found = bind(op, x, indices, weak_type=x.weak_type)
+    if parsed is not GatherScatterMode.FILL_OR_DROP or not dims.index_map:
+        return found
+    inside = _inside(indices, [x.shape[d] - sizes[d] for d in dims.index_map])
+    batch = [d for d in range(found.ndim) if d not in dims.window_dims]
+    inside = broadcast_in_dim(inside, found.shape, batch)
+    fill = default_fill(x.dtype) if fill_value is None else fill_value
+    fill = convert(array_of(what, fill), x.dtype, x.weak_type)
+    return bind(comparison.select, inside, found, full(found.shape, fill), weak_type=x.weak_type)
+
+
+def default_fill(dtype: np.dtype[Any]) -> Any:
+    if dtypes.issubdtype(dtype, np.inexact):
+        return np.nan
+    if dtype == np.bool:
+        return True
+    info = dtypes.iinfo(dtype)
+    value = info.min if dtypes.issubdtype(dtype, np.signedinteger) else info.max
+    return np.array(value, dtype)
+
+
+def _limits(indices: Array, limits: Sequence[int]) -> Array:
+    """The largest start in each dimension, in the dtype of the indices."""
+    most = dtypes.iinfo(indices.dtype).max
+    return array_of("limits", np.array([min(n, most) for n in limits], indices.dtype))
+
+
+def _inside(indices: Array, limits: Sequence[int]) -> Array:
+    """Whether windows that begin at the index vectors lie within the operand."""
+    low = apply(comparison.greater_equal, indices, 0, what="gather")
+    high = apply(comparison.less_equal, indices, _limits(indices, limits), what="gather")
+    both = low & high
+    true = array_of("gather", np.bool(True))
+    return bind(reduction.Reduce("and", (indices.ndim - 1,)), both, true)
+
+
+def _scatter(
+    name: str,
+    combiner: str,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
+    dimension_numbers: ScatterDimensionNumbers,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: GatherScatterMode | str | None,
+) -> Array:
+    what = f"lax.{name}"
+    x, new = as_arrays([operand, updates], what)
+    indices = _integers(what, scatter_indices)
+    if new.weak_type and new.dtype.kind == x.dtype.kind:
+        new = convert(new, x.dtype)
+    if new.dtype != x.dtype:
+        raise TypeError(f"{what}: updates must have the operand's dtype {x.dtype}, got {new.dtype}")
+    numbers = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
+    dims = windows.WindowDims(
+        _ints(numbers.update_window_dims),
+        _ints(numbers.inserted_window_dims),
+        _ints(numbers.operand_batching_dims),
+        _ints(numbers.scatter_indices_batching_dims),
+        _ints(numbers.scatter_dims_to_operand_dims),
+        index_vector_dim=indices.ndim - 1,
+    )
+    if GatherScatterMode.from_any(mode) is GatherScatterMode.CLIP and dims.index_map:
+        sizes = dims.sizes(x.shape, new.shape)
+        limits = _limits(indices, [x.shape[d] - sizes[d] for d in dims.index_map])
+        limits = broadcast_to(limits, indices.shape)
+        zero = array_of(what, np.zeros((), indices.dtype))
+        indices = bind(comparison.clamp, zero, indices, limits)
+        indices_are_sorted = False
+    op = scatter_ops.Scatter(combiner, dims, indices_are_sorted, unique_indices)
+    return bind(op, x, indices, new, weak_type=x.weak_type)
+
+
+def _scatter_function(name: str, combiner: str, effect: str) -> Any:
+    def function(
+        operand: ArrayLike,
+        scatter_indices: ArrayLike,
+        updates: ArrayLike,
+        dimension_numbers: ScatterDimensionNumbers,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: GatherScatterMode | str | None = None,
+    ) -> Array:
+        return _scatter(
+            name,
+            combiner,
+            operand,
+            scatter_indices,
+            updates,
+            dimension_numbers,
+            indices_are_sorted,
+            unique_indices,
+            mode,
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""The operand, with the updates' windows {effect} what begins at the index vectors.
+
+    Args:
+        operand: an array.
+        scatter_indices: integers; the last dimension holds the index vectors.
+        updates: windows, of the operand's dtype.
+        dimension_numbers: how the dimensions go together.
+        indices_are_sorted: the caller's word that index vectors ascend.
+        unique_indices: the caller's word that no two windows overlap.
+        mode: what becomes of windows beyond the operand; by default they are left out.
+
+    Raises:
+        TypeError: indices that are not integers, another dtype, or numbers that do not fit.
+    """
+    return function
+
+
+scatter = _scatter_function("scatter", "set", "in place of")
+scatter_add = _scatter_function("scatter_add", "add", "added to")
+scatter_mul = _scatter_function("scatter_mul", "multiply", "multiplied with")
+scatter_min = _scatter_function("scatter_min", "minimum", "taken as upper bounds of")
+scatter_max = _scatter_function("scatter_max", "maximum", "taken as lower bounds of")

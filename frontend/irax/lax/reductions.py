@@ -1,0 +1,142 @@
+"""Folding dimensions away, and folding along them step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import Kinds, apply, check_dtype
+from irax.lax.elementwise import BITS, NUMBER, ORDERED, documented
+from irax.lax.slicing import slice_in_dim
+from irax.lax.structure import (
+    array_of,
+    broadcasted_iota,
+    canonical_axes,
+    canonical_axis,
+    concatenate,
+    expand_dims,
+    full,
+    full_like,
+    rev,
+)
+from irax.tracing import bind
+from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops import bitwise, comparison, elementwise, reduction
+
+
+def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
+    """Folds `axes` with a combiner of `irax_compiler.ops.reduction`, from its identity."""
+    if not axes:
+        return x
+    init = as_array(np.asarray(reduction.identity(combiner, x.dtype)).astype(x.dtype))
+    return bind(reduction.Reduce(combiner, axes), x, init, weak_type=x.weak_type)
+
+
+def _reduction(
+    name: str, combiner: str, accepts: Kinds, doc: str
+) -> Callable[[ArrayLike, Sequence[int]], Array]:
+    def function(operand: ArrayLike, axes: Sequence[int]) -> Array:
+        what = f"lax.{name}"
+        x = array_of(what, operand)
+        check_dtype(what, x.dtype, accepts)
+        return fold(x, combiner, canonical_axes(what, tuple(axes), x.ndim))
+
+    return documented(function, name, doc + " The result is without these axes.")
+
+
+reduce_sum = _reduction("reduce_sum", "add", NUMBER, "The sum over some axes.")
+reduce_prod = _reduction("reduce_prod", "multiply", NUMBER, "The product over some axes.")
+reduce_max = _reduction("reduce_max", "maximum", ORDERED, "The largest element over some axes.")
+reduce_min = _reduction("reduce_min", "minimum", ORDERED, "The smallest element over some axes.")
+reduce_and = _reduction("reduce_and", "and", BITS, "The bits set in all elements over some axes.")
+reduce_or = _reduction("reduce_or", "or", BITS, "The bits set in any element over some axes.")
+reduce_xor = _reduction("reduce_xor", "xor", BITS, "The bits set in an odd number of elements.")
+
+
+# ---- where the extremum is -----------------------------------------------------------------------
+
+
+def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
+    """The index of the first largest element along an axis; of the first nan if there is one.
+
+    Raises:
+        ValueError: the axis is empty, or there is no such axis.
+
+    >>> irax.lax.argmax(irax.numpy.array([1, 3, 3]), 0, "int32")
+    Array(1, dtype=int32)
+    """
+    return _first_of("lax.argmax", "maximum", operand, axis, index_dtype)
+
+
+def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
+    """The index of the first smallest element along an axis; of the first nan if there is one.
+
+    Raises:
+        ValueError: the axis is empty, or there is no such axis.
+
+    >>> irax.lax.argmin(irax.numpy.array([3, 1, 1]), 0, "int32")
+    Array(1, dtype=int32)
+    """
+    return _first_of("lax.argmin", "minimum", operand, axis, index_dtype)
+
+
+def _first_of(
+    what: str, combiner: str, operand: ArrayLike, axis: int, index_dtype: DTypeLike
+) -> Array:
+    x = array_of(what, operand)
+    check_dtype(what, x.dtype, ORDERED)
+    axis = canonical_axis(what, axis, x.ndim)
+    dtype = dtypes.canonicalize_dtype(index_dtype)
+    if not x.shape[axis]:
+        raise ValueError(f"{what}: axis {axis} of shape {x.shape} is empty, it has no extremum")
+    extremum = expand_dims(fold(x, combiner, (axis,)), (axis,))
+    attained = apply(comparison.equal, x, extremum, what=what)
+    if dtypes.issubdtype(x.dtype, np.inexact):
+        is_nan = apply(comparison.not_equal, x, x, what=what)
+        attained = apply(bitwise.or_, attained, is_nan, what=what)
+    places = broadcasted_iota(dtype, x.shape, axis)
+    beyond = full(x.shape, x.shape[axis], dtype)
+    return fold(bind(comparison.select, attained, places, beyond), "minimum", (axis,))
+
+
+# ---- step by step --------------------------------------------------------------------------------
+
+
+def _cumulative(
+    name: str, op: Any, combiner: str, accepts: Kinds, doc: str
+) -> Callable[..., Array]:
+    def function(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
+        what = f"lax.{name}"
+        x = array_of(what, operand)
+        check_dtype(what, x.dtype, accepts)
+        axis = canonical_axis(what, axis, x.ndim)
+        if reverse:
+            return rev(function(rev(x, (axis,)), axis), (axis,))
+        # Each step joins runs that are twice as long as the last one's.
+        neutral, step = reduction.identity(combiner, x.dtype), 1
+        while step < (n := x.shape[axis]):
+            head = full_like(slice_in_dim(x, 0, step, axis=axis), neutral)
+            shifted = concatenate([head, slice_in_dim(x, 0, n - step, axis=axis)], axis)
+            x, step = apply(op, shifted, x, what=what), 2 * step
+        return x
+
+    doc += " From the end with `reverse`. It takes log2(n) passes over the array."
+    return documented(function, name, doc)
+
+
+cumsum = _cumulative(
+    "cumsum", elementwise.add, "add", NUMBER, "The sum of the elements so far, along an axis."
+)
+cumprod = _cumulative(
+    "cumprod", elementwise.multiply, "multiply", NUMBER, "The product so far, along an axis."
+)
+cummax = _cumulative(
+    "cummax", elementwise.maximum, "maximum", ORDERED, "The largest element so far."
+)
+cummin = _cumulative(
+    "cummin", elementwise.minimum, "minimum", ORDERED, "The smallest element so far."
+)

@@ -1,0 +1,218 @@
+"""Parts of arrays: slices at fixed and at computed places."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import apply, as_arrays, convert
+from irax.lax.structure import array_of, canonical_axis, reshape
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import comparison, dynamic, elementwise, shape
+
+
+def slice(
+    operand: ArrayLike,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
+) -> Array:
+    """Elements start, start + stride, ... below limit, in each dimension.
+
+    Raises:
+        TypeError: not one entry for each dimension, or bounds that do not lie in it.
+
+    >>> irax.lax.slice(irax.numpy.arange(6), (1,), (6,), (2,))
+    Array([1, 3, 5], dtype=int32)
+    """
+    what = "lax.slice"
+    x = array_of(what, operand)
+    start, limit = (tuple(map(operator.index, v)) for v in (start_indices, limit_indices))
+    step = (1,) * x.ndim if strides is None else tuple(map(operator.index, strides))
+    fits = len(start) == len(limit) == len(step) == x.ndim and all(
+        0 <= a <= b <= n and s > 0 for a, b, s, n in zip(start, limit, step, x.shape, strict=True)
+    )
+    if not fits:
+        raise TypeError(
+            f"{what}: start_indices={start}, limit_indices={limit} and strides={step} do not fit "
+            f"shape {x.shape}: in each dimension, expected 0 <= start <= limit <= size, stride > 0"
+        )
+    if not any(start) and limit == x.shape and all(s == 1 for s in step):
+        return x
+    return bind(shape.Slice(start, limit, step), x, weak_type=x.weak_type)
+
+
+def slice_in_dim(
+    operand: ArrayLike,
+    start_index: int | None,
+    limit_index: int | None,
+    stride: int = 1,
+    axis: int = 0,
+) -> Array:
+    """`slice` along one axis; negative bounds count from its end, None is an end of it."""
+    what = "lax.slice_in_dim"
+    x = array_of(what, operand)
+    axis = canonical_axis(what, axis, x.ndim)
+    size = x.shape[axis]
+    start = 0 if start_index is None else operator.index(start_index)
+    limit = size if limit_index is None else operator.index(limit_index)
+    starts, limits, strides = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    starts[axis] = start + size * (start < 0)
+    limits[axis] = limit + size * (limit < 0)
+    strides[axis] = stride
+    return slice(x, starts, limits, strides)
+
+
+def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
+    """The part at one place of an axis; without that axis if not `keepdims`.
+
+    Raises:
+        IndexError: there is no such place.
+    """
+    what = "lax.index_in_dim"
+    x = array_of(what, operand)
+    axis = canonical_axis(what, axis, x.ndim)
+    index, size = operator.index(index), x.shape[axis]
+    if not -size <= index < size:
+        raise IndexError(f"{what}: index {index} is out of bounds for axis {axis} of size {size}")
+    part = slice_in_dim(x, index % size, index % size + 1, axis=axis)
+    return part if keepdims else _without(part, axis)
+
+
+def _without(x: Array, axis: int) -> Array:
+    return reshape(x, x.shape[:axis] + x.shape[axis + 1 :])
+
+
+# ---- at computed places --------------------------------------------------------------------------
+
+
+def _starts(what: str, x: Array, starts: Sequence[Any] | Array) -> list[Array]:
+    """The starts as scalars of one integer dtype, negative ones counted from the end."""
+    if isinstance(starts, Array | np.ndarray):
+        vector = array_of(what, starts)
+        starts = [index_in_dim(vector, i, keepdims=False) for i in range(vector.shape[0])]
+    if len(starts) != x.ndim:
+        raise TypeError(
+            f"{what}: expected a start index for each of the {x.ndim} dimensions, got {len(starts)}"
+        )
+    return [_start(what, s, n) for s, n in zip(starts, x.shape, strict=True)]
+
+
+def _start(what: str, start: Any, size: int) -> Array:
+    if isinstance(start, int):
+        return convert(array_of(what, start + size * (start < 0)), dtypes.default_int())
+    start = array_of(what, start)
+    if start.ndim or not dtypes.issubdtype(start.dtype, np.integer):
+        raise TypeError(f"{what}: a start index must be an integer scalar, got {start.aval}")
+    start = convert(start, dtypes.default_int())
+    from_end = apply(elementwise.add, start, size, what=what)
+    negative = apply(comparison.less, start, 0, what=what)
+    return bind(comparison.select, negative, convert(from_end, start.dtype), start)
+
+
+def dynamic_slice(
+    operand: ArrayLike, start_indices: Sequence[Any] | ArrayLike, slice_sizes: Sequence[int]
+) -> Array:
+    """The part of the operand of `slice_sizes` that begins at computed places.
+
+    A negative start counts from the end; one beyond what fits is moved back.
+
+    Args:
+        operand: an array.
+        start_indices: an integer for each dimension, or a vector of them; may be traced.
+        slice_sizes: the result's shape; ints.
+
+    Raises:
+        TypeError: not one start and size for each dimension, or a size larger than the operand's.
+
+    >>> irax.lax.dynamic_slice(irax.numpy.arange(5), (3,), (2,))
+    Array([3, 4], dtype=int32)
+    """
+    what = "lax.dynamic_slice"
+    x = array_of(what, operand)
+    sizes = tuple(map(operator.index, slice_sizes))
+    if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
+        raise TypeError(
+            f"{what}: slice_sizes {sizes} do not fit shape {x.shape}: expected a size for each "
+            "dimension, none larger than its size"
+        )
+    starts = _starts(what, x, start_indices)  # pyright: ignore[reportArgumentType]
+    return bind(dynamic.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type)
+
+
+def dynamic_update_slice(
+    operand: ArrayLike, update: ArrayLike, start_indices: Sequence[Any] | ArrayLike
+) -> Array:
+    """The operand with the part that begins at computed places replaced by `update`.
+
+    Starts are those of `dynamic_slice`.
+
+    Raises:
+        TypeError: `update` has another dtype or rank, or is larger than the operand.
+
+    >>> irax.lax.dynamic_update_slice(irax.numpy.zeros(4), irax.numpy.ones(2), (1,))
+    Array([0., 1., 1., 0.], dtype=float32)
+    """
+    what = "lax.dynamic_update_slice"
+    x, part = as_arrays([operand, update], what)
+    if part.weak_type and part.dtype.kind == x.dtype.kind:
+        part = convert(part, x.dtype)
+    if part.dtype != x.dtype or part.ndim != x.ndim:
+        raise TypeError(
+            f"{what}: update must have the operand's dtype and number of dimensions, got {part.aval} "
+            f"for {x.aval}"
+        )
+    if any(m > n for m, n in zip(part.shape, x.shape, strict=True)):
+        raise TypeError(f"{what}: update of shape {part.shape} is larger than {x.shape}")
+    starts = _starts(what, x, start_indices)  # pyright: ignore[reportArgumentType]
+    return bind(dynamic.DynamicUpdateSlice(), x, part, *starts, weak_type=x.weak_type)
+
+
+def _along(x: Array, start: Any, axis: int) -> list[Any]:
+    return [start if d == axis else 0 for d in range(x.ndim)]
+
+
+def dynamic_slice_in_dim(
+    operand: ArrayLike, start_index: ArrayLike, slice_size: int, axis: int = 0
+) -> Array:
+    """`dynamic_slice` along one axis."""
+    x = array_of("lax.dynamic_slice_in_dim", operand)
+    axis = canonical_axis("lax.dynamic_slice_in_dim", axis, x.ndim)
+    sizes = (*x.shape[:axis], slice_size, *x.shape[axis + 1 :])
+    return dynamic_slice(x, _along(x, start_index, axis), sizes)
+
+
+def dynamic_update_slice_in_dim(
+    operand: ArrayLike, update: ArrayLike, start_index: ArrayLike, axis: int
+) -> Array:
+    """`dynamic_update_slice` along one axis."""
+    x = array_of("lax.dynamic_update_slice_in_dim", operand)
+    axis = canonical_axis("lax.dynamic_update_slice_in_dim", axis, x.ndim)
+    return dynamic_update_slice(x, update, _along(x, start_index, axis))
+
+
+def dynamic_index_in_dim(
+    operand: ArrayLike, index: ArrayLike, axis: int = 0, keepdims: bool = True
+) -> Array:
+    """The part at one computed place of an axis; without that axis if not `keepdims`."""
+    part = dynamic_slice_in_dim(operand, index, 1, axis)
+    return part if keepdims else _without(part, canonical_axis("lax", axis, part.ndim))
+
+
+def dynamic_update_index_in_dim(
+    operand: ArrayLike, update: ArrayLike, index: ArrayLike, axis: int
+) -> Array:
+    """The operand with the part at one computed place of an axis replaced."""
+    what = "lax.dynamic_update_index_in_dim"
+    x, part = as_arrays([operand, update], what)
+    axis = canonical_axis(what, axis, x.ndim)
+    if part.ndim != x.ndim:
+        sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        part = reshape(part, sizes)
+    return dynamic_update_slice_in_dim(x, part, index, axis)

@@ -1,0 +1,398 @@
+"""Functions that make arrays and move elements around without computing.
+
+Shapes and dimensions are exact here: negative sizes and -1 are the business of `irax.numpy`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, tree_util
+from irax.array import Array, ConcreteArray, as_array
+from irax.elementwise import as_arrays, convert
+from irax.tracing import bind, current_trace
+from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops import conversion
+from irax_compiler.ops import shape as ops
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of ints; an int stands for one dimension.
+
+    Raises:
+        TypeError: a size is not an int; a traced one has no value yet.
+        ValueError: a size is negative.
+    """
+    try:
+        sizes = (shape,) if np.ndim(shape) == 0 and not isinstance(shape, str) else tuple(shape)
+        sizes = tuple(operator.index(n) for n in sizes)
+    except TypeError as error:
+        raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"{what}: expected sizes of at least 0, got shape {sizes}")
+    return sizes
+
+
+def canonical_axis(what: str, axis: Any, ndim: int) -> int:
+    """An axis counted from the start.
+
+    Raises:
+        TypeError: it is not an int.
+        ValueError: an array of `ndim` dimensions has no such axis.
+    """
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{what}: axis must be an int, got {axis!r}") from None
+    if not -ndim <= axis < ndim:
+        expected = f"expected {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
+        raise ValueError(
+            f"{what}: axis {axis} is out of bounds for an array of dimension {ndim}; {expected}"
+        )
+    return axis % ndim
+
+
+def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """One axis, several, or (None) all of them, counted from the start.
+
+    Raises:
+        TypeError: not ints.
+        ValueError: there is no such axis, or one is there twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    axes = tuple(canonical_axis(what, a, ndim) for a in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{what}: axis={axis} names an axis twice")
+    return axes
+
+
+def array_of(what: str, x: Any) -> Array:
+    """`as_array`, quick for what is one already; errors name the function."""
+    return x if isinstance(x, Array) else as_array(x, what)
+
+
+# ---- dtypes --------------------------------------------------------------------------------------
+
+
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
+    """The elements by value as another dtype; floats are rounded to zero for an integer dtype.
+
+    >>> irax.lax.convert_element_type(2.7, "int32")
+    Array(2, dtype=int32)
+    """
+    x = array_of("lax.convert_element_type", operand)
+    return convert(x, dtypes.canonicalize_dtype(new_dtype))
+
+
+def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
+    """The bits of the elements as another dtype.
+
+    Where it is narrower, a last dimension is added for the parts of an element; where it is wider,
+    the last dimension goes, and must have the right size.
+
+    Raises:
+        TypeError: the last dimension does not make up one element.
+    """
+    what = "lax.bitcast_convert_type"
+    x = array_of(what, operand)
+    dtype = dtypes.canonicalize_dtype(new_dtype)
+    old, new = x.dtype.itemsize, dtype.itemsize
+    target = x.shape
+    if old > new:
+        target = (*x.shape, old // new)
+    elif old < new:
+        if not x.ndim or x.shape[-1] * old != new:
+            raise TypeError(
+                f"{what}: {x.aval} to {dtype}: the last dimension must be {new // old}, the number "
+                f"of elements of {x.dtype} in one of {dtype}"
+            )
+        target = x.shape[:-1]
+    return x if x.dtype == dtype else bind(conversion.BitcastConvert(target, dtype), x)
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+
+def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
+    """An array with every element `fill_value`, of its dtype if none is given.
+
+    >>> irax.lax.full((2,), 1.5)
+    Array([1.5, 1.5], dtype=float32, weak_type=True)
+    """
+    what = "lax.full"
+    sizes = canonical_shape(what, shape)
+    fill = array_of(what, fill_value)
+    if fill.ndim:
+        raise TypeError(f"{what}: fill_value must be a scalar, got an array of shape {fill.shape}")
+    if dtype is not None:
+        fill = convert(fill, dtypes.canonicalize_dtype(dtype))
+    if current_trace() is None and isinstance(fill, ConcreteArray):
+        return ConcreteArray(np.full(sizes, fill.value), fill.weak_type)
+    return broadcast(fill, sizes)
+
+
+def full_like(
+    x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None
+) -> Array:
+    """An array like `x` with every element `fill_value`."""
+    x = array_of("lax.full_like", x)
+    weak = dtype is None and x.weak_type
+    filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
+    return filled.with_weak_type(True) if weak else filled
+
+
+def iota(dtype: DTypeLike, size: int) -> Array:
+    """0, 1, ..., size - 1.
+
+    >>> irax.lax.iota("float32", 3)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(dtype: DTypeLike, shape: Any, dimension: int) -> Array:
+    """0, 1, ... along one dimension, the same along the others."""
+    what = "lax.broadcasted_iota"
+    sizes = canonical_shape(what, shape)
+    axis = canonical_axis(what, dimension, len(sizes))
+    return bind(ops.Iota(sizes, dtypes.canonicalize_dtype(dtype), axis))
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, of which no derivative is taken: their tangent is zero. A pytree of arrays.
+
+    >>> irax.grad(lambda x: x * irax.lax.stop_gradient(x))(3.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return tree_util.tree_map(_stop_gradient, x)
+
+
+def _stop_gradient(x: Any) -> Array:
+    x = array_of("lax.stop_gradient", x)
+    if current_trace() is None or not dtypes.issubdtype(x.dtype, np.inexact):
+        return x
+    if x.dtype.kind == "c":
+        raise NotImplementedError("lax.stop_gradient: not supported for complex arrays")
+    # A value's bits, as an integer, have no derivative.
+    bits = bind(conversion.BitcastConvert(x.shape, np.dtype(f"u{x.dtype.itemsize}")), x)
+    return bind(conversion.BitcastConvert(x.shape, x.dtype), bits, weak_type=x.weak_type)
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def broadcast(operand: ArrayLike, sizes: Sequence[int]) -> Array:
+    """The operand with dimensions of `sizes` put before its own; it is repeated along them."""
+    x = array_of("lax.broadcast", operand)
+    sizes = canonical_shape("lax.broadcast", sizes)
+    return broadcast_in_dim(x, (*sizes, *x.shape), range(len(sizes), len(sizes) + x.ndim))
+
+
+def broadcast_in_dim(
+    operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Array:
+    """Repeats the operand along new dimensions, and along those in which it has size 1.
+
+    Args:
+        operand: an array.
+        shape: the result's shape.
+        broadcast_dimensions: for each dimension of the operand, the one it becomes; ascending.
+
+    Raises:
+        TypeError: the operand has other sizes than the result there.
+
+    >>> irax.lax.broadcast_in_dim(irax.numpy.arange(2), (2, 3), (0,))
+    Array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32)
+    """
+    what = "lax.broadcast_in_dim"
+    x = array_of(what, operand)
+    sizes = canonical_shape(what, shape)
+    dimensions = tuple(operator.index(d) for d in broadcast_dimensions)
+    if len(dimensions) != x.ndim or any(
+        not 0 <= d < len(sizes) or n not in (1, sizes[d])
+        for n, d in zip(x.shape, dimensions, strict=False)
+    ):
+        raise TypeError(
+            f"{what}: an array of shape {x.shape} cannot become {sizes} with "
+            f"broadcast_dimensions={dimensions}: each dimension needs a place, where the result "
+            "has its size or it has size 1"
+        )
+    if any(a >= b for a, b in zip(dimensions, dimensions[1:], strict=False)):
+        raise TypeError(f"{what}: broadcast_dimensions must ascend, got {dimensions}")
+    if sizes == x.shape:
+        return x
+    return bind(ops.BroadcastInDim(sizes, dimensions), x, weak_type=x.weak_type)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to together; ValueError if they do not."""
+    from irax.elementwise import broadcast_shapes
+
+    return broadcast_shapes(*(tuple(s) for s in shapes), what="lax.broadcast_shapes")
+
+
+def reshape(
+    operand: ArrayLike, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None
+) -> Array:
+    """The same elements, in row-major order, under another shape.
+
+    Args:
+        operand: an array.
+        new_sizes: the result's shape.
+        dimensions: the order in which the operand's dimensions are taken.
+
+    Raises:
+        TypeError: the sizes make up another number of elements.
+    """
+    what = "lax.reshape"
+    x = array_of(what, operand)
+    sizes = canonical_shape(what, new_sizes)
+    if dimensions is not None:
+        x = transpose(x, dimensions)
+    if math.prod(sizes) != x.size:
+        raise TypeError(
+            f"{what}: cannot reshape an array of shape {x.shape} (size {x.size}) into shape "
+            f"{sizes} (size {math.prod(sizes)})"
+        )
+    return x if sizes == x.shape else bind(ops.Reshape(sizes), x, weak_type=x.weak_type)
+
+
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
+    """The array with dimensions of size 1 at these places of the result."""
+    what = "lax.expand_dims"
+    x = array_of(what, array)
+    rank = x.ndim + len(dimensions)
+    places = canonical_axes(what, tuple(dimensions), rank)
+    sizes = iter(x.shape)
+    return reshape(x, [1 if d in places else next(sizes) for d in range(rank)])
+
+
+def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
+    """The array without these dimensions, which must be of size 1 (else ValueError)."""
+    what = "lax.squeeze"
+    x = array_of(what, array)
+    gone = canonical_axes(what, tuple(dimensions), x.ndim)
+    for d in gone:
+        if x.shape[d] != 1:
+            raise ValueError(
+                f"{what}: cannot squeeze dimension {d} of shape {x.shape} out: its size is not 1"
+            )
+    return reshape(x, [n for d, n in enumerate(x.shape) if d not in gone])
+
+
+def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
+    """The array with its dimensions from start up to stop made one."""
+    x = array_of("lax.collapse", operand)
+    start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(x.ndim)
+    return reshape(x, (*x.shape[:start], math.prod(x.shape[start:stop]), *x.shape[stop:]))
+
+
+def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
+    """The array whose dimension i is the operand's dimension permutation[i].
+
+    Raises:
+        TypeError: `permutation` does not name each dimension once.
+    """
+    x = array_of("lax.transpose", operand)
+    order = tuple(operator.index(d) for d in permutation)
+    if sorted(order) != list(range(x.ndim)):
+        raise TypeError(
+            f"lax.transpose: permutation {order} does not name each dimension of shape {x.shape} "
+            "once"
+        )
+    if order == tuple(range(x.ndim)):
+        return x
+    return bind(ops.Transpose(order), x, weak_type=x.weak_type)
+
+
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
+    """The elements in reverse order along some dimensions."""
+    x = array_of("lax.rev", operand)
+    axes = canonical_axes("lax.rev", tuple(dimensions), x.ndim)
+    return bind(ops.Reverse(axes), x, weak_type=x.weak_type) if axes else x
+
+
+def pad(
+    operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[tuple[int, int, int]]
+) -> Array:
+    """The operand with copies of a scalar around and between its elements.
+
+    Args:
+        operand: an array.
+        padding_value: a scalar of its dtype.
+        padding_config: for each dimension, how many to put before, after, and between each two
+            elements; a negative number before or after takes elements away.
+
+    Raises:
+        TypeError: another dtype, or not a scalar.
+        ValueError: not three ints for each dimension.
+
+    >>> irax.lax.pad(irax.numpy.ones(2), 0.0, [(1, 0, 1)])
+    Array([0., 1., 0., 1.], dtype=float32)
+    """
+    what = "lax.pad"
+    x, value = as_arrays([operand, padding_value], what)
+    if value.weak_type and value.dtype.kind == x.dtype.kind:
+        value = convert(value, x.dtype)
+    if value.dtype != x.dtype or value.ndim:
+        raise TypeError(
+            f"{what}: padding_value must be a scalar of dtype {x.dtype}, got {value.aval}"
+        )
+    config = tuple(tuple(operator.index(n) for n in entry) for entry in padding_config)
+    if len(config) != x.ndim or any(len(entry) != 3 or entry[2] < 0 for entry in config):
+        raise ValueError(
+            f"{what}: padding_config must be (low, high, interior) for each of the {x.ndim} "
+            f"dimensions, with interior at least 0, got {padding_config!r}"
+        )
+    if not any(map(any, config)):
+        return x
+    for n, (low, high, interior) in zip(x.shape, config, strict=True):
+        if low + high + n + max(n - 1, 0) * interior < 0:
+            raise ValueError(
+                f"{what}: padding_config={padding_config!r} takes more away than an array of shape "
+                f"{x.shape} has"
+            )
+    op = ops.Pad(*zip(*config, strict=True))
+    return bind(op, x, value, weak_type=x.weak_type and value.weak_type)
+
+
+def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
+    """The operands, of one dtype, one after another along a dimension.
+
+    Raises:
+        TypeError: different dtypes, or shapes that differ in another dimension.
+        ValueError: no operands, or scalars.
+    """
+    what = "lax.concatenate"
+    arrays = as_arrays(list(operands), what)
+    if not arrays:
+        raise ValueError(f"{what}: expected at least one array")
+    first = arrays[0]
+    axis = canonical_axis(what, dimension, first.ndim)
+    for x in arrays:
+        if x.dtype != first.dtype:
+            raise TypeError(
+                f"{what}: got dtypes {first.dtype} and {x.dtype}; expected one dtype: convert "
+                "with lax.convert_element_type, or call irax.numpy.concatenate"
+            )
+        if x.ndim != first.ndim or any(
+            n != m for d, (n, m) in enumerate(zip(x.shape, first.shape, strict=True)) if d != axis
+        ):
+            raise TypeError(
+                f"{what}: shapes {first.shape} and {x.shape} may differ in dimension {axis} only"
+            )
+    if len(arrays) == 1:
+        return first
+    weak = all(x.weak_type for x in arrays)
+    return bind(ops.Concatenate(axis), *arrays, weak_type=weak)

@@ -1,0 +1,469 @@
+"""Making arrays: from Python's and NumPy's data, and from a description."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, ConcreteArray, as_array
+from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.lax.reductions import fold
+from irax.lax.structure import canonical_axis, canonical_shape
+from irax.numpy.manipulation import broadcast_to, moveaxis, stack
+from irax.numpy.ufuncs import add, divide, equal, greater_equal, multiply, power, subtract, where
+from irax.tracing import current_trace
+from irax.typing import ArrayLike, DTypeLike
+
+# ---- from data -----------------------------------------------------------------------------------
+
+
+def array(
+    object: Any,
+    dtype: DTypeLike | None = None,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+) -> Array:
+    """An array of numbers, of another array, or of (nested) lists of these, traced ones included.
+
+    Args:
+        object: the data. Anything that NumPy can make an array of will do.
+        dtype: the elements' dtype; by default that which the data promotes to.
+        copy: of no effect: arrays never share memory that could be written to.
+        order: accepted where it makes no difference ("K", "A", "C").
+        ndmin: the least number of dimensions; ones are put in front.
+
+    Raises:
+        TypeError: data that is no numbers, or lists of different lengths.
+        OverflowError: a Python int that the dtype cannot hold.
+
+    >>> irax.numpy.array([[1, 2], [3, 4]], dtype="float32")
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    if order not in ("K", "A", "C", None):
+        raise NotImplementedError(f"array: order={order!r} is not supported, only 'C'")
+    dtype = None if dtype is None else dtypes.canonicalize_dtype(dtype)
+    result = _from_sequence(object, dtype) if _is_sequence(object) else _from_object(object)
+    if dtype is not None:
+        result = convert(result, dtype)
+    if result.ndim < ndmin:
+        result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+def asarray(
+    a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, copy: bool | None = None
+) -> Array:
+    """`array(a, dtype)`; an array that already is one of irax stays itself."""
+    return array(a, dtype, order=order)
+
+
+def copy(a: ArrayLike, order: str | None = None) -> Array:
+    """An array of the same elements."""
+    return array(a, order=order)
+
+
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = False) -> Array:
+    """The elements as another dtype; None is the default float."""
+    (x,) = as_arrays([x], "astype")
+    return convert(x, dtypes.canonicalize_dtype(float if dtype is None else dtype))
+
+
+def _is_sequence(x: Any) -> bool:
+    return isinstance(x, list | tuple | range)
+
+
+def _from_object(x: Any) -> Array:
+    try:
+        return as_array(x, "array")
+    except TypeError:
+        if not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
+            raise
+    return as_array(np.asarray(x), "array")
+
+
+def _from_sequence(x: Any, dtype: np.dtype[Any] | None) -> Array:
+    leaves = list(_leaves(x))
+    if not all(isinstance(leaf, bool | int | float | complex | np.generic) for leaf in leaves):
+        return _from_arrays(x, leaves, dtype)
+    if dtype is None:
+        dtype = dtypes.result_type(*dict.fromkeys(map(_type_of, leaves))) if leaves else None
+    dtype = dtype or dtypes.default_float()
+    integers = dtypes.issubdtype(dtype, np.integer)
+    try:
+        # Through NumPy's own dtype: its integers and floats are wider than ours, so that the
+        # conversion can be checked, and that to bfloat16 and the like rounds once.
+        elements = np.array(x, None if leaves else dtype)
+    except ValueError:
+        raise TypeError(f"array: the lists have different lengths, got {_short(x)}") from None
+    if integers and elements.dtype.kind in "iuO" and elements.size:
+        info = dtypes.iinfo(dtype)
+        if elements.min() < info.min or elements.max() > info.max:
+            raise OverflowError(
+                f"array: a number in {_short(x)} does not fit into {dtype}: give a dtype that "
+                "holds it (64-bit ones need irax.config.update('enable_x64', True))"
+            )
+    if elements.dtype.kind == "O":
+        elements = elements.astype(np.float64)
+    return convert(ConcreteArray(elements), dtype)
+
+
+def _type_of(leaf: Any) -> Any:
+    return leaf.dtype if isinstance(leaf, np.generic) else type(leaf)
+
+
+def _leaves(x: Any) -> Any:
+    for element in x:
+        if _is_sequence(element):
+            yield from _leaves(element)
+        else:
+            yield element
+
+
+def _short(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) < 80 else text[:77] + "..."
+
+
+def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Array:
+    """Nested lists that hold arrays: they are stacked, from the inside out."""
+    if dtype is None:
+        dtype = dtypes.result_type(*map(_from_object, leaves))
+
+    def stacked(item: Any) -> Array:
+        if not _is_sequence(item):
+            return convert(_from_object(item), dtype)
+        parts = [stacked(part) for part in item]
+        if not parts:
+            return as_array(np.zeros(0, dtype))
+        if len({part.shape for part in parts}) > 1:
+            listed = ", ".join(str(part.shape) for part in parts)
+            raise TypeError(f"array: expected elements of one shape, got shapes {listed}")
+        return stack(parts)
+
+    return stacked(x)
+
+
+# ---- filled --------------------------------------------------------------------------------------
+
+
+def zeros(shape: Any, dtype: DTypeLike | None = None) -> Array:
+    """An array of zeros, float32 by default.
+
+    >>> irax.numpy.zeros(3)
+    Array([0., 0., 0.], dtype=float32)
+    """
+    return _filled("zeros", shape, 0, dtype)
+
+
+def ones(shape: Any, dtype: DTypeLike | None = None) -> Array:
+    """An array of ones, float32 by default.
+
+    >>> irax.numpy.ones((1, 2), dtype=int)
+    Array([[1, 1]], dtype=int32)
+    """
+    return _filled("ones", shape, 1, dtype)
+
+
+def empty(shape: Any, dtype: DTypeLike | None = None) -> Array:
+    """An array of zeros: no memory is left without a value."""
+    return _filled("empty", shape, 0, dtype)
+
+
+def _filled(name: str, shape: Any, fill: int, dtype: DTypeLike | None) -> Array:
+    sizes = canonical_shape(name, shape)
+    return lax.full(sizes, fill, dtypes.canonicalize_dtype(float if dtype is None else dtype))
+
+
+def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
+    """An array with every element `fill_value`, which may be an array to broadcast.
+
+    >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    fill = array(fill_value, dtype)
+    sizes = canonical_shape("full", shape)
+    return broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill)
+
+
+def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None) -> Array:
+    """Zeros in the shape and dtype of `a`."""
+    return full_like(a, 0, dtype, shape)
+
+
+def ones_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None) -> Array:
+    """Ones in the shape and dtype of `a`."""
+    return full_like(a, 1, dtype, shape)
+
+
+empty_like = zeros_like
+
+
+def full_like(
+    a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None
+) -> Array:
+    """An array in the shape and dtype of `a` with every element `fill_value`."""
+    like, fill = as_arrays([a, fill_value], "full_like")
+    if not fill.ndim:
+        return lax.full_like(like, fill, dtype, shape)
+    return full(like.shape if shape is None else shape, fill, dtype or like.dtype)
+
+
+# ---- ranges --------------------------------------------------------------------------------------
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike | None = None) -> Array:
+    """start, start + step, ... below stop; with one argument, 0, 1, ... below it.
+
+    Raises:
+        ConcretizationTypeError: a traced argument: the shape would depend on it.
+
+    >>> irax.numpy.arange(2, 8, 2)
+    Array([2, 4, 6], dtype=int32)
+    """
+    given = [v for v in (start, stop, step) if v is not None]
+    if dtype is None:
+        dtype = dtypes.result_type(*as_arrays(given, "arange"))
+    else:
+        dtype = dtypes.canonicalize_dtype(dtype)
+    numbers = [_number("arange", v) for v in given]
+    if current_trace() is None or dtype == np.bool:
+        elements = np.arange(*numbers)
+    elif len(numbers) == 1 or (numbers[0] == 0 and len(numbers) == 2):
+        return lax.iota(dtype, len(np.arange(*numbers)))
+    else:
+        first, by = numbers[0], numbers[2] if len(numbers) == 3 else 1
+        count = len(np.arange(*numbers))
+        first, by = (np.asarray(v).astype(dtype) for v in (first, by))
+        return add(multiply(lax.iota(dtype, count), by), first)
+    return as_array(elements.astype(dtype))
+
+
+def _number(name: str, x: Any) -> Any:
+    if not isinstance(x, Array):
+        return x
+    why = f"{name} needs its arguments to know the shape"
+    return x.concrete(why, errors.ConcretizationTypeError)[()]
+
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Any:
+    """`num` numbers at even distances from start to stop.
+
+    Args:
+        start: a number or an array.
+        stop: likewise.
+        num: how many.
+        endpoint: whether `stop` is the last one, or the one after it.
+        retstep: whether to return the distance, too.
+        dtype: of the result; a float by default.
+        axis: along which the numbers lie.
+
+    >>> irax.numpy.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"linspace: num must be at least 0, got {num}")
+    first, last = promote_dtypes(start, stop, what="linspace")
+    working = first.dtype
+    if not dtypes.issubdtype(working, np.inexact):
+        working = dtypes.default_float()
+    first, last = convert(first, working), convert(last, working)
+    gaps = num - 1 if endpoint else num
+    shape = np.broadcast_shapes(first.shape, last.shape)
+    share = divide(lax.iota(working, num), max(gaps, 1))
+    share = lax.reshape(share, (num, *[1] * len(shape)))
+    numbers = add(multiply(first, subtract(1, share)), multiply(last, share))
+    result = convert(moveaxis(numbers, 0, axis), dtypes.canonicalize_dtype(dtype or working))
+    step = divide(subtract(last, first), gaps) if gaps else full(shape, np.nan)
+    return (result, step) if retstep else result
+
+
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
+    """`base` to the powers `linspace(start, stop, num)`."""
+    powers = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return powers if dtype is None else astype(powers, dtype)
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
+    """N rows and M columns (N by default), ones on a diagonal: k to the right of the main one.
+
+    >>> irax.numpy.eye(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    shape = canonical_shape("eye", (N, N if M is None else M))
+    rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
+    columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
+    return astype(equal(add(rows, k), columns), dtype)
+
+
+def identity(n: int, dtype: DTypeLike | None = None) -> Array:
+    """The n by n matrix of ones on the diagonal."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
+    """N rows and M columns, ones on a diagonal and below: k to the right of the main one.
+
+    >>> irax.numpy.tri(2, 3)
+    Array([[1., 0., 0.],
+           [1., 1., 0.]], dtype=float32)
+    """
+    return astype(_lower(canonical_shape("tri", (N, N if M is None else M)), k), dtype)
+
+
+def _lower(shape: tuple[int, ...], k: int) -> Array:
+    rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
+    columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
+    return greater_equal(add(rows, k), columns)
+
+
+def tril(m: ArrayLike, k: int = 0) -> Array:
+    """The matrices in the last two dimensions, with zeros above a diagonal."""
+    (x,) = as_arrays([m], "tril")
+    _check_matrices("tril", x)
+    return where(_lower(x.shape[-2:], k), x, lax.full_like(x, 0))
+
+
+def triu(m: ArrayLike, k: int = 0) -> Array:
+    """The matrices in the last two dimensions, with zeros below a diagonal."""
+    (x,) = as_arrays([m], "triu")
+    _check_matrices("triu", x)
+    return where(_lower(x.shape[-2:], k - 1), lax.full_like(x, 0), x)
+
+
+def _check_matrices(name: str, x: Array) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"{name}: expected an array of at least 2 dimensions, got shape {x.shape}")
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """The places of an n by m matrix on a diagonal and below."""
+    rows, columns = np.tril_indices(n, k, m)
+    return as_array(rows), as_array(columns)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """The places of an n by m matrix on a diagonal and above."""
+    rows, columns = np.triu_indices(n, k, m)
+    return as_array(rows), as_array(columns)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
+    """The places on the main diagonal of an array with `ndim` dimensions of size n."""
+    return (lax.iota(dtypes.default_int(), n),) * ndim
+
+
+def diag(v: ArrayLike, k: int = 0) -> Array:
+    """The matrix with a vector on a diagonal; for a matrix, its diagonal.
+
+    >>> irax.numpy.diag(irax.numpy.array([1, 2]))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
+    (x,) = as_arrays([v], "diag")
+    if x.ndim == 2:
+        return diagonal(x, k)
+    if x.ndim != 1:
+        raise ValueError(f"diag: expected 1 or 2 dimensions, got shape {x.shape}")
+    size = x.shape[0] + abs(k)
+    low = max(k, 0)
+    row = lax.pad(x, np.zeros((), x.dtype), [(low, size - low - x.shape[0], 0)])
+    return where(eye(size, k=k, dtype=bool), row, lax.full_like(row, 0))
+
+
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The elements whose places along two axes differ by `offset`, along a new last axis.
+
+    >>> irax.numpy.diagonal(irax.numpy.arange(9).reshape(3, 3), 1)
+    Array([1, 5], dtype=int32)
+    """
+    (x,) = as_arrays([a], "diagonal")
+    _check_matrices("diagonal", x)
+    first, second = (canonical_axis("diagonal", axis, x.ndim) for axis in (axis1, axis2))
+    if first == second:
+        raise ValueError("diagonal: axis1 and axis2 are the same axis")
+    x = moveaxis(x, (first, second), (-2, -1))
+    rows, columns = x.shape[-2:]
+    low = (max(-offset, 0), max(offset, 0))
+    size = max(min(rows - low[0], columns - low[1]), 0)
+    lead = x.ndim - 2
+    start, limit = (*[0] * lead, *low), (*x.shape[:-2], low[0] + size, low[1] + size)
+    if not size:
+        return lax.full((*x.shape[:-2], 0), 0, x.dtype)
+    square = lax.slice(x, start, limit)
+    on_diagonal = eye(size, dtype=bool)
+    return fold(where(on_diagonal, square, lax.full_like(square, 0)), "add", (x.ndim - 1,))
+
+
+# ---- grids ---------------------------------------------------------------------------------------
+
+
+def meshgrid(
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Array]:
+    """The coordinates of the points of a grid, given those along each axis.
+
+    With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
+    "ij" along the first. If `sparse`, each array has size 1 along the axes of the others.
+
+    >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
+    [Array([[0],
+           [1]], dtype=int32), Array([[0],
+           [0]], dtype=int32)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    vectors = as_arrays(xi, "meshgrid")
+    for x in vectors:
+        if x.ndim > 1:
+            raise ValueError(f"meshgrid: expected vectors, got shape {x.shape}")
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        places[:2] = 1, 0
+    shape = [1] * len(vectors)
+    for x, place in zip(vectors, places, strict=True):
+        shape[place] = x.size
+    grids = []
+    for x, place in zip(vectors, places, strict=True):
+        own = [n if d == place else 1 for d, n in enumerate(shape)]
+        thin = lax.reshape(x, own)
+        grids.append(thin if sparse else broadcast_to(thin, tuple(shape)))
+    return grids
+
+
+def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
+    """The place of each element of an array of shape `dimensions`, a first axis for its axes."""
+    sizes = canonical_shape("indices", dimensions)
+    chosen = dtypes.canonicalize_dtype(int if dtype is None else dtype)
+    vectors = [lax.iota(chosen, n) for n in sizes]
+    grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
+    if sparse:
+        return tuple(grids)
+    return stack(grids) if grids else as_array(np.zeros((0,), chosen))

@@ -1,0 +1,156 @@
+"""irax.numpy.linalg: norms, and the products that NumPy has there, too."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array
+from irax.elementwise import as_arrays, convert
+from irax.lax.structure import canonical_axes
+from irax.numpy import reductions
+from irax.numpy.contraction import cross as cross
+from irax.numpy.contraction import einsum
+from irax.numpy.contraction import matmul as matmul
+from irax.numpy.contraction import outer as outer
+from irax.numpy.contraction import tensordot as tensordot
+from irax.numpy.contraction import trace as trace
+from irax.numpy.contraction import vecdot as vecdot
+from irax.numpy.creation import diagonal as diagonal
+from irax.numpy.creation import eye
+from irax.numpy.manipulation import matrix_transpose as matrix_transpose
+from irax.numpy.ufuncs import abs, equal, not_equal, power, sqrt, square, where
+from irax.typing import ArrayLike, Axis
+
+
+def norm(
+    x: ArrayLike, ord: int | float | str | None = None, axis: Axis = None, keepdims: bool = False
+) -> Array:
+    """The norm of vectors or matrices.
+
+    Where a Euclidean norm is 0, its derivative is taken to be 0.
+
+    Args:
+        x: an array.
+        ord: for vectors a number p: the p-norm (2 by default; inf and -inf: the largest and the
+            smallest element; 0: how many are not 0). For matrices "fro" (the default), 1 and -1
+            (of column sums the largest, smallest), inf and -inf (likewise of row sums).
+        axis: one axis for vectors, two for matrices; by default the whole array: of any shape
+            without `ord`, otherwise a vector or a matrix.
+        keepdims: whether the result keeps those axes, with size 1.
+
+    Raises:
+        ValueError: an `ord` that vectors or matrices do not have, or more than two axes.
+        NotImplementedError: the norms of matrices that need their singular values: 2, -2, "nuc".
+
+    >>> irax.numpy.linalg.norm(irax.numpy.array([3.0, 4.0]))
+    Array(5., dtype=float32)
+    """
+    (x,) = as_arrays([x], "norm")
+    if not dtypes.issubdtype(x.dtype, np.inexact):
+        x = convert(x, dtypes.default_float())
+    axes = canonical_axes("norm", axis, x.ndim)
+    if ord is None:
+        return _euclidean(x, axes, keepdims)
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes, keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(x, ord, axes, keepdims)
+    raise ValueError(f"norm: ord={ord!r} is for one or two axes, got {len(axes)}")
+
+
+def _euclidean(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
+    squares = reductions.sum(square(abs(x)), tuple(axes), keepdims=keepdims)
+    zero = equal(squares, 0)
+    return where(zero, 0, sqrt(where(zero, 1, squares)))
+
+
+def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
+    axis = tuple(axes)
+    if isinstance(ord, str):
+        raise ValueError(f"norm: ord={ord!r} is for matrices; vectors take a number")
+    if ord == 2:
+        return _euclidean(x, axes, keepdims)
+    if ord == np.inf:
+        return reductions.max(abs(x), axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return reductions.min(abs(x), axis, keepdims=keepdims)
+    if ord == 0:
+        return reductions.sum(not_equal(x, 0), axis, x.dtype, keepdims=keepdims)
+    if ord == 1:
+        return reductions.sum(abs(x), axis, keepdims=keepdims)
+    total = reductions.sum(power(abs(x), float(ord)), axis, keepdims=keepdims)
+    return power(total, 1 / float(ord))
+
+
+def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
+    rows, columns = axes
+    if ord == "fro":
+        return _euclidean(x, axes, keepdims)
+    if ord in (2, -2, "nuc"):
+        raise NotImplementedError(
+            f"norm: ord={ord!r} needs the singular values of matrices, which is not supported yet"
+        )
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise ValueError(
+            f"norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}"
+        )
+    summed, chosen = (rows, columns) if ord in (1, -1) else (columns, rows)
+    sums = reductions.sum(abs(x), summed, keepdims=True)
+    extreme = reductions.max if ord > 0 else reductions.min
+    result = extreme(sums, chosen, keepdims=True)
+    return result if keepdims else lax.squeeze(result, tuple(axes))
+
+
+def vector_norm(
+    x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2
+) -> Array:
+    """The norm of vectors, along an axis or (with several, or None) of all their elements."""
+    (x,) = as_arrays([x], "vector_norm")
+    if not dtypes.issubdtype(x.dtype, np.inexact):
+        x = convert(x, dtypes.default_float())
+    return _vector_norm(x, ord, canonical_axes("vector_norm", axis, x.ndim), keepdims)
+
+
+def matrix_norm(
+    x: ArrayLike, /, *, keepdims: bool = False, ord: int | float | str = "fro"
+) -> Array:
+    """The norm of the matrices in the last two axes."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def matrix_power(a: ArrayLike, n: int) -> Array:
+    """Square matrices to the power n, at least 0, by repeated squaring."""
+    (x,) = as_arrays([a], "matrix_power")
+    n = operator.index(n)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise TypeError(f"matrix_power: expected square matrices, got shape {x.shape}")
+    if n < 0:
+        raise NotImplementedError("matrix_power: n < 0 needs the inverse, which is not supported")
+    if n == 0:
+        identity = eye(x.shape[-1], dtype=x.dtype)
+        return lax.broadcast(identity, x.shape[:-2])
+    result = x
+    for bit in bin(n)[3:]:
+        result = matmul(result, result)
+        if bit == "1":
+            result = matmul(result, x)
+    return result
+
+
+def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
+    """The product of several matrices (first and last may be vectors), in the cheapest order."""
+    operands = as_arrays(list(arrays), "multi_dot")
+    if len(operands) < 2:
+        raise ValueError(f"multi_dot: expected at least 2 arrays, got {len(operands)}")
+    lists: list[Any] = []
+    last = len(operands) - 1
+    for i, x in enumerate(operands):
+        lists += [x, [i + 1] if i == 0 and x.ndim == 1 else [i] if x.ndim == 1 else [i, i + 1]]
+    ends = [0] if operands[0].ndim == 2 else []
+    ends += [last + 1] if operands[last].ndim == 2 else []
+    return einsum(*lists, ends, precision=precision)

@@ -1,0 +1,434 @@
+"""Moving elements around: shapes, axes, joining, splitting, repeating, padding."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import errors, lax
+from irax.array import Array
+from irax.elementwise import as_arrays, promote_dtypes
+from irax.elementwise import broadcast_shapes as _broadcast_shapes
+from irax.elementwise import broadcast_to as _broadcast_to
+from irax.lax.structure import canonical_axes, canonical_axis, canonical_shape
+from irax.typing import ArrayLike, Axis
+
+# ---- shape ---------------------------------------------------------------------------------------
+
+
+def shape(a: ArrayLike) -> tuple[int, ...]:
+    """The size of each dimension."""
+    return as_arrays([a], "shape")[0].shape
+
+
+def ndim(a: ArrayLike) -> int:
+    """The number of dimensions."""
+    return as_arrays([a], "ndim")[0].ndim
+
+
+def size(a: ArrayLike, axis: int | None = None) -> int:
+    """The number of elements, or the size of one axis."""
+    (x,) = as_arrays([a], "size")
+    return x.size if axis is None else x.shape[canonical_axis("size", axis, x.ndim)]
+
+
+def reshape(a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+    """The same elements under another shape; one size may be -1, for what is left over.
+
+    Args:
+        a: an array.
+        shape: ints, or one int.
+        order: "C": the last axis runs fastest; "F": the first one does, in both shapes.
+        copy: of no effect.
+
+    Raises:
+        TypeError: the sizes make up another number of elements.
+
+    >>> irax.numpy.reshape(irax.numpy.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    (x,) = as_arrays([a], "reshape")
+    sizes = _sizes(x, shape)
+    if _order("reshape", order) == "F":
+        flat = lax.transpose(x, range(x.ndim)[::-1])
+        return lax.transpose(lax.reshape(flat, sizes[::-1]), range(len(sizes))[::-1])
+    return lax.reshape(x, sizes)
+
+
+def _order(name: str, order: str) -> str:
+    if order not in ("C", "F"):
+        raise NotImplementedError(f"{name}: order must be 'C' or 'F', got {order!r}")
+    return order
+
+
+def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
+    """The sizes with -1 filled in."""
+    if isinstance(shape, int | np.integer):
+        shape = (shape,)
+    try:
+        sizes = tuple(operator.index(n) for n in shape)
+    except TypeError as error:
+        raise TypeError(f"reshape: expected a shape of ints, got {shape!r}: {error}") from None
+    open_places = [d for d, n in enumerate(sizes) if n == -1]
+    known = math.prod(n for n in sizes if n != -1)
+    if len(open_places) == 1 and known and x.size % known == 0:
+        place = open_places[0]
+        return (*sizes[:place], x.size // known, *sizes[place + 1 :])
+    if open_places or min(sizes, default=0) < 0 or known != x.size:
+        raise TypeError(
+            f"reshape: cannot reshape an array of shape {x.shape} (size {x.size}) into shape "
+            f"{sizes}: the sizes must multiply to {x.size}, and at most one may be -1"
+        )
+    return sizes
+
+
+def ravel(a: ArrayLike, order: str = "C") -> Array:
+    """All elements in one dimension."""
+    return reshape(a, (-1,) if as_arrays([a], "ravel")[0].size else (0,), order)
+
+
+def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
+    """The array with axes of size 1 put in, at these places of the result."""
+    (x,) = as_arrays([a], "expand_dims")
+    return lax.expand_dims(x, tuple(axis) if isinstance(axis, tuple | list) else (axis,))  # pyright: ignore[reportArgumentType]
+
+
+def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
+    """The array without these axes, which must be of size 1; without all such axes if None.
+
+    Raises:
+        ValueError: an axis of another size.
+    """
+    (x,) = as_arrays([a], "squeeze")
+    if axis is None:
+        axes = [d for d, n in enumerate(x.shape) if n == 1]
+    else:
+        axes = canonical_axes("squeeze", axis, x.ndim)
+    return lax.squeeze(x, axes)
+
+
+def _at_least(name: str, rank: int, arrays: Sequence[ArrayLike]) -> Any:
+    def grown(x: Array) -> Array:
+        if x.ndim >= rank:
+            return x
+        if rank == 3:  # a vector is a row of a first matrix, a matrix gets a last axis
+            return lax.reshape(x, (1, x.size, 1) if x.ndim < 2 else (*x.shape, 1))
+        return lax.reshape(x, (1,) * (rank - x.ndim) + x.shape)
+
+    results = [grown(x) for x in as_arrays(arrays, name)]
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_1d(*arys: ArrayLike) -> Any:
+    """Arrays of at least one dimension."""
+    return _at_least("atleast_1d", 1, arys)
+
+
+def atleast_2d(*arys: ArrayLike) -> Any:
+    """Arrays of at least two dimensions; a vector becomes a row."""
+    return _at_least("atleast_2d", 2, arys)
+
+
+def atleast_3d(*arys: ArrayLike) -> Any:
+    """Arrays of at least three dimensions; a vector lies along the second, a matrix gets a last."""
+    return _at_least("atleast_3d", 3, arys)
+
+
+# ---- the order of axes ---------------------------------------------------------------------------
+
+
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
+    """The axes in another order: result axis i is axis axes[i]; reversed by default.
+
+    Raises:
+        ValueError: `axes` does not name each axis once.
+
+    >>> irax.numpy.transpose(irax.numpy.ones((2, 3))).shape
+    (3, 2)
+    """
+    (x,) = as_arrays([a], "transpose")
+    if axes is None:
+        return lax.transpose(x, range(x.ndim)[::-1])
+    order = canonical_axes("transpose", tuple(axes), x.ndim)
+    if len(order) != x.ndim:
+        raise ValueError(
+            f"transpose: axes={tuple(axes)} must name each axis of shape {x.shape} once"
+        )
+    return lax.transpose(x, order)
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: ArrayLike, /) -> Array:
+    """The last two axes exchanged."""
+    (x,) = as_arrays([x], "matrix_transpose")
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: expected at least 2 dimensions, got shape {x.shape}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
+    """Two axes exchanged."""
+    (x,) = as_arrays([a], "swapaxes")
+    first, second = (canonical_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    return lax.transpose(x, order)
+
+
+def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
+    """Axes `source` moved to places `destination`; the others keep their order.
+
+    Raises:
+        ValueError: different numbers of axes and places, or one that is not there.
+    """
+    (x,) = as_arrays([a], "moveaxis")
+    sources = canonical_axes("moveaxis", source, x.ndim)
+    places = canonical_axes("moveaxis", destination, x.ndim)
+    if len(sources) != len(places):
+        raise ValueError(f"moveaxis: {source} and {destination} have different lengths")
+    rest = iter(d for d in range(x.ndim) if d not in sources)
+    moved = dict(zip(places, sources, strict=True))
+    return lax.transpose(x, [moved[d] if d in moved else next(rest) for d in range(x.ndim)])
+
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
+    """One axis moved to before the axis `start`."""
+    (x,) = as_arrays([a], "rollaxis")
+    axis = canonical_axis("rollaxis", axis, x.ndim)
+    start = start + x.ndim if start < 0 else start
+    return moveaxis(x, axis, start - (axis < start))
+
+
+# ---- broadcasting --------------------------------------------------------------------------------
+
+
+def broadcast_to(array: ArrayLike, shape: Any) -> Array:
+    """The array repeated to a shape: along new leading axes, and where it has size 1.
+
+    Raises:
+        ValueError: it does not fit.
+    """
+    (x,) = as_arrays([array], "broadcast_to")
+    return _broadcast_to(x, canonical_shape("broadcast_to", shape))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to together."""
+    sizes = [canonical_shape("broadcast_shapes", s) for s in shapes]
+    return _broadcast_shapes(*sizes, what="broadcast_shapes") if sizes else ()
+
+
+def broadcast_arrays(*args: ArrayLike) -> list[Array]:
+    """The arrays broadcast to one shape; each keeps its dtype."""
+    arrays = as_arrays(args, "broadcast_arrays")
+    if not arrays:
+        return []
+    target = _broadcast_shapes(*(x.shape for x in arrays), what="broadcast_arrays")
+    return [_broadcast_to(x, target) for x in arrays]
+
+
+# ---- joining -------------------------------------------------------------------------------------
+
+
+def _sequence(name: str, arrays: Any) -> list[Array]:
+    """The members of a sequence of arrays, or the parts of an array along its first axis."""
+    if isinstance(arrays, Array | np.ndarray):
+        (x,) = as_arrays([arrays], name)
+        if not x.ndim:
+            raise TypeError(f"{name}: expected a sequence of arrays, got a scalar")
+        return [lax.index_in_dim(x, i, keepdims=False) for i in range(x.shape[0])]
+    if not isinstance(arrays, list | tuple):
+        raise TypeError(f"{name}: expected a list or tuple of arrays, got {arrays!r}")
+    if not arrays:
+        raise ValueError(f"{name}: expected at least one array, got an empty sequence")
+    return as_arrays(arrays, name)
+
+
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
+    """The arrays one after another along an axis; with `axis=None`, all their elements.
+
+    Args:
+        arrays: a sequence of arrays, promoted to one dtype; their shapes may differ along `axis`.
+        axis: along which they are joined.
+        dtype: the dtype of the result.
+
+    Raises:
+        TypeError: not a sequence of arrays, or shapes that differ elsewhere.
+        ValueError: an empty sequence, or scalars.
+
+    >>> irax.numpy.concatenate([irax.numpy.arange(2), irax.numpy.ones(1)])
+    Array([0., 1., 1.], dtype=float32)
+    """
+    parts = promote_dtypes(*_sequence("concatenate", arrays), what="concatenate")
+    if dtype is not None:
+        parts = [lax.convert_element_type(x, dtype) for x in parts]
+    if axis is None:
+        return lax.concatenate([ravel(x) for x in parts], 0)
+    if not parts[0].ndim:
+        raise ValueError("concatenate: scalars cannot be concatenated; use stack")
+    return lax.concatenate(parts, canonical_axis("concatenate", axis, parts[0].ndim))
+
+
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
+    """The arrays, of one shape, one after another along a new axis.
+
+    Raises:
+        TypeError: not a sequence of arrays.
+        ValueError: an empty sequence, or different shapes.
+
+    >>> irax.numpy.stack([irax.numpy.zeros(2), irax.numpy.ones(2)], axis=1)
+    Array([[0., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    parts = _sequence("stack", arrays)
+    if len({x.shape for x in parts}) > 1:
+        listed = ", ".join(str(x.shape) for x in parts)
+        raise ValueError(f"stack: expected arrays of one shape, got shapes {listed}")
+    axis = canonical_axis("stack", axis, parts[0].ndim + 1)
+    return concatenate([lax.expand_dims(x, (axis,)) for x in parts], axis, dtype)
+
+
+def vstack(tup: Any, dtype: Any = None) -> Array:
+    """The arrays below each other; vectors are rows."""
+    parts = [atleast_2d(x) for x in _sequence("vstack", tup)]
+    return concatenate(parts, 0, dtype)
+
+
+def hstack(tup: Any, dtype: Any = None) -> Array:
+    """The arrays beside each other: along the second axis, for vectors along the first."""
+    parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
+    return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype)
+
+
+def dstack(tup: Any, dtype: Any = None) -> Array:
+    """The arrays behind each other: along the third axis."""
+    parts = [atleast_3d(x) for x in _sequence("dstack", tup)]
+    return concatenate(parts, 2, dtype)
+
+
+def column_stack(tup: Any) -> Array:
+    """The arrays beside each other; vectors are columns."""
+    parts = _sequence("column_stack", tup)
+    return concatenate([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in parts], 1)
+
+
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
+    """`values` after `arr` along an axis; with `axis=None`, all elements of both."""
+    return concatenate([arr, values], axis)
+
+
+# ---- splitting -----------------------------------------------------------------------------------
+
+
+def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> list[Array]:
+    (x,) = as_arrays([ary], name)
+    axis = canonical_axis(name, axis, x.ndim)
+    n = x.shape[axis]
+    if isinstance(sections, int | np.integer):
+        if sections < 1:
+            raise ValueError(f"{name}: expected at least 1 section, got {sections}")
+        share, more = (int(v) for v in divmod(n, sections))
+        if even and more:
+            raise ValueError(
+                f"{name}: axis {axis} of shape {x.shape} cannot be split evenly into {sections} "
+                "sections; use array_split"
+            )
+        ends = [share * i + min(i, more) for i in range(1, int(sections))]
+    else:
+        places = _concrete(name, "the places to split at", sections)
+        ends = [int(i) for i in places]
+    bounds = [0, *(min(max(e + n * (e < 0), 0), n) for e in ends), n]
+    return [
+        lax.slice_in_dim(x, start, max(start, stop), axis=axis)
+        for start, stop in zip(bounds, bounds[1:], strict=False)
+    ]
+
+
+def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
+    """The elements of an argument that decides on shapes."""
+    if isinstance(x, Array):
+        why = f"{name} needs {what} to know the shape of its result"
+        return x.concrete(why, errors.ConcretizationTypeError)
+    return np.asarray([operator.index(i) for i in x])
+
+
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """An array in parts: an int number of equal ones, or those that begin at given places.
+
+    Raises:
+        ValueError: it cannot be split evenly.
+
+    >>> irax.numpy.split(irax.numpy.arange(3), [1])
+    [Array([0], dtype=int32), Array([1, 2], dtype=int32)]
+    """
+    return _split("split", ary, indices_or_sections, axis, even=True)
+
+
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """`split`; where sizes do not come out even, the first parts have one more."""
+    return _split("array_split", ary, indices_or_sections, axis, even=False)
+
+
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+    """`split` along the second axis; for a vector along the first."""
+    axis = 0 if ndim(ary) == 1 else 1
+    return _split("hsplit", ary, indices_or_sections, axis, even=True)
+
+
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+    """`split` along the first axis."""
+    return _split("vsplit", ary, indices_or_sections, 0, even=True)
+
+
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+    """`split` along the third axis."""
+    return _split("dsplit", ary, indices_or_sections, 2, even=True)
+
+
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The parts of an array along an axis, without that axis."""
+    return tuple(_sequence("unstack", moveaxis(x, axis, 0)))
+
+
+# ---- turning around ------------------------------------------------------------------------------
+
+
+def flip(m: ArrayLike, axis: Axis = None) -> Array:
+    """The elements in reverse order along some axes, all by default."""
+    (x,) = as_arrays([m], "flip")
+    return lax.rev(x, canonical_axes("flip", axis, x.ndim))
+
+
+def flipud(m: ArrayLike) -> Array:
+    """The rows in reverse order."""
+    return flip(m, 0)
+
+
+def fliplr(m: ArrayLike) -> Array:
+    """The columns in reverse order."""
+    return flip(m, 1)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """Turned k times by 90 degrees, from the first of `axes` towards the second."""
+    (x,) = as_arrays([m], "rot90")
+    first, second = canonical_axes("rot90", tuple(axes), x.ndim)
+    match k % 4:
+        case 0:
+            return x
+        case 1:
+            return swapaxes(flip(x, second), first, second)
+        case 2:
+            return flip(x, (first, second))
+        case _:
+            return flip(swapaxes(x, first, second), second)

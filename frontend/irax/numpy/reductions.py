@@ -1,0 +1,328 @@
+"""Folding axes away: sums, products, extrema, truth; and the same step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array
+from irax.elementwise import (
+    Kinds,
+    as_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    check_dtype,
+    convert,
+)
+from irax.lax.elementwise import documented
+from irax.lax.reductions import fold
+from irax.lax.structure import canonical_axes, canonical_axis
+from irax.numpy.manipulation import ravel
+from irax.numpy.ufuncs import (
+    abs,
+    add,
+    equal,
+    isfinite,
+    isnan,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    no_out,
+    subtract,
+)
+from irax.numpy.ufuncs import (
+    where as choose,
+)
+from irax.typing import ArrayLike, Axis, DTypeLike
+from irax_compiler.ops import reduction
+
+_ORDERED: Kinds = (np.bool, np.integer, np.floating)
+
+_ARGUMENTS = """
+
+    Args:
+        a: an array.
+        axis: the axis or axes to fold; all by default.
+        {dtype}out: not supported.
+        keepdims: whether the result keeps folded axes, with size 1.
+        initial: a number to begin with.
+        where: which elements take part: booleans, broadcast to the array{needs}.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: there is no such axis{empty}.
+        NotImplementedError: `out` is given.
+"""
+_DTYPE = """dtype: in which to compute, and that of the result; by default that of the array, where
+            booleans and small integers become as wide as the default integer.
+        """
+
+
+def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Array:
+    """The result of folding `axes` of `x`, with those axes kept at size 1 if asked for."""
+    return lax.expand_dims(folded, axes) if keepdims and axes else folded
+
+
+def masked(name: str, x: Array, mask: ArrayLike | None, neutral: Any) -> Array:
+    """`x` with `neutral` where a mask does not hold."""
+    if mask is None:
+        return x
+    (condition,) = as_arrays([mask], name)
+    x = broadcast_to(x, broadcast_shapes(x.shape, condition.shape, what=name))
+    return choose(condition, x, lax.full_like(x, neutral))
+
+
+def _sum_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
+    if dtype is not None:
+        return dtypes.canonicalize_dtype(dtype)
+    if x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.signedinteger):
+        return _wider(x.dtype, dtypes.default_int())
+    if dtypes.issubdtype(x.dtype, np.unsignedinteger):
+        return _wider(x.dtype, dtypes.default_uint())
+    return x.dtype
+
+
+def _wider(dtype: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype.itemsize > other.itemsize else other
+
+
+def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What sums are computed in: float32 for narrower floats."""
+    narrow = dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4
+    return np.dtype(np.float32) if narrow else dtype
+
+
+def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike,
+        axis: Axis = None,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        no_out(name, out)
+        (x,) = as_arrays([a], name)
+        axes = canonical_axes(name, axis, x.ndim)
+        result_dtype = _sum_dtype(x, dtype)
+        x = convert(x, working_dtype(result_dtype))
+        x = masked(name, x, where, reduction.identity(combiner, x.dtype))
+        result = spread(x, axes, keepdims, fold(x, combiner, axes))
+        if initial is not None:
+            result = op(result, initial)
+        return convert(result, result_dtype)
+
+    arguments = _ARGUMENTS.format(dtype=_DTYPE, needs="", empty="")
+    return documented(function, name, doc + arguments, "irax.numpy")
+
+
+sum = _total("sum", "add", add, "The sum of the elements over axes.")
+prod = _total("prod", "multiply", multiply, "The product of the elements over axes.")
+
+
+def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        no_out(name, out)
+        (x,) = as_arrays([a], name)
+        check_dtype(name, x.dtype, _ORDERED)
+        axes = canonical_axes(name, axis, x.ndim)
+        if initial is None and not math.prod(x.shape[d] for d in axes):
+            raise ValueError(
+                f"{name}: axes {axes} of shape {x.shape} hold no elements, and {name} has no "
+                "identity; give initial=..."
+            )
+        if initial is None and where is not None:
+            raise ValueError(
+                f"{name}: with where=... give initial=..., too: {name} has no identity"
+            )
+        weak = x.weak_type
+        x = masked(name, convert(x, x.dtype), where, reduction.identity(combiner, x.dtype))
+        result = spread(x, axes, keepdims, fold(x, combiner, axes))
+        if weak:
+            result = result.with_weak_type(False)
+        return result if initial is None else op(result, initial)
+
+    arguments = _ARGUMENTS.format(
+        dtype="", needs=";\n            needs `initial`", empty=", or no elements to fold"
+    )
+    return documented(function, name, doc + arguments, "irax.numpy")
+
+
+max = amax = _extremum("max", "maximum", maximum, "The largest element over axes; nan if any is.")
+min = amin = _extremum("min", "minimum", minimum, "The smallest element over axes; nan if any is.")
+
+
+def _truth(name: str, combiner: str, doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        no_out(name, out)
+        (x,) = as_arrays([a], name)
+        axes = canonical_axes(name, axis, x.ndim)
+        truth = x if x.dtype == np.bool else logical_not(equal(x, 0))
+        truth = masked(name, truth, where, combiner == "and")
+        return spread(x, axes, keepdims, fold(truth, combiner, axes))
+
+    return documented(function, name, doc, "irax.numpy")
+
+
+all = _truth("all", "and", "Whether no element is 0, over axes; True for none.")
+any = _truth("any", "or", "Whether some element is not 0, over axes; False for none.")
+
+
+def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """How many elements are not 0, over axes."""
+    return sum(logical_not(equal(a, 0)), axis, dtypes.default_int(), keepdims=keepdims)
+
+
+def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
+    """The largest less the smallest element, over axes."""
+    no_out("ptp", out)
+    return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+
+
+# ---- where the extremum is -----------------------------------------------------------------------
+
+
+def _place(name: str, find: Callable[..., Array], doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+    ) -> Array:
+        no_out(name, out)
+        (x,) = as_arrays([a], name)
+        rank = x.ndim
+        x, along = (ravel(x), 0) if axis is None else (x, canonical_axis(name, axis, rank))
+        if not x.shape[along]:
+            raise ValueError(f"{name}: axis {along} of shape {x.shape} is empty")
+        place = find(x, along, dtypes.default_int())
+        if not keepdims:
+            return place
+        return lax.reshape(place, (1,) * rank) if axis is None else lax.expand_dims(place, (along,))
+
+    doc += """ By default all elements are taken as one dimension.
+
+    The first of equal ones; the first nan if there is one.
+
+    Raises:
+        ValueError: no elements, or no such axis.
+    """
+    return documented(function, name, doc, "irax.numpy")
+
+
+argmax = _place("argmax", lax.argmax, "The place of the largest element along an axis.")
+argmin = _place("argmin", lax.argmin, "The place of the smallest element along an axis.")
+
+
+# ---- step by step --------------------------------------------------------------------------------
+
+
+def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array:
+        no_out(name, out)
+        (x,) = as_arrays([a], name)
+        x, along = (ravel(x), 0) if axis is None else (x, canonical_axis(name, axis, x.ndim))
+        if dtype is None:
+            result_dtype = dtypes.default_int() if x.dtype == np.bool else x.dtype
+        else:
+            result_dtype = dtypes.canonicalize_dtype(dtype)
+        return convert(step(convert(x, working_dtype(result_dtype)), along), result_dtype)
+
+    doc += " By default all elements are taken as one dimension; booleans become integers."
+    return documented(function, name, doc, "irax.numpy")
+
+
+cumsum = _cumulative("cumsum", lax.cumsum, "The sum of the elements so far along an axis.")
+cumprod = _cumulative("cumprod", lax.cumprod, "The product of the elements so far along an axis.")
+
+
+def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Array:
+    """The differences of neighbours along an axis, taken n times.
+
+    >>> irax.numpy.diff(irax.numpy.array([1, 4, 9]))
+    Array([3, 5], dtype=int32)
+    """
+    (x,) = as_arrays([a], "diff")
+    along = canonical_axis("diff", axis, x.ndim)
+    for _ in range(n):
+        later = lax.slice_in_dim(x, 1 if x.shape[along] else 0, None, axis=along)
+        earlier = lax.slice_in_dim(x, 0, later.shape[along], axis=along)
+        unequal = x.dtype == np.bool
+        x = logical_not(equal(later, earlier)) if unequal else subtract(later, earlier)
+    return x
+
+
+# ---- whole arrays compared -----------------------------------------------------------------------
+
+
+def isclose(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1e-05,
+    atol: ArrayLike = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    """Whether |a - b| <= atol + rtol |b|; infinities are close to themselves only."""
+    x, y = as_arrays([a, b], "isclose")
+    near = less_equal(abs(subtract(*_numbers(x, y))), add(atol, multiply(rtol, abs(y))))
+    near = logical_or(equal(x, y), logical_and(near, logical_and(isfinite(x), isfinite(y))))
+    return logical_or(near, logical_and(isnan(x), isnan(y))) if equal_nan else near
+
+
+def _numbers(x: Array, y: Array) -> tuple[Array, Array]:
+    """Booleans and unsigned integers, whose difference has a sign, as floats."""
+    if dtypes.issubdtype(dtypes.result_type(x, y), np.inexact):
+        return x, y
+    return convert(x, dtypes.default_float()), convert(y, dtypes.default_float())
+
+
+def allclose(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1e-05,
+    atol: ArrayLike = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    """Whether all elements of two arrays are close: see `isclose`."""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
+    """Whether two arrays have one shape and equal elements."""
+    x, y = as_arrays([a1, a2], "array_equal")
+    if x.shape != y.shape:
+        return as_arrays([False], "array_equal")[0]
+    same = equal(x, y)
+    return all(logical_or(same, logical_and(isnan(x), isnan(y))) if equal_nan else same)
+
+
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
+    """Whether two arrays broadcast to one shape and have equal elements there."""
+    x, y = as_arrays([a1, a2], "array_equiv")
+    try:
+        broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return as_arrays([False], "array_equiv")[0]
+    return all(equal(x, y))

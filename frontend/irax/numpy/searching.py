@@ -1,0 +1,358 @@
+"""Elements by their places, places by the elements: take, sort, nonzero, unique."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
+from irax.lax.gathering import GatherScatterMode, default_fill
+from irax.lax.structure import canonical_axis
+from irax.numpy.manipulation import ravel
+from irax.numpy.ufuncs import (
+    add,
+    clip,
+    isnan,
+    less,
+    logical_and,
+    logical_not,
+    not_equal,
+    remainder,
+    where,
+)
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import gather, windows
+
+# ---- elements by their places --------------------------------------------------------------------
+
+
+def _places(name: str, indices: Any, size: int, mode: str | None) -> tuple[Array, Array | None]:
+    """Indices that lie within an axis, and which of them did so; None if all do."""
+    (places,) = as_arrays([indices], name)
+    if not dtypes.issubdtype(places.dtype, np.integer):
+        raise TypeError(f"{name}: indices must be integers, got {places.dtype}")
+    places = convert(places, dtypes.default_int())
+    if mode == "wrap":
+        return remainder(places, max(size, 1)), None
+    if mode == "clip":
+        return clip(places, 0, max(size - 1, 0)), None
+    if mode == "raise":
+        raise NotImplementedError(
+            f"{name}: mode 'raise' is not supported: expected 'fill' (the default), 'wrap', 'clip' "
+            "or 'promise_in_bounds'"
+        )
+    parsed = GatherScatterMode.from_any(mode)
+    places = where(less(places, 0), add(places, size), places)
+    if parsed is GatherScatterMode.PROMISE_IN_BOUNDS:
+        return places, None
+    inside = logical_and(less(-1, places), less(places, size))
+    return places, inside
+
+
+def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
+    """What was found, with `fill_value` (or nan and the like) where the place was beyond."""
+    if inside is None:
+        return found
+    fill = default_fill(found.dtype) if fill_value is None else fill_value
+    fill = convert(as_array(fill), found.dtype, found.weak_type)
+    return where(inside, found, fill)
+
+
+def take(
+    a: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = None,
+    out: None = None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Array:
+    """The parts of an array at given places of an axis.
+
+    Args:
+        a: an array.
+        indices: integers of any shape; negative ones count from the end.
+        axis: the axis, in whose place the result has the axes of `indices`; by default the
+            elements are taken as one dimension.
+        mode: what a place beyond the axis gives: "fill", the default: `fill_value`; "clip": the
+            nearest one; "wrap": counting goes on at the other end.
+        unique_indices: the caller's word that no place is there twice; of no effect.
+        indices_are_sorted: the caller's word that indices ascend.
+        fill_value: by default nan, the smallest signed or largest unsigned integer, or True.
+
+    Raises:
+        TypeError: indices that are not integers.
+        IndexError: places in an empty axis.
+
+    >>> irax.numpy.take(irax.numpy.array([10.0, 20.0]), irax.numpy.array([1, -2, 7]))
+    Array([20., 10., nan], dtype=float32)
+    """
+    if out is not None:
+        raise NotImplementedError("take: the argument 'out' is not supported: use the result")
+    (x,) = as_arrays([a], "take")
+    x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("take", axis, x.ndim))
+    places, inside = _places("take", indices, x.shape[axis], mode)
+    shape = (*x.shape[:axis], *places.shape, *x.shape[axis + 1 :])
+    if not x.shape[axis] or not math.prod(shape):
+        if math.prod(shape):
+            raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
+        return lax.full(shape, 0, x.dtype)
+    new_axes = range(axis, axis + places.ndim)
+    dims = windows.WindowDims(
+        window_dims=tuple(d for d in range(len(shape)) if d not in new_axes),
+        collapsed_dims=(axis,),
+        index_map=(axis,),
+        index_vector_dim=places.ndim,
+    )
+    sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    sorted_ = indices_are_sorted and inside is None
+    found = bind(gather.Gather(dims, sizes, sorted_), x, places, weak_type=x.weak_type)
+    if inside is not None:
+        inside = lax.broadcast_in_dim(inside, shape, new_axes)
+    return _filled(found, inside, fill_value)
+
+
+def take_along_axis(
+    arr: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """For each place of the other axes, the elements at its own places of one axis.
+
+    Args:
+        arr: an array.
+        indices: integers, with as many axes as the array; the others are broadcast.
+        axis: the axis; None: both are taken as one dimension.
+        mode: as in `take`.
+        fill_value: as in `take`.
+
+    Raises:
+        TypeError: indices that are not integers.
+        ValueError: another number of axes, or sizes that do not fit.
+
+    >>> x = irax.numpy.array([[1.0, 3.0], [4.0, 2.0]])
+    >>> irax.numpy.take_along_axis(x, irax.numpy.argmax(x, axis=1, keepdims=True), axis=1)
+    Array([[3.],
+           [4.]], dtype=float32)
+    """
+    what = "take_along_axis"
+    x, index = as_arrays([arr, indices], what)
+    if axis is None:
+        return take_along_axis(ravel(x), ravel(index), 0, mode, fill_value)
+    if x.ndim != index.ndim:
+        raise ValueError(
+            f"{what}: indices must have as many dimensions as the array, got shapes {index.shape} "
+            f"and {x.shape}"
+        )
+    axis = canonical_axis(what, axis, x.ndim)
+    size = x.shape[axis]
+    places, inside = _places(what, index, size, mode)
+
+    def without(shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape[:axis] + shape[axis + 1 :]
+
+    others = broadcast_shapes(without(x.shape), without(places.shape), what=what)
+    x = broadcast_to(x, (*others[:axis], size, *others[axis:]))
+    shape = (*others[:axis], places.shape[axis], *others[axis:])
+    places = broadcast_to(places, shape)
+    if not math.prod(shape):
+        return lax.full(shape, 0, x.dtype)
+    batching = tuple(d for d in range(x.ndim) if d != axis)
+    dims = windows.WindowDims(
+        collapsed_dims=(axis,),
+        operand_batching_dims=batching,
+        indices_batching_dims=batching,
+        index_map=(axis,),
+        index_vector_dim=x.ndim,
+    )
+    op = gather.Gather(dims, (1,) * x.ndim, indices_are_sorted=False)
+    found = bind(op, x, places, weak_type=x.weak_type)
+    return _filled(found, inside if inside is None else broadcast_to(inside, shape), fill_value)
+
+
+# ---- in order ------------------------------------------------------------------------------------
+
+
+def sort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """The elements in ascending order along an axis; nan comes last. With None, of all elements.
+
+    >>> irax.numpy.sort(irax.numpy.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    (x,), axis = _to_sort("sort", a, axis, order)
+    result = lax.sort(x, axis, stable)
+    return lax.rev(result, (axis,)) if descending else result
+
+
+def argsort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """The places of the elements in ascending order along an axis; nan comes last.
+
+    >>> irax.numpy.argsort(irax.numpy.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
+    (x,), axis = _to_sort("argsort", a, axis, order)
+    if descending:  # turned around before and after, so that equal elements keep their order
+        x = lax.rev(x, (axis,))
+    places = lax.broadcasted_iota(dtypes.default_int(), x.shape, axis)
+    _, order_ = lax.sort((x, places), axis, stable)
+    if descending:
+        return lax.rev(lax.sub(x.shape[axis] - 1, order_), (axis,))
+    return order_
+
+
+def _to_sort(name: str, a: ArrayLike, axis: int | None, order: Any) -> tuple[Sequence[Array], int]:
+    if order is not None:
+        raise NotImplementedError(f"{name}: the argument 'order' is for structured arrays")
+    (x,) = as_arrays([a], name)
+    if axis is None:
+        return [ravel(x)], 0
+    return [x], canonical_axis(name, axis, x.ndim)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The places in the order of the last key, then of the one before it where that ties, ..."""
+    arrays = as_arrays([keys[i] for i in range(len(keys))], "lexsort")
+    axis = canonical_axis("lexsort", axis, arrays[0].ndim)
+    places = lax.broadcasted_iota(dtypes.default_int(), arrays[0].shape, axis)
+    return lax.sort((*arrays[::-1], places), axis, num_keys=len(arrays))[-1]
+
+
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
+) -> Array:
+    """Where in an ascending vector elements would have to be put in: before or after equal ones.
+
+    Raises:
+        ValueError: `a` is not a vector, or `side` neither "left" nor "right".
+
+    >>> irax.numpy.searchsorted(irax.numpy.array([1, 3, 5]), 3)
+    Array(1, dtype=int32)
+    """
+    x, values = as_arrays([a, v], "searchsorted")
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted: expected a vector to search, got shape {x.shape}")
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+    if sorter is not None:
+        x = take(x, sorter)
+    column = lax.expand_dims(values, (values.ndim,))
+    # How many come before; nan comes after all numbers.
+    before = less(x, column) if side == "left" else logical_not(less(column, x))
+    if dtypes.issubdtype(x.dtype, np.inexact) or dtypes.issubdtype(column.dtype, np.inexact):
+        if side == "left":
+            before = where(isnan(column), logical_not(isnan(x)), before)
+        else:
+            before = where(isnan(column), True, logical_and(before, logical_not(isnan(x))))
+    counts = convert(before, dtypes.default_int())
+    return lax.reduce_sum(counts, (counts.ndim - 1,))
+
+
+# ---- places by the elements: shapes that depend on values ----------------------------------------
+
+
+def _mask(name: str, a: ArrayLike) -> Array:
+    (x,) = as_arrays([a], name)
+    return x if x.dtype == np.bool else not_equal(x, 0)
+
+
+def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
+    """The places of the elements that are not 0: a vector for each axis, in row-major order.
+
+    Args:
+        a: an array.
+        size: how many there are to be; with it the array may be traced. What is too much is left
+            out, what is missing is filled.
+        fill_value: with what, a number or one for each axis; 0 by default.
+
+    Raises:
+        ConcretizationTypeError: a traced array without `size`.
+
+    >>> irax.numpy.nonzero(irax.numpy.array([0, 5, 6]))
+    (Array([1, 2], dtype=int32),)
+    """
+    mask = _mask("nonzero", a)
+    if size is None:
+        why = "nonzero needs the elements to know the shape of its result; give size=..."
+        found = np.nonzero(np.atleast_1d(mask.concrete(why, errors.ConcretizationTypeError)))
+        return tuple(as_array(places) for places in found)
+    size = operator.index(size)
+    flat = ravel(mask)
+    count = lax.reduce_sum(convert(flat, dtypes.default_int()), (0,))
+    order = argsort(logical_not(flat))  # the places that hold, in order, then the others
+    order = lax.pad(order, np.int32(0), [(0, size - order.size, 0)])
+    there = less(lax.iota(dtypes.default_int(), size), count)
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
+    return tuple(
+        where(there, places, 0 if fill is None else fill)
+        for places, fill in zip(unravel_index(order, mask.shape), fills, strict=True)
+    )
+
+
+def unravel_index(indices: ArrayLike, shape: Sequence[int]) -> tuple[Array, ...]:
+    """The place along each axis of elements given by their number in row-major order."""
+    (rest,) = as_arrays([indices], "unravel_index")
+    places = []
+    for n in reversed(tuple(shape)):
+        places.append(remainder(rest, max(n, 1)))
+        rest = rest // max(n, 1)
+    return tuple(reversed(places))
+
+
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The places of the elements that are not 0, in row-major order."""
+    return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The places of the elements that are not 0: a row for each."""
+    places = nonzero(a, size=size, fill_value=fill_value)
+    return lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
+
+
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """The different elements in ascending order; as NumPy's function, and with its options.
+
+    Raises:
+        ConcretizationTypeError: a traced array: the shape would depend on its elements.
+    """
+    (x,) = as_arrays([ar], "unique")
+    why = "unique needs the elements to know the shape of its result"
+    elements = x.concrete(why, errors.ConcretizationTypeError)
+    found = np.unique(
+        elements, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan
+    )
+    return tuple(map(as_array, found)) if isinstance(found, tuple) else as_array(found)
