@@ -68,6 +68,7 @@ CASES = [
     dot("f32", "mk,kn->mn", [of("f4", 9, 50), of("f4", 50, 9)], "f4"),
     dot("f32-to-f64", "mk,kn->mn", [of("f4", 2, 3), of("f4", 3, 4)], "f8"),
     dot("bf16", "mk,kn->mn", [of(BF16, 3, 300), of(BF16, 300, 3)], BF16, tolerance=5e-3),
+    dot("f32-to-bf16", "mk,kn->mn", [of("f4", 2, 3), of("f4", 3, 4)], BF16),
     dot("bf16-to-f32", "bkm,bkn->bmn", [of(BF16, 2, 9, 3), of(BF16, 2, 9, 3)], "f4"),
     dot("f16", "mk,kn->mn", [of("f2", 3, 300), of("f2", 300, 3)], "f2", tolerance=1e-3),
     dot(
