@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,70 +26,34 @@ class Simplify(Pass):
 
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
-            Worklist(function).run()
+            for _ in range(MOST_ROUNDS):
+                if not simplify_once(function):
+                    break
 
 
-class Worklist:
-    """The operations of a function that are still to be looked at: at first all, in order, so that
-    each sees its operands simplified; then those around a change.
+MOST_ROUNDS = 100
+"""Far more than any function needs: rules that undo each other end here."""
+
+
+def simplify_once(function: Operation) -> bool:
+    """Looks at each operation once, in order, so that each sees its operands simplified; tells
+    whether anything changed.
+
+    Nothing is erased before the end: an operation that is no longer there must not be looked at.
     """
-
-    def __init__(self, function: Operation) -> None:
-        self.pending = OrderedDict.fromkeys(nested(function))
-        self.known = set(self.pending)
-        self.budget = 100 * len(self.known)
-        """Far more rewrites than any function needs: rules that undo each other end here."""
-
-    def run(self) -> None:
-        while self.pending:
-            operation, _ = self.pending.popitem(last=False)
-            if mlir.is_dead(operation):
-                self.erase(operation)
-                continue
-            value = simpler(operation)
-            if value is not None:
-                self.replace(operation, value)
-
-    def replace(self, operation: Operation, value: Value) -> None:
-        result = operation.results[0]
-        assert value.type == result.type, f"{operation} was replaced by a {value.type}"
-        self.budget -= 1
-        assert self.budget >= 0, f"rules undo each other, last on {operation}"
-        users = [use.owner.operation for use in result.uses]
-        result.replace_all_uses_with(value)
-        self.erase(operation)
-        for user in users:
-            self.pending[user] = None
-        self._add_new(value)
-
-    def _add_new(self, value: Value) -> None:
-        """Looks next at the operations that a rule has built, the innermost first."""
-        operation = mlir.definition(value)
-        if operation is not None and operation not in self.known:
-            self.known.add(operation)
-            self.pending[operation] = None
-            self.pending.move_to_end(operation, last=False)
-            for operand in operation.operands:
-                self._add_new(operand)
-
-    def erase(self, operation: Operation) -> None:
-        """Erases an operation that nobody uses, and what was there for it alone."""
-        dead = [operation]
-        while dead:
-            operation = dead.pop()
-            operands = set(operation.operands)
-            for gone in (operation, *nested(operation)):
-                self.known.discard(gone)
-                self.pending.pop(gone, None)
-            operation.erase()
-            for operand in operands:
-                uses = mlir.num_uses(operand)
-                if uses == 1:  # some rules ask for that
-                    (use,) = operand.uses
-                    self.pending[use.owner.operation] = None
-                producer = mlir.definition(operand)
-                if uses == 0 and producer is not None and mlir.is_dead(producer):
-                    dead.append(producer)
+    changed = False
+    operations = list(nested(function))
+    for operation in operations:
+        value = None if mlir.is_dead(operation) else simpler(operation)
+        if value is not None:
+            (result,) = operation.results
+            assert value.type == result.type, f"{operation} was replaced by a {value.type}"
+            result.replace_all_uses_with(value)
+            changed = True
+    for region in function.regions:
+        for block in region:
+            mlir.remove_dead_operations(block)
+    return changed
 
 
 def simpler(operation: Operation) -> Value | None:
