@@ -1,0 +1,27 @@
+// Batching of calls: a function is batched once for each pattern of mapped axes, and called as it is
+// where nothing is mapped.
+
+// RUN: --pipeline "batch{func=main size=3 in_axes=0,None}"
+func.func private @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.multiply %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @f(%y, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @f(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = func.call @f(%1, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+// CHECK:      func.func @main.batch([[X:%.+]]: tensor<3x4xf32>, [[Y:%.+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[F:%.+]] = call @f([[Y]], [[Y]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:   [[F_BATCH:%.+]] = call @f.batch([[X]], [[X]]) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   [[F_BATCH_1:%.+]] = call @f.batch_1([[F_BATCH]], [[F]]) : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   return [[F_BATCH_1]]
+// CHECK:      func.func private @f.batch([[X:%.+]]: tensor<3x4xf32>, [[Y:%.+]]: tensor<3x4xf32>)
+// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[X]], [[Y]]
+// CHECK-NEXT:   return [[MULTIPLY]]
+// CHECK:      func.func private @f.batch_1([[X:%.+]]: tensor<3x4xf32>, [[Y:%.+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[BROADCAST:%.+]] = stablehlo.broadcast_in_dim [[Y]], dims = [1] : (tensor<4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[X]], [[BROADCAST]]
+// CHECK-NEXT:   return [[MULTIPLY]]
