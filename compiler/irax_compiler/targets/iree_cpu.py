@@ -106,9 +106,9 @@ def _linker_flags() -> tuple[str, ...]:
 
     The linker is the one that comes with IREE, so none need be installed.
     """
-    import iree.compiler
+    from iree.compiler import api
 
-    folder = os.path.join(os.path.dirname(iree.compiler.__file__ or ""), "_mlir_libs")
+    folder = os.path.join(os.path.dirname(api.__file__), os.pardir, "_mlir_libs")
     linker = os.path.realpath(os.path.join(folder, "iree-lld"))
     return (
         "--iree-llvmcpu-link-embedded=false",
