@@ -101,7 +101,8 @@ class Case:
     wrt: Sequence[int] | None = None
     """The operands with a derivative; by default all that are inexact."""
     differentiable: bool | None = None
-    """By default, whether there are float64 operands and all float operands and results are."""
+    """Whether its derivatives are tested; by default, if all floats among its operands and results
+    are float64, which finite differences need."""
     family: str = field(default="", init=False)
 
     def module(self) -> mlir.Module:

@@ -62,6 +62,13 @@ def test_a_backward_product_is_transposed_at_most_once(x, w, result, dims) -> No
     assert len(names) == names.count("dot_general") + names.count("transpose")
 
 
+def test_a_backward_product_has_the_precision_of_its_operands() -> None:
+    module = derived(LAYER.replace("5x4xf32", "5x4xbf16"), "vjp{func=main}")
+    lines = str(mlir.functions(module)["main.bwd"]).splitlines()
+    products = [line.rpartition("-> ")[2] for line in lines if "dot_general" in line]
+    assert sorted(products) == ["tensor<3x4xf32>", "tensor<5x3xf32>"]
+
+
 @pytest.mark.parametrize("axes", ["0,None", "None,0", "0,0"])
 def test_a_batched_layer_is_one_product(axes: str) -> None:
     module = derived(LAYER, f"batch{{func=main size=7 in_axes={axes}}}")
