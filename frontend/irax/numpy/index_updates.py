@@ -141,6 +141,9 @@ class AtIndex:
         Args:
             func: takes and gives an array of any shape, element by element.
             options: see the class.
+
+        Raises:
+            NotImplementedError: traced index arrays without `unique_indices=True`.
         """
         return self._update("apply", options).apply(func)
 
@@ -222,15 +225,21 @@ class _Update:
     def apply(self, func: Callable[[Array], Array]) -> Array:
         if self.once:
             return self.set(func(self._there()))
+        if not self.parts.known:
+            raise NotImplementedError(
+                "apply: for traced index arrays it has to be certain that no element is named "
+                "twice; pass unique_indices=True if so"
+            )
         # By the number of each element in memory, which all forms of an index come down to.
-        ones = ConcreteArray(np.arange(self.x.size, dtype=np.int32).reshape(self.x.shape))
+        numbers = ConcreteArray(np.arange(self.x.size, dtype=np.int32).reshape(self.x.shape))
         nowhere = self.x.size if self.drops else None
-        places = indexing.read_or_fill(ones, self.parts, nowhere)
+        places = indexing.read_or_fill(numbers, self.parts, nowhere)
+        values, counts = np.unique(places.concrete("apply", TypeError), return_counts=True)
+        counts = counts[values < self.x.size]
+        values = values[: counts.size]
         flat = indexing.reshape(self.x, (self.x.size,))
-        if isinstance(places, ConcreteArray):
-            flat = _apply_at_known(flat, places.value, func)
-        else:
-            flat = _apply_at_traced(flat, indexing.reshape(places, (places.size,)), func)
+        for done in range(counts.max(initial=0)):
+            flat = AtIndex(flat, values[counts > done]).apply(func)
         return indexing.reshape(flat, self.x.shape)
 
     # -- what they are made of --
@@ -378,26 +387,6 @@ def _clamped(parts: Parts) -> Parts:
 
     dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
     return replace(parts, dims=dims, outside=False, int_outside=False)
-
-
-def _apply_at_known(
-    flat: Array, places: np.ndarray[Any, Any], func: Callable[[Array], Array]
-) -> Array:
-    """Applies `func` at the places in range, round by round where some occur several times."""
-    places, counts = np.unique(places[places < flat.size], return_counts=True)
-    for done in range(counts.max(initial=0)):
-        now = places[counts > done]
-        flat = AtIndex(flat, now).apply(func, unique_indices=True)
-    return flat
-
-
-def _apply_at_traced(flat: Array, places: Array, func: Callable[[Array], Array]) -> Array:
-    from irax import lax
-
-    def one_more(i: Array, flat: Array) -> Array:
-        return AtIndex(flat, places[i]).apply(func, wrap_negative_indices=False)
-
-    return lax.fori_loop(0, places.size, one_more, flat)
 
 
 def _warn(message: str) -> None:
