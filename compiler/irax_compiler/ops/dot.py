@@ -7,6 +7,7 @@ operand, then the free ones of the right; both transposes and the batched form a
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -113,14 +114,16 @@ class DotGeneral(Op):
         )
         x = x.astype(working, copy=False).transpose(lhs_order)
         y = y.astype(working, copy=False).transpose(rhs_order)
-        if num_batching or num_contracting != 1 or x.ndim > 2 or y.ndim > 2:
-            free = x.ndim - num_contracting
-            kept = x.shape[:free] + y.shape[num_batching + num_contracting :]
-            batch, contracted = x.shape[:num_batching], int(np.prod(x.shape[free:]))
-            x = x.reshape(*batch, int(np.prod(x.shape[num_batching:free])), contracted)
-            y = y.reshape(*batch, contracted, int(np.prod(kept[free:])))
-            return np.matmul(x, y).reshape(kept).astype(self.dtype, copy=False)
-        return np.matmul(x, y).astype(self.dtype, copy=False)
+        if not num_batching and num_contracting == 1 and x.ndim <= 2 and y.ndim <= 2:
+            return np.matmul(x, y).astype(self.dtype, copy=False)
+        # Stacks of matrices: the free dimensions as one, and the contracting ones.
+        free = x.ndim - num_contracting
+        batch, rows, contracted = x.shape[:num_batching], x.shape[num_batching:free], x.shape[free:]
+        columns = y.shape[num_batching + num_contracting :]
+        x = x.reshape(*batch, math.prod(rows), math.prod(contracted))
+        y = y.reshape(*batch, math.prod(contracted), math.prod(columns))
+        product = np.matmul(x, y).reshape(*batch, *rows, *columns)
+        return product.astype(self.dtype, copy=False)
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
@@ -228,6 +231,7 @@ def _layout(
     )
 
 
+@lru_cache(maxsize=4096)
 def _widest(*dtypes: np.dtype) -> np.dtype:
     """A dtype that holds the values of all these, at least float32."""
     return np.result_type(*map(working_dtype, dtypes))
