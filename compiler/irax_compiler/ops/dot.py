@@ -122,7 +122,7 @@ class DotGeneral(Op):
         columns = y.shape[num_batching + num_contracting :]
         x = x.reshape(*batch, math.prod(rows), math.prod(contracted))
         y = y.reshape(*batch, math.prod(contracted), math.prod(columns))
-        product = np.matmul(x, y).reshape(*batch, *rows, *columns)
+        product = np.matmul(x, y).reshape(batch + rows + columns)
         return product.astype(self.dtype, copy=False)
 
     def jvp(
