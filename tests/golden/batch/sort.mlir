@@ -9,10 +9,10 @@ func.func @sort(%x: tensor<5xf32>) -> tensor<5xf32> {
   }) : (tensor<5xf32>) -> tensor<5xf32>
   return %y : tensor<5xf32>
 }
-// CHECK:      func.func @sort.batch([[X:%.+]]: tensor<3x5xf32>)
-// CHECK-NEXT:   [[SORT:%.+]] = "stablehlo.sort"([[X]]) <{dimension = 1 : i64, is_stable = true}> ({
+// CHECK:      func.func @sort.batch([[X:%\w+]]: tensor<3x5xf32>)
+// CHECK-NEXT:   [[SORT:%\w+]] = "stablehlo.sort"([[X]]) <{dimension = 1 : i64, is_stable = true}> ({
 // CHECK-NEXT:   ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
-// CHECK-NEXT:     [[COMPARE:%.+]] = stablehlo.compare LT, %arg1, %arg2, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
-// CHECK-NEXT:     stablehlo.return [[COMPARE]]
+// CHECK-NEXT:     [[COMPARE:%\w+]] = stablehlo.compare LT, %arg1, %arg2, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+// CHECK-NEXT:     stablehlo.return [[COMPARE]] : tensor<i1>
 // CHECK-NEXT:   }) : (tensor<3x5xf32>) -> tensor<3x5xf32>
-// CHECK-NEXT:   return [[SORT]]
+// CHECK-NEXT:   return [[SORT]] : tensor<3x5xf32>

@@ -18,22 +18,22 @@ func.func @main(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<
 }
 
 // An integer result has no tangent.
-// CHECK:      func.func @main.jvp([[X:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[N:%.+]]: tensor<4xi32>,
-// CHECK-SAME:   [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[CONVERT:%.+]] = stablehlo.convert [[N]] : (tensor<4xi32>) -> tensor<4xf32>
-// CHECK-NEXT:   [[F_JVP:%.+]]:2 = call @f.jvp([[X]], [[CONVERT]], [[DX]]) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-// CHECK-NEXT:   [[F_JVP_2:%.+]]:2 = call @f.jvp([[F_JVP]]#0, [[CONVERT]], [[F_JVP]]#1) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-// CHECK-NEXT:   return [[F_JVP_2]]#0, [[N]], [[F_JVP_2]]#1
+// CHECK:      func.func @main.jvp([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[N:%\w+]]: tensor<4xi32>,
+// CHECK-SAME:   [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[N]] : (tensor<4xi32>) -> tensor<4xf32>
+// CHECK-NEXT:   [[F_JVP:%\w+]]:2 = call @f.jvp([[X]], [[CONVERT]], [[DX]]) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT:   [[F_JVP_2:%\w+]]:2 = call @f.jvp([[F_JVP]]#0, [[CONVERT]], [[F_JVP]]#1) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT:   return [[F_JVP_2]]#0, [[N]], [[F_JVP_2]]#1 : tensor<4xf32>, tensor<4xi32>, tensor<4xf32>
 
 // d (sin(x) y) = dx cos(x) y
-// CHECK:      func.func private @f.jvp([[X:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[Y:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[SINE:%.+]] = stablehlo.sine [[X]]
-// CHECK-NEXT:   [[COSINE:%.+]] = stablehlo.cosine [[X]]
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[DX]], [[COSINE]]
-// CHECK-NEXT:   [[MULTIPLY_2:%.+]] = stablehlo.multiply [[SINE]], [[Y]]
-// CHECK-NEXT:   [[MULTIPLY_3:%.+]] = stablehlo.multiply [[MULTIPLY]], [[Y]]
-// CHECK-NEXT:   return [[MULTIPLY_2]], [[MULTIPLY_3]]
+// CHECK:      func.func private @f.jvp([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[SINE:%\w+]] = stablehlo.sine [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[COSINE:%\w+]] = stablehlo.cosine [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[DX]], [[COSINE]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[SINE]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[MULTIPLY]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   return [[MULTIPLY_2]], [[MULTIPLY_3]] : tensor<4xf32>, tensor<4xf32>
 // CHECK-NOT: @f.jvp_1

@@ -7,11 +7,11 @@ func.func @sine(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.sine %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// CHECK:      func.func @sine.jvp([[X:%.+]]: tensor<4xf32>, [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[SINE:%.+]] = stablehlo.sine [[X]]
-// CHECK-NEXT:   [[COSINE:%.+]] = stablehlo.cosine [[X]]
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[DX]], [[COSINE]]
-// CHECK-NEXT:   return [[SINE]], [[MULTIPLY]]
+// CHECK:      func.func @sine.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[SINE:%\w+]] = stablehlo.sine [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[COSINE:%\w+]] = stablehlo.cosine [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[DX]], [[COSINE]] : tensor<4xf32>
+// CHECK-NEXT:   return [[SINE]], [[MULTIPLY]] : tensor<4xf32>, tensor<4xf32>
 
 // d exp(x) = dx exp(x): the result is used again
 // RUN: --pipeline "jvp{func=exp}"
@@ -19,10 +19,10 @@ func.func @exp(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.exponential %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// CHECK:      func.func @exp.jvp([[X:%.+]]: tensor<4xf32>, [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[EXP:%.+]] = stablehlo.exponential [[X]]
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[DX]], [[EXP]]
-// CHECK-NEXT:   return [[EXP]], [[MULTIPLY]]
+// CHECK:      func.func @exp.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[EXP:%\w+]] = stablehlo.exponential [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[DX]], [[EXP]] : tensor<4xf32>
+// CHECK-NEXT:   return [[EXP]], [[MULTIPLY]] : tensor<4xf32>, tensor<4xf32>
 
 // d log(x) = dx / x
 // RUN: --pipeline "jvp{func=log}"
@@ -30,10 +30,10 @@ func.func @log(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.log %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// CHECK:      func.func @log.jvp([[X:%.+]]: tensor<4xf32>, [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[LOG:%.+]] = stablehlo.log [[X]]
-// CHECK-NEXT:   [[DIVIDE:%.+]] = stablehlo.divide [[DX]], [[X]]
-// CHECK-NEXT:   return [[LOG]], [[DIVIDE]]
+// CHECK:      func.func @log.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[LOG:%\w+]] = stablehlo.log [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[DX]], [[X]] : tensor<4xf32>
+// CHECK-NEXT:   return [[LOG]], [[DIVIDE]] : tensor<4xf32>, tensor<4xf32>
 
 // d tanh(x) = dx (1 - tanh(x)²)
 // RUN: --pipeline "jvp{func=tanh}"
@@ -41,13 +41,13 @@ func.func @tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.tanh %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// CHECK:      func.func @tanh.jvp([[X:%.+]]: tensor<4xf32>, [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[TANH:%.+]] = stablehlo.tanh [[X]]
-// CHECK-NEXT:   [[ONE:%.+]] = stablehlo.constant dense<1.000000e+00> : tensor<4xf32>
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[TANH]], [[TANH]]
-// CHECK-NEXT:   [[SUBTRACT:%.+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]]
-// CHECK-NEXT:   [[MULTIPLY_2:%.+]] = stablehlo.multiply [[DX]], [[SUBTRACT]]
-// CHECK-NEXT:   return [[TANH]], [[MULTIPLY_2]]
+// CHECK:      func.func @tanh.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[TANH:%\w+]] = stablehlo.tanh [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<4xf32>
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[DX]], [[SUBTRACT]] : tensor<4xf32>
+// CHECK-NEXT:   return [[TANH]], [[MULTIPLY_2]] : tensor<4xf32>, tensor<4xf32>
 
 // d (x y) = dx y + x dy
 // RUN: --pipeline "jvp{func=multiply}"
@@ -55,15 +55,15 @@ func.func @multiply(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.multiply %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @multiply.jvp([[X:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[Y:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[DX:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[DY:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[X]], [[Y]]
-// CHECK-NEXT:   [[MULTIPLY_2:%.+]] = stablehlo.multiply [[DX]], [[Y]]
-// CHECK-NEXT:   [[MULTIPLY_3:%.+]] = stablehlo.multiply [[X]], [[DY]]
-// CHECK-NEXT:   [[ADD:%.+]] = stablehlo.add [[MULTIPLY_2]], [[MULTIPLY_3]]
-// CHECK-NEXT:   return [[MULTIPLY]], [[ADD]]
+// CHECK:      func.func @multiply.jvp([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[DX:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[DY:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[X]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[DX]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[X]], [[DY]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[MULTIPLY_2]], [[MULTIPLY_3]] : tensor<4xf32>
+// CHECK-NEXT:   return [[MULTIPLY]], [[ADD]] : tensor<4xf32>, tensor<4xf32>
 
 // With y constant: d (x / y) = dx / y
 // RUN: --pipeline "jvp{func=divide wrt=0}"
@@ -71,12 +71,12 @@ func.func @divide(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.divide %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @divide.jvp([[X:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[Y:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[DIVIDE:%.+]] = stablehlo.divide [[X]], [[Y]]
-// CHECK-NEXT:   [[DIVIDE_2:%.+]] = stablehlo.divide [[DX]], [[Y]]
-// CHECK-NEXT:   return [[DIVIDE]], [[DIVIDE_2]]
+// CHECK:      func.func @divide.jvp([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[X]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   [[DIVIDE_2:%\w+]] = stablehlo.divide [[DX]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   return [[DIVIDE]], [[DIVIDE_2]] : tensor<4xf32>, tensor<4xf32>
 
 // With x constant: d (x - y) = -dy
 // RUN: --pipeline "jvp{func=subtract wrt=1}"
@@ -84,12 +84,12 @@ func.func @subtract(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.subtract %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @subtract.jvp([[X:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[Y:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[DY:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[SUBTRACT:%.+]] = stablehlo.subtract [[X]], [[Y]]
-// CHECK-NEXT:   [[NEGATE:%.+]] = stablehlo.negate [[DY]]
-// CHECK-NEXT:   return [[SUBTRACT]], [[NEGATE]]
+// CHECK:      func.func @subtract.jvp([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[DY:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[X]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[DY]] : tensor<4xf32>
+// CHECK-NEXT:   return [[SUBTRACT]], [[NEGATE]] : tensor<4xf32>, tensor<4xf32>
 
 // floor is constant between jumps: the tangent is zero, and only the user who asked is given one
 // RUN: --pipeline "jvp{func=floor}"
@@ -98,7 +98,7 @@ func.func @floor(%x: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.add %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @floor.jvp([[X:%.+]]: tensor<4xf32>, [[DX:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[FLOOR:%.+]] = stablehlo.floor [[X]]
-// CHECK-NEXT:   [[ADD:%.+]] = stablehlo.add [[X]], [[FLOOR]]
-// CHECK-NEXT:   return [[ADD]], [[DX]]
+// CHECK:      func.func @floor.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[FLOOR:%\w+]] = stablehlo.floor [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[X]], [[FLOOR]] : tensor<4xf32>
+// CHECK-NEXT:   return [[ADD]], [[DX]] : tensor<4xf32>, tensor<4xf32>

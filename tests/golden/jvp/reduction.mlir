@@ -8,11 +8,11 @@ func.func @sum(%x: tensor<3x4xf32>) -> tensor<3xf32> {
     : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
-// CHECK:      func.func @sum.jvp([[X:%.+]]: tensor<3x4xf32>, [[DX:%.+]]: tensor<3x4xf32>)
-// CHECK-NEXT:   [[ZERO:%.+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-// CHECK-NEXT:   [[REDUCE:%.+]] = stablehlo.reduce([[X]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   [[REDUCE_2:%.+]] = stablehlo.reduce([[DX]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   return [[REDUCE]], [[REDUCE_2]]
+// CHECK:      func.func @sum.jvp([[X:%\w+]]: tensor<3x4xf32>, [[DX:%\w+]]: tensor<3x4xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[DX]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   return [[REDUCE]], [[REDUCE_2]] : tensor<3xf32>, tensor<3xf32>
 
 // The maximum moves with the elements that attain it: the mean of their tangents, over ties.
 // RUN: --pipeline "jvp{func=max},cse"
@@ -22,19 +22,19 @@ func.func @max(%x: tensor<3x4xf32>) -> tensor<3xf32> {
     : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
-// CHECK:      func.func @max.jvp([[X:%.+]]: tensor<3x4xf32>, [[DX:%.+]]: tensor<3x4xf32>)
-// CHECK-NEXT:   [[MINUS_INF:%.+]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
-// CHECK-NEXT:   [[REDUCE:%.+]] = stablehlo.reduce([[X]] init: [[MINUS_INF]]) applies stablehlo.maximum across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   [[BROADCAST:%.+]] = stablehlo.broadcast_in_dim [[REDUCE]], dims = [0] : (tensor<3xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT:   [[COMPARE:%.+]] = stablehlo.compare EQ, [[X]], [[BROADCAST]] : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xi1>
-// CHECK-NEXT:   [[CONVERT:%.+]] = stablehlo.convert [[COMPARE]] : (tensor<3x4xi1>) -> tensor<3x4xf32>
-// CHECK-NEXT:   [[ZERO:%.+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-// CHECK-NEXT:   [[REDUCE_2:%.+]] = stablehlo.reduce([[CONVERT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   [[ZERO_2:%.+]] = stablehlo.constant dense<0.000000e+00> : tensor<3x4xf32>
-// CHECK-NEXT:   [[SELECT:%.+]] = stablehlo.select [[COMPARE]], [[DX]], [[ZERO_2]]
-// CHECK-NEXT:   [[REDUCE_3:%.+]] = stablehlo.reduce([[SELECT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   [[DIVIDE:%.+]] = stablehlo.divide [[REDUCE_3]], [[REDUCE_2]]
-// CHECK-NEXT:   return [[REDUCE]], [[DIVIDE]]
+// CHECK:      func.func @max.jvp([[X:%\w+]]: tensor<3x4xf32>, [[DX:%\w+]]: tensor<3x4xf32>)
+// CHECK-NEXT:   [[MINUS_INF:%\w+]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[MINUS_INF]]) applies stablehlo.maximum across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[REDUCE]], dims = [0] : (tensor<3xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   [[COMPARE:%\w+]] = stablehlo.compare EQ, [[X]], [[BROADCAST]] : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xi1>
+// CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[COMPARE]] : (tensor<3x4xi1>) -> tensor<3x4xf32>
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[CONVERT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[ZERO_2:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<3x4xf32>
+// CHECK-NEXT:   [[SELECT:%\w+]] = stablehlo.select [[COMPARE]], [[DX]], [[ZERO_2]] : tensor<3x4xi1>, tensor<3x4xf32>
+// CHECK-NEXT:   [[REDUCE_3:%\w+]] = stablehlo.reduce([[SELECT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[REDUCE_3]], [[REDUCE_2]] : tensor<3xf32>
+// CHECK-NEXT:   return [[REDUCE]], [[DIVIDE]] : tensor<3xf32>, tensor<3xf32>
 
 // A product of two elements: d (x0 x1) = dx0 x1 + x0 dx1, and no division, so that zeros do no harm
 // RUN: --pipeline "jvp{func=product},simplify,cse"
@@ -44,15 +44,15 @@ func.func @product(%x: tensor<2xf32>) -> tensor<f32> {
     : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
 }
-// CHECK:      func.func @product.jvp([[X:%.+]]: tensor<2xf32>, [[DX:%.+]]: tensor<2xf32>)
-// CHECK-NEXT:   [[ONE:%.+]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
-// CHECK-NEXT:   [[REDUCE:%.+]] = stablehlo.reduce([[X]] init: [[ONE]]) applies stablehlo.multiply across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
-// CHECK-NEXT:   [[SLICE:%.+]] = stablehlo.slice [[X]] [0:1] : (tensor<2xf32>) -> tensor<1xf32>
-// CHECK-NEXT:   [[SLICE_2:%.+]] = stablehlo.slice [[DX]] [0:1] : (tensor<2xf32>) -> tensor<1xf32>
-// CHECK-NEXT:   [[SLICE_3:%.+]] = stablehlo.slice [[X]] [1:2] : (tensor<2xf32>) -> tensor<1xf32>
-// CHECK-NEXT:   [[SLICE_4:%.+]] = stablehlo.slice [[DX]] [1:2] : (tensor<2xf32>) -> tensor<1xf32>
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[SLICE_2]], [[SLICE_3]]
-// CHECK-NEXT:   [[MULTIPLY_2:%.+]] = stablehlo.multiply [[SLICE]], [[SLICE_4]]
-// CHECK-NEXT:   [[ADD:%.+]] = stablehlo.add [[MULTIPLY]], [[MULTIPLY_2]]
-// CHECK-NEXT:   [[RESHAPE:%.+]] = stablehlo.reshape [[ADD]] : (tensor<1xf32>) -> tensor<f32>
-// CHECK-NEXT:   return [[REDUCE]], [[RESHAPE]]
+// CHECK:      func.func @product.jvp([[X:%\w+]]: tensor<2xf32>, [[DX:%\w+]]: tensor<2xf32>)
+// CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[ONE]]) applies stablehlo.multiply across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+// CHECK-NEXT:   [[SLICE:%\w+]] = stablehlo.slice [[X]] [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+// CHECK-NEXT:   [[SLICE_2:%\w+]] = stablehlo.slice [[DX]] [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+// CHECK-NEXT:   [[SLICE_3:%\w+]] = stablehlo.slice [[X]] [1:2] : (tensor<2xf32>) -> tensor<1xf32>
+// CHECK-NEXT:   [[SLICE_4:%\w+]] = stablehlo.slice [[DX]] [1:2] : (tensor<2xf32>) -> tensor<1xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[SLICE_2]], [[SLICE_3]] : tensor<1xf32>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[SLICE]], [[SLICE_4]] : tensor<1xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[MULTIPLY]], [[MULTIPLY_2]] : tensor<1xf32>
+// CHECK-NEXT:   [[RESHAPE:%\w+]] = stablehlo.reshape [[ADD]] : (tensor<1xf32>) -> tensor<f32>
+// CHECK-NEXT:   return [[REDUCE]], [[RESHAPE]] : tensor<f32>, tensor<f32>

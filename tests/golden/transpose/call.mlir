@@ -15,15 +15,15 @@ func.func @main(%x: tensor<4xf32>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tens
     : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return %3 : tensor<f32>
 }
-// CHECK:      func.func @main.transpose([[A:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[B:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[CT:%.+]]: tensor<f32>)
-// CHECK-NEXT:   [[BROADCAST:%.+]] = stablehlo.broadcast_in_dim [[CT]], dims = [] : (tensor<f32>) -> tensor<4xf32>
-// CHECK-NEXT:   [[SCALE_TRANSPOSE:%.+]] = call @scale.transpose([[B]], [[BROADCAST]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT:   [[SCALE_TRANSPOSE_2:%.+]] = call @scale.transpose([[A]], [[SCALE_TRANSPOSE]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT:   return [[SCALE_TRANSPOSE_2]]
-// CHECK:      func.func private @scale.transpose([[A:%.+]]: tensor<4xf32>,
-// CHECK-SAME:   [[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[CT]], [[A]]
-// CHECK-NEXT:   return [[MULTIPLY]]
+// CHECK:      func.func @main.transpose([[A:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[B:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[CT:%\w+]]: tensor<f32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[CT]], dims = [] : (tensor<f32>) -> tensor<4xf32>
+// CHECK-NEXT:   [[SCALE_TRANSPOSE:%\w+]] = call @scale.transpose([[B]], [[BROADCAST]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:   [[SCALE_TRANSPOSE_2:%\w+]] = call @scale.transpose([[A]], [[SCALE_TRANSPOSE]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:   return [[SCALE_TRANSPOSE_2]] : tensor<4xf32>
+// CHECK:      func.func private @scale.transpose([[A:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[CT]], [[A]] : tensor<4xf32>
+// CHECK-NEXT:   return [[MULTIPLY]] : tensor<4xf32>
 // CHECK-NOT: @scale.transpose_1

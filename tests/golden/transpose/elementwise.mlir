@@ -7,9 +7,9 @@ func.func @multiply(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.multiply %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @multiply.transpose([[Y:%.+]]: tensor<4xf32>, [[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[CT]], [[Y]]
-// CHECK-NEXT:   return [[MULTIPLY]]
+// CHECK:      func.func @multiply.transpose([[Y:%\w+]]: tensor<4xf32>, [[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[CT]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   return [[MULTIPLY]] : tensor<4xf32>
 
 // x / y is linear in x
 // RUN: --pipeline "transpose{func=divide wrt=0}"
@@ -17,9 +17,9 @@ func.func @divide(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.divide %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @divide.transpose([[Y:%.+]]: tensor<4xf32>, [[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[DIVIDE:%.+]] = stablehlo.divide [[CT]], [[Y]]
-// CHECK-NEXT:   return [[DIVIDE]]
+// CHECK:      func.func @divide.transpose([[Y:%\w+]]: tensor<4xf32>, [[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[CT]], [[Y]] : tensor<4xf32>
+// CHECK-NEXT:   return [[DIVIDE]] : tensor<4xf32>
 
 // x - y is linear in both: ct to x, -ct to y
 // RUN: --pipeline "transpose{func=subtract wrt=0,1}"
@@ -27,9 +27,9 @@ func.func @subtract(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.subtract %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @subtract.transpose([[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[NEGATE:%.+]] = stablehlo.negate [[CT]]
-// CHECK-NEXT:   return [[CT]], [[NEGATE]]
+// CHECK:      func.func @subtract.transpose([[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[CT]] : tensor<4xf32>
+// CHECK-NEXT:   return [[CT]], [[NEGATE]] : tensor<4xf32>, tensor<4xf32>
 
 // x used twice: its cotangents are added, in x + x a = x (1 + a)
 // RUN: --pipeline "transpose{func=twice wrt=0}"
@@ -38,10 +38,10 @@ func.func @twice(%x: tensor<4xf32>, %a: tensor<4xf32>) -> tensor<4xf32> {
   %z = stablehlo.add %x, %0 : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @twice.transpose([[A:%.+]]: tensor<4xf32>, [[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[MULTIPLY:%.+]] = stablehlo.multiply [[CT]], [[A]]
-// CHECK-NEXT:   [[ADD:%.+]] = stablehlo.add [[CT]], [[MULTIPLY]]
-// CHECK-NEXT:   return [[ADD]]
+// CHECK:      func.func @twice.transpose([[A:%\w+]]: tensor<4xf32>, [[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[CT]], [[A]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[CT]], [[MULTIPLY]] : tensor<4xf32>
+// CHECK-NEXT:   return [[ADD]] : tensor<4xf32>
 
 // An argument that the result does not depend on: zero, for the user who asked for it
 // RUN: --pipeline "transpose{func=unused wrt=0,1}"
@@ -49,7 +49,7 @@ func.func @unused(%x: tensor<4xf32>, %y: tensor<2xf32>) -> tensor<4xf32> {
   %z = stablehlo.negate %x : tensor<4xf32>
   return %z : tensor<4xf32>
 }
-// CHECK:      func.func @unused.transpose([[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[NEGATE:%.+]] = stablehlo.negate [[CT]]
-// CHECK-NEXT:   [[ZERO:%.+]] = stablehlo.constant dense<0.000000e+00> : tensor<2xf32>
-// CHECK-NEXT:   return [[NEGATE]], [[ZERO]]
+// CHECK:      func.func @unused.transpose([[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[CT]] : tensor<4xf32>
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<2xf32>
+// CHECK-NEXT:   return [[NEGATE]], [[ZERO]] : tensor<4xf32>, tensor<2xf32>

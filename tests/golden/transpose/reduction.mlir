@@ -7,6 +7,6 @@ func.func @sum(%x: tensor<3x4x5xf32>) -> tensor<4xf32> {
     : (tensor<3x4x5xf32>, tensor<f32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// CHECK:      func.func @sum.transpose([[CT:%.+]]: tensor<4xf32>)
-// CHECK-NEXT:   [[BROADCAST:%.+]] = stablehlo.broadcast_in_dim [[CT]], dims = [1] : (tensor<4xf32>) -> tensor<3x4x5xf32>
-// CHECK-NEXT:   return [[BROADCAST]]
+// CHECK:      func.func @sum.transpose([[CT:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[CT]], dims = [1] : (tensor<4xf32>) -> tensor<3x4x5xf32>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<3x4x5xf32>

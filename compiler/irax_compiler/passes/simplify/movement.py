@@ -157,10 +157,13 @@ def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
 
 
 @rewrite(shape.Pad)
-def pad_with_nothing(op: shape.Pad, x: Value, value: Value) -> Value | None:
-    """pad(x) -> x, where no padding is asked for."""
-    padding = (*op.edge_padding_low, *op.edge_padding_high, *op.interior_padding)
-    return None if any(padding) else x
+def pad_without_padding(op: shape.Pad, x: Value, value: Value) -> Value | None:
+    """pad(x) -> slice(x), where all padding is negative, and -> x where it is zero."""
+    low, high = op.edge_padding_low, op.edge_padding_high
+    if any(op.interior_padding) or any(p > 0 for p in (*low, *high)):
+        return None
+    limits = [n + p for n, p in zip(shape_of(x), high, strict=True)]
+    return shape.slice_(x, [-p for p in low], limits, [1] * len(low))
 
 
 @rewrite(shape.Pad)

@@ -54,7 +54,7 @@ def reduce_of_transpose(op: Reduce, x: Value, init: Value) -> Value | None:
 
 @rewrite(Reduce)
 def sum_of_broadcast(op: Reduce, x: Value, init: Value) -> Value | None:
-    """sum(broadcast(x)) -> n * broadcast(x), where the n terms of each sum are equal."""
+    """sum(broadcast(x)) -> broadcast(n * x), where the n terms of each sum are equal."""
     inner = made_by(x, shape.BroadcastInDim)
     dtype = dtype_of(x)
     if inner is None or op.combiner != "add" or dtype == np.bool_ or not is_full_of(init, 0):
@@ -64,11 +64,11 @@ def sum_of_broadcast(op: Reduce, x: Value, init: Value) -> Value | None:
     if any(source.get(d, 1) != 1 for d in op.dimensions):
         return None
     count = int(np.prod([wide[d] for d in op.dimensions]))
-    if np.array(count).astype(dtype) != count:
+    if count == 0 or np.array(count).astype(dtype) != count:
         return None
     dropped = [i for i, d in enumerate(inner.op.broadcast_dimensions) if d in op.dimensions]
     narrow = shape.reshape(inner.operand, [n for i, n in enumerate(sizes) if i not in dropped])
     kept = [d for d in range(len(wide)) if d not in op.dimensions]
     dimensions = tuple(kept.index(d) for d in inner.op.broadcast_dimensions if d in kept)
-    result = shape.BroadcastInDim(tuple(wide[d] for d in kept), dimensions)(narrow)
-    return elementwise.multiply(result, full_like(result, count))
+    total = elementwise.multiply(narrow, full_like(narrow, count))
+    return shape.BroadcastInDim(tuple(wide[d] for d in kept), dimensions)(total)

@@ -1,0 +1,127 @@
+"""The rules of `simplify`: the golden files show what they do, and here their values are compared.
+
+A function of tests/golden/simplify is named after the rule it shows, up to a dot that tells
+several of them apart; those of untouched.mlir and constants.mlir show no rule.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.passes.simplify import RULES
+from irax_compiler.pipeline import run_pipeline
+
+FOLDER = Path(__file__).parent.parent / "golden" / "simplify"
+FUNCTIONS = [
+    (path.name, name)
+    for path in sorted(FOLDER.glob("*.mlir"))
+    for name in mlir.functions(mlir.parse_module(path.read_text("utf-8")))
+]
+WITHOUT_RULE = {"untouched.mlir", "constants.mlir"}
+ZERO_OF_EITHER_SIGN = {
+    "neutral_operand.zero",
+    "add_of_negate.sum",
+    "sum_of_negate",
+    "reduce_of_one",
+    "sum_of_broadcast",
+    "sum_of_broadcast.partly",
+}
+FLOATS = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 2.5, -3.0, 1e-30, 7.0, 0.5]
+
+
+def single(file: str, name: str) -> mlir.Module:
+    """A module with one function of a file."""
+    module = mlir.parse_module((FOLDER / file).read_text("utf-8"))
+    for other, function in mlir.functions(module).items():
+        if other != name:
+            function.erase()
+    return module
+
+
+def inputs(module: mlir.Module, name: str) -> Iterator[np.ndarray]:
+    """Arrays with all kinds of values, in another order for each argument."""
+    for i, argument in enumerate(mlir.arguments(mlir.functions(module)[name])):
+        dtype, shape = mlir.dtype_of(argument), mlir.shape_of(argument)
+        values: Any = FLOATS
+        if dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            values = [0, 1, info.max, info.min, 7, 2]
+        elif dtype == np.bool_:
+            values = [True, False, False]
+        yield np.resize(np.roll(np.array(values, dtype), 5 * i), shape)
+
+
+def assert_same(before: np.ndarray, after: np.ndarray, zero_signs: bool = True) -> None:
+    assert before.dtype == after.dtype
+    assert before.shape == after.shape
+    if mlir.inexact(before.dtype):
+        wide = np.complex128 if before.dtype.kind == "c" else np.float64
+        before, after = before.astype(wide), after.astype(wide)
+    np.testing.assert_array_equal(before, after)
+    if zero_signs and before.dtype.kind == "f":
+        numbers = ~np.isnan(before)
+        np.testing.assert_array_equal(np.signbit(before)[numbers], np.signbit(after)[numbers])
+
+
+@pytest.fixture
+def applied(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The names of the rules that were applied in the test."""
+    names: set[str] = set()
+
+    def watched(rule: Any) -> Any:
+        def call(*operands: Any) -> Any:
+            value = rule(*operands)
+            if value is not None:
+                names.add(rule.__name__)
+            return value
+
+        return call
+
+    for name, rules in RULES.items():
+        monkeypatch.setitem(RULES, name, list(map(watched, rules)))
+    return names
+
+
+@pytest.mark.parametrize("file, name", FUNCTIONS, ids=[name for _, name in FUNCTIONS])
+def test_values_stay(file: str, name: str, applied: set[str]):
+    module = single(file, name)
+    arrays = list(inputs(module, name))
+    before = Evaluator(module)(name, arrays)
+    run_pipeline(module, "simplify")
+    assert file in WITHOUT_RULE or name.split(".")[0] in applied
+    after = Evaluator(module)(name, arrays)
+    for b, a in zip(before, after, strict=True):
+        assert_same(b, a, zero_signs=name not in ZERO_OF_EITHER_SIGN)
+
+
+def test_every_rule_is_shown():
+    rules = {rule.__name__ for rules in RULES.values() for rule in rules}
+    shown = {name.split(".")[0] for file, name in FUNCTIONS if file not in WITHOUT_RULE}
+    assert rules == shown
+
+
+@pytest.mark.parametrize("file", sorted({file for file, _ in FUNCTIONS}))
+def test_nothing_is_left_to_do(file: str):
+    module = mlir.parse_module((FOLDER / file).read_text("utf-8"))
+    run_pipeline(module, "simplify")
+    once = str(module)
+    run_pipeline(module, "simplify")
+    assert str(module) == once
+
+
+def test_a_long_chain_takes_linear_time_and_no_recursion():
+    steps = "\n".join(f"%{i + 1} = stablehlo.negate %{i} : tensor<f32>" for i in range(5000))
+    text = f"""func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+        %0 = stablehlo.sine %x : tensor<f32>
+        {steps}
+        return %5000 : tensor<f32>
+    }}"""
+    module = mlir.parse_module(text)
+    run_pipeline(module, "simplify")
+    (sine, _) = mlir.body(mlir.functions(module)["main"]).operations
+    assert sine.operation.name == "stablehlo.sine"

@@ -1,0 +1,47 @@
+// Slices whose place is known.
+
+// RUN: --pipeline "simplify"
+
+// x[1:3], and x[3:5] for 4, which is too far
+func.func @dynamic_slice_at_constant(%x: tensor<5xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %1 = stablehlo.constant dense<1> : tensor<i32>
+  %4 = stablehlo.constant dense<4> : tensor<i32>
+  %a = stablehlo.dynamic_slice %x, %1, sizes = [2] : (tensor<5xf32>, tensor<i32>) -> tensor<2xf32>
+  %b = stablehlo.dynamic_slice %x, %4, sizes = [2] : (tensor<5xf32>, tensor<i32>) -> tensor<2xf32>
+  return %a, %b : tensor<2xf32>, tensor<2xf32>
+}
+// CHECK:      func.func @dynamic_slice_at_constant([[X:%\w+]]: tensor<5xf32>)
+// CHECK-NEXT:   [[SLICE:%\w+]] = stablehlo.slice [[X]] [1:3] : (tensor<5xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   [[SLICE_2:%\w+]] = stablehlo.slice [[X]] [3:5] : (tensor<5xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   return [[SLICE]], [[SLICE_2]] : tensor<2xf32>, tensor<2xf32>
+
+// There is one place for all elements
+func.func @dynamic_slice_at_constant.all(%x: tensor<5xf32>, %i: tensor<i32>) -> tensor<5xf32> {
+  %y = stablehlo.dynamic_slice %x, %i, sizes = [5] : (tensor<5xf32>, tensor<i32>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+// CHECK:      func.func @dynamic_slice_at_constant.all([[X:%\w+]]: tensor<5xf32>,
+// CHECK-SAME:   [[I:%\w+]]: tensor<i32>)
+// CHECK-NEXT:   return [[X]] : tensor<5xf32>
+
+// All elements are written over
+func.func @update_of_everything(%x: tensor<5xf32>, %y: tensor<5xf32>, %i: tensor<i32>) -> tensor<5xf32> {
+  %z = stablehlo.dynamic_update_slice %x, %y, %i : (tensor<5xf32>, tensor<5xf32>, tensor<i32>) -> tensor<5xf32>
+  return %z : tensor<5xf32>
+}
+// CHECK:      func.func @update_of_everything([[X:%\w+]]: tensor<5xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<5xf32>,
+// CHECK-SAME:   [[I:%\w+]]: tensor<i32>)
+// CHECK-NEXT:   return [[Y]] : tensor<5xf32>
+
+// Written into zeros: the reverse of x[1:3]
+func.func @update_of_constant(%x: tensor<2xf32>) -> tensor<5xf32> {
+  %1 = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.constant dense<0.0> : tensor<5xf32>
+  %z = stablehlo.dynamic_update_slice %0, %x, %1 : (tensor<5xf32>, tensor<2xf32>, tensor<i32>) -> tensor<5xf32>
+  return %z : tensor<5xf32>
+}
+// CHECK:      func.func @update_of_constant([[X:%\w+]]: tensor<2xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[PAD:%\w+]] = stablehlo.pad [[X]], [[ZERO]], low = [1], high = [2], interior = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<5xf32>
+// CHECK-NEXT:   return [[PAD]] : tensor<5xf32>

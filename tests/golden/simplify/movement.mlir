@@ -1,0 +1,173 @@
+// Ops that only move elements: two of a kind are one, and one that moves nothing is none.
+
+// RUN: --pipeline "simplify"
+
+func.func @transpose_of_nothing(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = stablehlo.transpose %x, dims = [0, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+// CHECK:      func.func @transpose_of_nothing([[X:%\w+]]: tensor<2x3xf32>)
+// CHECK-NEXT:   return [[X]] : tensor<2x3xf32>
+
+func.func @transpose_of_transpose(%x: tensor<2x3x4xf32>) -> (tensor<4x3x2xf32>, tensor<2x3x4xf32>) {
+  %a = stablehlo.transpose %x, dims = [2, 0, 1] : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  %b = stablehlo.transpose %a, dims = [0, 2, 1] : (tensor<4x2x3xf32>) -> tensor<4x3x2xf32>
+  %c = stablehlo.transpose %a, dims = [1, 2, 0] : (tensor<4x2x3xf32>) -> tensor<2x3x4xf32>
+  return %b, %c : tensor<4x3x2xf32>, tensor<2x3x4xf32>
+}
+// CHECK:      func.func @transpose_of_transpose([[X:%\w+]]: tensor<2x3x4xf32>)
+// CHECK-NEXT:   [[TRANSPOSE:%\w+]] = stablehlo.transpose [[X]], dims = [2, 1, 0] : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
+// CHECK-NEXT:   return [[TRANSPOSE]], [[X]] : tensor<4x3x2xf32>, tensor<2x3x4xf32>
+
+func.func @transpose_of_broadcast(%x: tensor<2x3xf32>) -> tensor<3x2x5xf32> {
+  %a = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<2x3xf32>) -> tensor<2x5x3xf32>
+  %b = stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<2x5x3xf32>) -> tensor<3x2x5xf32>
+  return %b : tensor<3x2x5xf32>
+}
+// CHECK:      func.func @transpose_of_broadcast([[X:%\w+]]: tensor<2x3xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2x5xf32>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<3x2x5xf32>
+
+func.func @reshape_to_same(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = stablehlo.reshape %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+// CHECK:      func.func @reshape_to_same([[X:%\w+]]: tensor<2x3xf32>)
+// CHECK-NEXT:   return [[X]] : tensor<2x3xf32>
+
+func.func @reshape_of_reshape(%x: tensor<2x6xf32>) -> tensor<3x4xf32> {
+  %a = stablehlo.reshape %x : (tensor<2x6xf32>) -> tensor<12xf32>
+  %b = stablehlo.reshape %a : (tensor<12xf32>) -> tensor<3x4xf32>
+  return %b : tensor<3x4xf32>
+}
+// CHECK:      func.func @reshape_of_reshape([[X:%\w+]]: tensor<2x6xf32>)
+// CHECK-NEXT:   [[RESHAPE:%\w+]] = stablehlo.reshape [[X]] : (tensor<2x6xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   return [[RESHAPE]] : tensor<3x4xf32>
+
+// A reshape that adds 1s, or drops them, is another broadcast
+func.func @reshape_of_broadcast(%x: tensor<3xf32>) -> (tensor<1x2x1x3x1xf32>, tensor<2x3xf32>) {
+  %a = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+  %b = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<1x2x1x3x1xf32>
+  %c = stablehlo.broadcast_in_dim %x, dims = [3] : (tensor<3xf32>) -> tensor<1x2x1x3xf32>
+  %d = stablehlo.reshape %c : (tensor<1x2x1x3xf32>) -> tensor<2x3xf32>
+  return %b, %d : tensor<1x2x1x3x1xf32>, tensor<2x3xf32>
+}
+// CHECK:      func.func @reshape_of_broadcast([[X:%\w+]]: tensor<3xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [3] : (tensor<3xf32>) -> tensor<1x2x1x3x1xf32>
+// CHECK-NEXT:   [[BROADCAST_2:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT:   return [[BROADCAST]], [[BROADCAST_2]] : tensor<1x2x1x3x1xf32>, tensor<2x3xf32>
+
+// A broadcast that adds no elements is a reshape
+func.func @broadcast_to_same(%x: tensor<3x1xf32>, %y: tensor<3xf32>) -> (tensor<3x1xf32>, tensor<1x3x1xf32>) {
+  %a = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %b = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<3xf32>) -> tensor<1x3x1xf32>
+  return %a, %b : tensor<3x1xf32>, tensor<1x3x1xf32>
+}
+// CHECK:      func.func @broadcast_to_same([[X:%\w+]]: tensor<3x1xf32>, [[Y:%\w+]]: tensor<3xf32>)
+// CHECK-NEXT:   [[RESHAPE:%\w+]] = stablehlo.reshape [[Y]] : (tensor<3xf32>) -> tensor<1x3x1xf32>
+// CHECK-NEXT:   return [[X]], [[RESHAPE]] : tensor<3x1xf32>, tensor<1x3x1xf32>
+
+func.func @broadcast_of_broadcast(%x: tensor<3x1xf32>) -> tensor<3x2x4xf32> {
+  %a = stablehlo.broadcast_in_dim %x, dims = [1, 0] : (tensor<3x1xf32>) -> tensor<4x3xf32>
+  %b = stablehlo.broadcast_in_dim %a, dims = [2, 0] : (tensor<4x3xf32>) -> tensor<3x2x4xf32>
+  return %b : tensor<3x2x4xf32>
+}
+// CHECK:      func.func @broadcast_of_broadcast([[X:%\w+]]: tensor<3x1xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [0, 2] : (tensor<3x1xf32>) -> tensor<3x2x4xf32>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<3x2x4xf32>
+
+// keepdims=True, and then stretched
+func.func @broadcast_of_reshape(%x: tensor<3xf32>) -> tensor<2x3x4xf32> {
+  %a = stablehlo.reshape %x : (tensor<3xf32>) -> tensor<1x3x1xf32>
+  %b = stablehlo.broadcast_in_dim %a, dims = [0, 1, 2] : (tensor<1x3x1xf32>) -> tensor<2x3x4xf32>
+  return %b : tensor<2x3x4xf32>
+}
+// CHECK:      func.func @broadcast_of_reshape([[X:%\w+]]: tensor<3xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [1] : (tensor<3xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<2x3x4xf32>
+
+func.func @broadcast_of_transpose(%x: tensor<2x3x4xf32>) -> tensor<4x5x2x3xf32> {
+  %a = stablehlo.transpose %x, dims = [2, 0, 1] : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  %b = stablehlo.broadcast_in_dim %a, dims = [0, 2, 3] : (tensor<4x2x3xf32>) -> tensor<4x5x2x3xf32>
+  return %b : tensor<4x5x2x3xf32>
+}
+// CHECK:      func.func @broadcast_of_transpose([[X:%\w+]]: tensor<2x3x4xf32>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [2, 3, 0] : (tensor<2x3x4xf32>) -> tensor<4x5x2x3xf32>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<4x5x2x3xf32>
+
+func.func @slice_of_everything(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = stablehlo.slice %x [0:4] : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+// CHECK:      func.func @slice_of_everything([[X:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   return [[X]] : tensor<4xf32>
+
+// x[1:18:3][1:6:2] is x[4:17:6]
+func.func @slice_of_slice(%x: tensor<20x6xf32>) -> tensor<3x2xf32> {
+  %a = stablehlo.slice %x [1:18:3, 2:6] : (tensor<20x6xf32>) -> tensor<6x4xf32>
+  %b = stablehlo.slice %a [1:6:2, 1:3] : (tensor<6x4xf32>) -> tensor<3x2xf32>
+  return %b : tensor<3x2xf32>
+}
+// CHECK:      func.func @slice_of_slice([[X:%\w+]]: tensor<20x6xf32>)
+// CHECK-NEXT:   [[SLICE:%\w+]] = stablehlo.slice [[X]] [4:17:6, 3:5] : (tensor<20x6xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT:   return [[SLICE]] : tensor<3x2xf32>
+
+// Padding that is zero everywhere, or only cuts
+func.func @pad_without_padding(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<3xf32>) {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.pad %x, %0, low = [0], high = [0], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %b = stablehlo.pad %x, %0, low = [-1], high = [-2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<3xf32>
+  return %a, %b : tensor<6xf32>, tensor<3xf32>
+}
+// CHECK:      func.func @pad_without_padding([[X:%\w+]]: tensor<6xf32>)
+// CHECK-NEXT:   [[SLICE:%\w+]] = stablehlo.slice [[X]] [1:4] : (tensor<6xf32>) -> tensor<3xf32>
+// CHECK-NEXT:   return [[X]], [[SLICE]] : tensor<6xf32>, tensor<3xf32>
+
+// Twos padded with twos
+func.func @pad_of_same() -> tensor<81xf32> {
+  %x = stablehlo.constant dense<2.0> : tensor<40xf32>
+  %2 = stablehlo.constant dense<2.0> : tensor<f32>
+  %y = stablehlo.pad %x, %2, low = [3], high = [-1], interior = [1] : (tensor<40xf32>, tensor<f32>) -> tensor<81xf32>
+  return %y : tensor<81xf32>
+}
+// CHECK:      func.func @pad_of_same()
+// CHECK-NEXT:   [[TWO:%\w+]] = stablehlo.constant dense<2.000000e+00> : tensor<81xf32>
+// CHECK-NEXT:   return [[TWO]] : tensor<81xf32>
+
+func.func @reverse_of_nothing(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %y = stablehlo.reverse %x, dims = [1] : tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}
+// CHECK:      func.func @reverse_of_nothing([[X:%\w+]]: tensor<4x1xf32>)
+// CHECK-NEXT:   return [[X]] : tensor<4x1xf32>
+
+// Dimension 2 is reversed twice
+func.func @reverse_of_reverse(%x: tensor<4x3x2xf32>) -> (tensor<4x3x2xf32>, tensor<4x3x2xf32>) {
+  %a = stablehlo.reverse %x, dims = [0, 2] : tensor<4x3x2xf32>
+  %b = stablehlo.reverse %a, dims = [2, 1] : tensor<4x3x2xf32>
+  %c = stablehlo.reverse %a, dims = [2, 0] : tensor<4x3x2xf32>
+  return %b, %c : tensor<4x3x2xf32>, tensor<4x3x2xf32>
+}
+// CHECK:      func.func @reverse_of_reverse([[X:%\w+]]: tensor<4x3x2xf32>)
+// CHECK-NEXT:   [[REVERSE:%\w+]] = stablehlo.reverse [[X]], dims = [0, 1] : tensor<4x3x2xf32>
+// CHECK-NEXT:   return [[REVERSE]], [[X]] : tensor<4x3x2xf32>, tensor<4x3x2xf32>
+
+func.func @concatenate_of_empty(%x: tensor<4xf32>, %y: tensor<0xf32>, %z: tensor<2xf32>) -> (tensor<6xf32>, tensor<4xf32>) {
+  %a = stablehlo.concatenate %x, %y, %z, dim = 0 : (tensor<4xf32>, tensor<0xf32>, tensor<2xf32>) -> tensor<6xf32>
+  %b = stablehlo.concatenate %y, %x, dim = 0 : (tensor<0xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %a, %b : tensor<6xf32>, tensor<4xf32>
+}
+// CHECK:      func.func @concatenate_of_empty([[X:%\w+]]: tensor<4xf32>,
+// CHECK-SAME:   [[Y:%\w+]]: tensor<0xf32>,
+// CHECK-SAME:   [[Z:%\w+]]: tensor<2xf32>)
+// CHECK-NEXT:   [[CONCATENATE:%\w+]] = stablehlo.concatenate [[X]], [[Z]], dim = 0 : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+// CHECK-NEXT:   return [[CONCATENATE]], [[X]] : tensor<6xf32>, tensor<4xf32>
+
+// Counting to one
+func.func @iota_of_one() -> tensor<3x1xi32> {
+  %x = stablehlo.iota dim = 1 : tensor<3x1xi32>
+  return %x : tensor<3x1xi32>
+}
+// CHECK:      func.func @iota_of_one()
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<3x1xi32>
+// CHECK-NEXT:   return [[ZERO]] : tensor<3x1xi32>

@@ -1,0 +1,111 @@
+// What must stay as it is, and why.
+
+// RUN: --pipeline "simplify"
+
+// nan * 0 and inf * 0 are nan
+func.func @zero_times_float(%x: tensor<12xf32>) -> tensor<12xf32> {
+  %0 = stablehlo.constant dense<0.0> : tensor<12xf32>
+  %y = stablehlo.multiply %x, %0 : tensor<12xf32>
+  return %y : tensor<12xf32>
+}
+// CHECK:      func.func @zero_times_float([[X:%\w+]]: tensor<12xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<12xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[X]], [[ZERO]] : tensor<12xf32>
+// CHECK-NEXT:   return [[MULTIPLY]] : tensor<12xf32>
+
+// 0.0 - 0.0 is 0.0, and -(0.0) is -0.0
+func.func @zero_minus_float(%x: tensor<12xf32>) -> tensor<12xf32> {
+  %0 = stablehlo.constant dense<0.0> : tensor<12xf32>
+  %y = stablehlo.subtract %0, %x : tensor<12xf32>
+  return %y : tensor<12xf32>
+}
+// CHECK:      func.func @zero_minus_float([[X:%\w+]]: tensor<12xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<12xf32>
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ZERO]], [[X]] : tensor<12xf32>
+// CHECK-NEXT:   return [[SUBTRACT]] : tensor<12xf32>
+
+// subtract and divide have a neutral element on the right only
+func.func @wrong_side(%x: tensor<12xf32>) -> (tensor<12xf32>, tensor<12xf32>) {
+  %1 = stablehlo.constant dense<1.0> : tensor<12xf32>
+  %y = stablehlo.divide %1, %x : tensor<12xf32>
+  %z = stablehlo.power %1, %x : tensor<12xf32>
+  return %y, %z : tensor<12xf32>, tensor<12xf32>
+}
+// CHECK:      func.func @wrong_side([[X:%\w+]]: tensor<12xf32>)
+// CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<12xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[ONE]], [[X]] : tensor<12xf32>
+// CHECK-NEXT:   [[POWER:%\w+]] = stablehlo.power [[ONE]], [[X]] : tensor<12xf32>
+// CHECK-NEXT:   return [[DIVIDE]], [[POWER]] : tensor<12xf32>, tensor<12xf32>
+
+// -(MIN / 2) is not MIN / -2, and -(-MIN / y) is not MIN / y: -MIN is MIN
+func.func @integer_signs(%x: tensor<6xi32>, %y: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>) {
+  %2 = stablehlo.constant dense<2> : tensor<6xi32>
+  %a = stablehlo.divide %x, %2 : tensor<6xi32>
+  %b = stablehlo.negate %a : tensor<6xi32>
+  %c = stablehlo.negate %x : tensor<6xi32>
+  %d = stablehlo.divide %c, %y : tensor<6xi32>
+  %e = stablehlo.negate %d : tensor<6xi32>
+  return %b, %e : tensor<6xi32>, tensor<6xi32>
+}
+// CHECK:      func.func @integer_signs([[X:%\w+]]: tensor<6xi32>, [[Y:%\w+]]: tensor<6xi32>)
+// CHECK-NEXT:   [[C:%\w+]] = stablehlo.constant dense<2> : tensor<6xi32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[X]], [[C]] : tensor<6xi32>
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[DIVIDE]] : tensor<6xi32>
+// CHECK-NEXT:   [[NEGATE_2:%\w+]] = stablehlo.negate [[X]] : tensor<6xi32>
+// CHECK-NEXT:   [[DIVIDE_2:%\w+]] = stablehlo.divide [[NEGATE_2]], [[Y]] : tensor<6xi32>
+// CHECK-NEXT:   [[NEGATE_3:%\w+]] = stablehlo.negate [[DIVIDE_2]] : tensor<6xi32>
+// CHECK-NEXT:   return [[NEGATE]], [[NEGATE_3]] : tensor<6xi32>, tensor<6xi32>
+
+// inf * (-1 + 0i) holds a nan
+func.func @complex_minus_one(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %c = stablehlo.constant dense<(-1.0, 0.0)> : tensor<3xcomplex<f32>>
+  %y = stablehlo.multiply %x, %c : tensor<3xcomplex<f32>>
+  return %y : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_minus_one([[X:%\w+]]: tensor<3xcomplex<f32>>)
+// CHECK-NEXT:   [[C:%\w+]] = stablehlo.constant dense<(-1.000000e+00,0.000000e+00)> : tensor<3xcomplex<f32>>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[X]], [[C]] : tensor<3xcomplex<f32>>
+// CHECK-NEXT:   return [[MULTIPLY]] : tensor<3xcomplex<f32>>
+
+// f32 -> f16 -> f32 and i32 -> f32 -> i32 round
+func.func @rounding(%x: tensor<12xf32>, %i: tensor<6xi32>) -> (tensor<12xf32>, tensor<6xi32>) {
+  %a = stablehlo.convert %x : (tensor<12xf32>) -> tensor<12xf16>
+  %b = stablehlo.convert %a : (tensor<12xf16>) -> tensor<12xf32>
+  %c = stablehlo.convert %i : (tensor<6xi32>) -> tensor<6xf32>
+  %d = stablehlo.convert %c : (tensor<6xf32>) -> tensor<6xi32>
+  return %b, %d : tensor<12xf32>, tensor<6xi32>
+}
+// CHECK:      func.func @rounding([[X:%\w+]]: tensor<12xf32>, [[I:%\w+]]: tensor<6xi32>)
+// CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[X]] : (tensor<12xf32>) -> tensor<12xf16>
+// CHECK-NEXT:   [[CONVERT_2:%\w+]] = stablehlo.convert [[CONVERT]] : (tensor<12xf16>) -> tensor<12xf32>
+// CHECK-NEXT:   [[CONVERT_3:%\w+]] = stablehlo.convert [[I]] : (tensor<6xi32>) -> tensor<6xf32>
+// CHECK-NEXT:   [[CONVERT_4:%\w+]] = stablehlo.convert [[CONVERT_3]] : (tensor<6xf32>) -> tensor<6xi32>
+// CHECK-NEXT:   return [[CONVERT_2]], [[CONVERT_4]] : tensor<12xf32>, tensor<6xi32>
+
+// The free dimensions of x, which the result has too, change their order
+func.func @free_dimensions(%x: tensor<2x3x4xf32>, %y: tensor<4xf32>) -> tensor<3x2xf32> {
+  %a = stablehlo.transpose %x, dims = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %z = stablehlo.dot_general %a, %y, contracting_dims = [2] x [0] : (tensor<3x2x4xf32>, tensor<4xf32>) -> tensor<3x2xf32>
+  return %z : tensor<3x2xf32>
+}
+// CHECK:      func.func @free_dimensions([[X:%\w+]]: tensor<2x3x4xf32>, [[Y:%\w+]]: tensor<4xf32>)
+// CHECK-NEXT:   [[TRANSPOSE:%\w+]] = stablehlo.transpose [[X]], dims = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+// CHECK-NEXT:   [[DOT:%\w+]] = stablehlo.dot_general [[TRANSPOSE]], [[Y]], contracting_dims = [2] x [0] : (tensor<3x2x4xf32>, tensor<4xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT:   return [[DOT]] : tensor<3x2xf32>
+
+// Sums that start from 1, and the sum of no copies of inf, which is 0 and not 0 * inf
+func.func @sums(%x: tensor<1xf32>, %y: tensor<2xf32>) -> (tensor<f32>, tensor<2xf32>) {
+  %1 = stablehlo.constant dense<1.0> : tensor<f32>
+  %a = stablehlo.reduce(%x init: %1) applies stablehlo.add across dimensions = [0] : (tensor<1xf32>, tensor<f32>) -> tensor<f32>
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %b = stablehlo.broadcast_in_dim %y, dims = [0] : (tensor<2xf32>) -> tensor<2x0xf32>
+  %c = stablehlo.reduce(%b init: %0) applies stablehlo.add across dimensions = [1] : (tensor<2x0xf32>, tensor<f32>) -> tensor<2xf32>
+  return %a, %c : tensor<f32>, tensor<2xf32>
+}
+// CHECK:      func.func @sums([[X:%\w+]]: tensor<1xf32>, [[Y:%\w+]]: tensor<2xf32>)
+// CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[ONE]]) applies stablehlo.add across dimensions = [0] : (tensor<1xf32>, tensor<f32>) -> tensor<f32>
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[Y]], dims = [0] : (tensor<2xf32>) -> tensor<2x0xf32>
+// CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[BROADCAST]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<2x0xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:   return [[REDUCE]], [[REDUCE_2]] : tensor<f32>, tensor<2xf32>
