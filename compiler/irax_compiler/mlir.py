@@ -291,12 +291,6 @@ def text_of(operation: Operation, locations: bool = False) -> str:
     return text
 
 
-def text_of(operation: Operation, locations: bool = False) -> str:
-    """The MLIR text of an operation (a module's is that of `module.operation`), all of it."""
-    text: Any = operation.get_asm(enable_debug_info=locations)
-    return text
-
-
 def location_text(location: Location) -> str:
     """`file:line` of a location made by `file_location`."""
     match = re.search(r'"(.*)":(\d+)', str(location))

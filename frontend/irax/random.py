@@ -309,8 +309,7 @@ def truncated_normal(
     """The standard normal distribution, restricted to [lower, upper]."""
     dtype = _float_dtype(dtype, "truncated_normal")
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
-    if shape is None:
-        shape = np.broadcast_shapes(low.shape, high.shape)
+    shape = np.broadcast_shapes(low.shape, high.shape) if shape is None else shape
     sqrt2 = np.array(math.sqrt(2), dtype)
     edges = [bind(special.erf, v / sqrt2) for v in (low, high)]
     u = uniform(key, shape, dtype, *edges)

@@ -29,7 +29,8 @@ from irax_compiler.passes.core import (
 @dataclass
 class Batch(Pass):
     """Adds @f.batch, whose argument i has a further axis of `size` at `in_axes[i]`, or is shared
-    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0)."""
+    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0).
+    """
 
     name: ClassVar[str] = "batch"
     func: str = "main"

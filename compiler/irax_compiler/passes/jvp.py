@@ -28,7 +28,8 @@ from irax_compiler.passes.core import (
 @dataclass
 class Jvp(Pass):
     """Adds @f.jvp, which takes the arguments of @f and tangents of those in `wrt`, and returns the
-    results of @f and the tangents of those results that can have one (float and complex)."""
+    results of @f and the tangents of those results that can have one (float and complex).
+    """
 
     name: ClassVar[str] = "jvp"
     func: str = "main"
@@ -77,7 +78,8 @@ def fix_outputs(
 
 class JvpDeriver(Deriver):
     """Derives @f.jvp. Those results get a tangent that depend on an active argument; for functions
-    named in `outputs`, those which it marks, zeros if need be."""
+    named in `outputs`, those which it marks, zeros if need be.
+    """
 
     suffix = "jvp"
 

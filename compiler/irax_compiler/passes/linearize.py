@@ -28,7 +28,8 @@ from irax_compiler.passes.jvp import (
 class Linearize(Pass):
     """Adds @f.fwd, which takes the arguments of @f and returns its results and the residuals, and
     @f.lin, which takes the residuals and tangents of the arguments in `wrt` and returns the
-    tangents of the results that can have one; @f.lin is linear in the tangents."""
+    tangents of the results that can have one; @f.lin is linear in the tangents.
+    """
 
     name: ClassVar[str] = "linearize"
     func: str = "main"
@@ -45,7 +46,8 @@ class Linearize(Pass):
 
 class LinearizeDeriver(Deriver):
     """Derives @f.fwd and @f.lin. Those results get a tangent that depend on an active argument; for
-    functions named in `outputs`, those which it marks, zeros if need be."""
+    functions named in `outputs`, those which it marks, zeros if need be.
+    """
 
     suffix = "lin"
 
@@ -116,7 +118,8 @@ class LinearizeDeriver(Deriver):
 
 class Residuals:
     """What the linear part needs: values saved by the forward part, and cheap operations that are
-    done again instead (constants, iotas, and broadcasts, which only make values larger)."""
+    done again instead (constants, iotas, and broadcasts, which only make values larger).
+    """
 
     def __init__(self, values: Sequence[Value]) -> None:
         self.saved: list[Value] = []

@@ -1,5 +1,6 @@
 """Transposition: a linear function -> its transpose, which takes cotangents of the results to
-cotangents of the arguments. Reverse mode is `linearize`, then this."""
+cotangents of the arguments. Reverse mode is `linearize`, then this.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from irax_compiler.passes.jvp import active_pattern
 class Transpose(Pass):
     """Adds the transpose of @f with respect to the arguments in `wrt`, in which @f must be linear:
     a function of the other arguments and the results' cotangents. It is called @g.bwd where @f is
-    @g.lin, and @f.transpose otherwise."""
+    @g.lin, and @f.transpose otherwise.
+    """
 
     name: ClassVar[str] = "transpose"
     func: str = "main"
@@ -46,7 +48,8 @@ class Transpose(Pass):
 
 class TransposeDeriver(Deriver):
     """Derives transposes for patterns (which arguments are linear, which results have a
-    cotangent); arguments whose cotangent is zero get none, but in function `instantiate`."""
+    cotangent); arguments whose cotangent is zero get none, but in function `instantiate`.
+    """
 
     suffix = "transpose"
 

@@ -19,7 +19,8 @@ from irax_compiler.passes.transpose import TransposeDeriver
 class Vjp(Pass):
     """Adds @f.fwd and @f.bwd, and @f.vjp, which takes the arguments of @f and a cotangent for each
     result that can have one, and returns the results and the cotangents of the arguments in
-    `wrt`."""
+    `wrt`.
+    """
 
     name: ClassVar[str] = "vjp"
     func: str = "main"
@@ -66,7 +67,8 @@ def derive_vjp(
     module: Module, name: str, active: tuple[bool, ...], wanted: tuple[bool, ...]
 ) -> Reverse:
     """Adds @f.fwd, @f.lin and @f.bwd of function `name` for the active arguments and the results
-    that are wanted: @f.bwd takes a cotangent for each of these."""
+    that are wanted: @f.bwd takes a cotangent for each of these.
+    """
     linearized = LinearizeDeriver(module, {name: wanted}).function(name, active)
     assert isinstance(linearized, Linearized)
     transposer = TransposeDeriver(module, instantiate=linearized.linear)
