@@ -309,10 +309,10 @@ def truncated_normal(
     """The standard normal distribution, restricted to [lower, upper]."""
     dtype = _float_dtype(dtype, "truncated_normal")
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
-    shape = np.broadcast_shapes(low.shape, high.shape) if shape is None else shape
+    lanes = np.broadcast_shapes(low.shape, high.shape) if shape is None else tuple(shape)
     sqrt2 = np.array(math.sqrt(2), dtype)
     edges = [bind(special.erf, v / sqrt2) for v in (low, high)]
-    u = uniform(key, shape, dtype, *edges)
+    u = uniform(key, lanes, dtype, *edges)
     below = np.nextafter(np.array(np.inf, dtype), np.array(0, dtype), dtype=dtype)
     return jnp.clip(
         sqrt2 * bind(special.erf_inv, u), jnp.maximum(low, -below), jnp.minimum(high, below)
@@ -336,8 +336,8 @@ def bernoulli(key: KeyArray | Array, p: Any = 0.5, shape: Sequence[int] | None =
     p = as_array(p, "bernoulli: p")
     if not dtypes.issubdtype(p.dtype, np.floating):
         raise TypeError(f"bernoulli: p must be floating-point, got {p.aval}")
-    shape = p.shape if shape is None else _shape(shape, "bernoulli")
-    return uniform(key, shape, p.dtype) < p
+    lanes = p.shape if shape is None else _shape(shape, "bernoulli")
+    return uniform(key, lanes, p.dtype) < p
 
 
 def categorical(

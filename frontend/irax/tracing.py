@@ -200,8 +200,8 @@ class Tracer(Array):
             raise errors.UnexpectedTracerError(
                 f"a traced array of type {self.aval} was used at {source.user_line()}, after the "
                 f"function traced by {self.trace.kind} at "
-                f"{mlir.location_text(self.trace.location)} had ended: it leaked out through a global, an attribute or a list. Return it from "
-                "the function instead."
+                f"{mlir.location_text(self.trace.location)} had ended: it leaked out through a "
+                "global, an attribute or a list. Return it from the function instead."
             )
 
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:

@@ -15,7 +15,7 @@ class Device(Protocol):
 
     @property
     def platform(self) -> str:
-        """ "cpu", "vulkan", "cuda", ..."""
+        """Its kind: "cpu", "vulkan", "cuda", ..."""
         ...
 
     @property

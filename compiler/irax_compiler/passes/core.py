@@ -135,7 +135,7 @@ def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:
 
 
 def rule(operation: Operation, kind: str) -> Op:
-    """The op behind an operation. Errors name the operation, its location and the rule asked for."""
+    """The op behind an operation. Errors name the operation, its location and the rule."""
     try:
         return read(operation)
     except UnsupportedOp as error:
