@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import conversion, dot, reduction
-from irax_compiler.ops.core import full_like
+from irax_compiler.ops import comparison, conversion, dot, reduction
+from irax_compiler.ops.core import full, full_like
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 FLOAT32 = np.dtype(np.float32)
@@ -36,6 +36,24 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
         return None
     wide = replace(op, dtype=FLOAT32)(*operation.operands)
     return [conversion.convert(wide, dtype)]
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """IREE adds booleans modulo 2, and refuses to sum them over several dimensions: whether any
+    product holds is asked of a sum of integers.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.dtype != np.bool_:
+        return None
+    # IREE would take a convert back into the sum.
+    int32 = np.dtype(np.int32)
+    operands = [
+        comparison.select(x, full(shape_of(x), 1, int32), full(shape_of(x), 0, int32))
+        for x in operation.operands
+    ]
+    count = replace(op, dtype=int32)(*operands)
+    return [conversion.convert(count, op.dtype)]
 
 
 @cure("stablehlo.reduce")

@@ -9,9 +9,10 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
-from irax_compiler.ops import comparison, conversion
-from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops import comparison, conversion, elementwise
+from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.formula import Number, function, where
 
 
 @cure("stablehlo.convert")
@@ -48,3 +49,50 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
             nearest = np.nextafter(nearest, source.type(0))
         bounds.append(nearest)
     return bounds[0], bounds[1]
+
+
+@cure(
+    "stablehlo.atan2",
+    "stablehlo.cbrt",
+    "stablehlo.cosine",
+    "stablehlo.power",
+    "stablehlo.sine",
+    "stablehlo.tan",
+)
+def narrow_function(operation: Operation) -> Sequence[Value] | None:
+    """What IREE gets wrong in float32 it gets wrong in float16 and bfloat16 too: these are computed
+    in float32, for which there are cures.
+    """
+    dtype = dtype_of(operation.results[0])
+    if not inexact(dtype) or dtype.itemsize > 2:
+        return None
+    float32 = np.dtype(np.float32)
+    wide = read(operation).build([conversion.convert(x, float32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype)]
+
+
+@cure("stablehlo.log_plus_one")
+def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    # What 1 + x lost, log(1 + x) lacks in the same proportion.
+    sum_ = x + 1
+    kept = sum_ - 1
+    result = function(elementwise.log, sum_) * (x / kept)
+    result = where(kept.equals(0), x, result)
+    return [where(x.equals(np.inf), x, result).value]
+
+
+@cure("stablehlo.exponential_minus_one")
+def exponential_minus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes exp(x) - 1 at its word: 0 for x = 1e-17."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    power = function(elementwise.exponential, x)
+    less = power - 1
+    # What `less` lost, log(power) lacks in the same proportion.
+    result = where(less.equals(0), x, less * (x / function(elementwise.log, power)))
+    return [where(abs(x) < 1.0, result, less).value]

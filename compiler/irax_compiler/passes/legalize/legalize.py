@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from irax_compiler.mlir import Block, Module, Operation
-from irax_compiler.passes.core import Pass, PassError, register_pass
+from irax_compiler.mlir import Module, Operation
+from irax_compiler.passes.core import Pass, PassError, nested, register_pass
 from irax_compiler.passes.legalize import (
     arguments,
+    complexes,
     contraction,
     floats,
+    fusion,
     indexing,
     integers,
+    powers,
     sorting,
+    trigonometry,
 )
 from irax_compiler.passes.legalize.cure import Cure
 
@@ -28,10 +31,23 @@ CURES: dict[str, list[Cure]] = {
         integers.add_of_booleans,
         integers.reverse_of_unsigned,
         floats.saturating_convert,
+        floats.narrow_function,
+        floats.log_plus_one_of_doubles,
+        floats.exponential_minus_one_of_doubles,
+        trigonometry.trigonometric_function,
+        trigonometry.atan2_of_floats,
+        powers.power_of_floats,
+        powers.power_of_integers,
+        powers.cube_root,
         contraction.empty_contraction,
         contraction.narrow_contraction,
+        contraction.contraction_of_booleans,
         contraction.narrow_reduction,
+        complexes.pad_of_complex128,
+        fusion.read_of_slice,
+        fusion.spread_of_scatter,
         arguments.update_of_argument,
+        complexes.constant_of_complex128,
     ],
 }
 """For each target the cures it needs. Each goes over the whole module once, in this order: it sees
@@ -65,16 +81,6 @@ class Legalize(Pass):
 
 def _by_name(module: Module) -> dict[str, list[Operation]]:
     named: dict[str, list[Operation]] = {}
-    for operation in _nested(module.body):
+    for operation in nested(module.operation):
         named.setdefault(operation.name, []).append(operation)
     return named
-
-
-def _nested(block: Block) -> Iterator[Operation]:
-    """The operations of a block and of all regions inside it, each before what it holds."""
-    for view in block.operations:
-        operation = view.operation
-        yield operation
-        for region in operation.regions:
-            for inner in region:
-                yield from _nested(inner)
