@@ -15,7 +15,7 @@ from irax.elementwise import apply, as_arrays, broadcast_to, convert
 from irax.lax.structure import array_of, broadcast_in_dim, full
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import comparison, reduction, windows
+from irax_compiler.ops import bitwise, comparison, reduction, windows
 from irax_compiler.ops import gather as gather_ops
 from irax_compiler.ops import scatter as scatter_ops
 
@@ -159,6 +159,7 @@ def gather(
 
 
 def default_fill(dtype: np.dtype[Any]) -> Any:
+    """What reading beyond an array gives: nan, the smallest signed or largest unsigned, or True."""
     if dtypes.issubdtype(dtype, np.inexact):
         return np.nan
     if dtype == np.bool:
@@ -178,7 +179,7 @@ def _inside(indices: Array, limits: Sequence[int]) -> Array:
     """Whether windows that begin at the index vectors lie within the operand."""
     low = apply(comparison.greater_equal, indices, 0, what="gather")
     high = apply(comparison.less_equal, indices, _limits(indices, limits), what="gather")
-    both = low & high
+    both = apply(bitwise.and_, low, high, what="gather")
     true = array_of("gather", np.bool(True))
     return bind(reduction.Reduce("and", (indices.ndim - 1,)), both, true)
 
@@ -245,7 +246,7 @@ def _scatter_function(name: str, combiner: str, effect: str) -> Any:
         )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The operand, with the updates' windows {effect} what begins at the index vectors.
+    function.__doc__ = f"""The operand, with the updates {effect} what begins at the index vectors.
 
     Args:
         operand: an array.

@@ -165,8 +165,8 @@ def dynamic_update_slice(
         part = convert(part, x.dtype)
     if part.dtype != x.dtype or part.ndim != x.ndim:
         raise TypeError(
-            f"{what}: update must have the operand's dtype and number of dimensions, got {part.aval} "
-            f"for {x.aval}"
+            f"{what}: update must have the operand's dtype and number of dimensions, got "
+            f"{part.aval} for {x.aval}"
         )
     if any(m > n for m, n in zip(part.shape, x.shape, strict=True)):
         raise TypeError(f"{what}: update of shape {part.shape} is larger than {x.shape}")

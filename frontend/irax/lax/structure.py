@@ -6,6 +6,7 @@ Shapes and dimensions are exact here: negative sizes and -1 are the business of 
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import operator
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
         ValueError: a size is negative.
     """
     try:
-        sizes = (shape,) if np.ndim(shape) == 0 and not isinstance(shape, str) else tuple(shape)
+        sizes: Any = (shape,) if hasattr(shape, "__index__") else shape
         sizes = tuple(operator.index(n) for n in sizes)
     except TypeError as error:
         raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
@@ -228,7 +229,7 @@ def broadcast_in_dim(
             f"broadcast_dimensions={dimensions}: each dimension needs a place, where the result "
             "has its size or it has size 1"
         )
-    if any(a >= b for a, b in zip(dimensions, dimensions[1:], strict=False)):
+    if any(a >= b for a, b in itertools.pairwise(dimensions)):
         raise TypeError(f"{what}: broadcast_dimensions must ascend, got {dimensions}")
     if sizes == x.shape:
         return x

@@ -1,7 +1,7 @@
 """irax.numpy: NumPy's functions, for arrays of irax.
 
-They differ from NumPy's where JAX's do: arrays are immutable, dtypes are 32 bits wide unless asked for
-otherwise, Python numbers take the dtype of the arrays they meet, and lists are no arrays.
+They differ from NumPy's where JAX's do: arrays are immutable, dtypes are 32 bits wide unless asked
+for otherwise, Python numbers take the dtype of the arrays they meet, and lists are no arrays.
 """
 
 import numpy as _numpy
@@ -291,4 +291,4 @@ pi, e, euler_gamma = _numpy.pi, _numpy.e, _numpy.euler_gamma
 inf, nan, newaxis = _numpy.inf, _numpy.nan, None
 
 # Operators and methods of arrays are functions from above: they are attached once those are there.
-import irax.numpy.array_methods
+import irax.numpy.array_methods  # noqa: E402

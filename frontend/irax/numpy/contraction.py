@@ -427,7 +427,7 @@ def einsum(
     return lax.transpose(result, [labels.index(name) for name in output])
 
 
-def _from_lists(*arguments: Any) -> tuple[str, list[Any]]:
+def _from_lists(*arguments: Any) -> tuple[str, tuple[Any, ...]]:
     """The string form of `einsum(x, [0, 1], y, [1, 2], [0, 2])`."""
 
     def text(labels: Any) -> str:
@@ -437,7 +437,7 @@ def _from_lists(*arguments: Any) -> tuple[str, list[Any]]:
     output = ""
     if len(operands) > len(lists):
         output = "->" + text(operands.pop())
-    return ",".join(map(text, lists)) + output, operands
+    return ",".join(map(text, lists)) + output, tuple(operands)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

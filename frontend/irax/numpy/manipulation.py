@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Sequence
@@ -350,7 +351,7 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
     bounds = [0, *(min(max(e + n * (e < 0), 0), n) for e in ends), n]
     return [
         lax.slice_in_dim(x, start, max(start, stop), axis=axis)
-        for start, stop in zip(bounds, bounds[1:], strict=False)
+        for start, stop in itertools.pairwise(bounds)
     ]
 
 

@@ -210,7 +210,7 @@ def _pairs(what: str, value: Any, rank: int) -> list[tuple[Any, Any]]:
             pairs = pairs * rank
         if len(pairs) == rank and all(len(pair) == 2 for pair in pairs):
             return pairs
-    elif len(value) <= 2:
+    elif 1 <= len(value) <= 2:
         return [(value[0], value[-1])] * rank
     raise ValueError(
         f"pad: {what}={value!r} does not fit {rank} axes: expected a number, (before, after), or "

@@ -18,6 +18,7 @@ from irax.numpy.manipulation import ravel
 from irax.numpy.ufuncs import (
     add,
     clip,
+    floor_divide,
     isnan,
     less,
     logical_and,
@@ -82,6 +83,7 @@ def take(
         indices: integers of any shape; negative ones count from the end.
         axis: the axis, in whose place the result has the axes of `indices`; by default the
             elements are taken as one dimension.
+        out: not supported.
         mode: what a place beyond the axis gives: "fill", the default: `fill_value`; "clip": the
             nearest one; "wrap": counting goes on at the other end.
         unique_indices: the caller's word that no place is there twice; of no effect.
@@ -320,7 +322,7 @@ def unravel_index(indices: ArrayLike, shape: Sequence[int]) -> tuple[Array, ...]
     places = []
     for n in reversed(tuple(shape)):
         places.append(remainder(rest, max(n, 1)))
-        rest = rest // max(n, 1)
+        rest = floor_divide(rest, max(n, 1))
     return tuple(reversed(places))
 
 

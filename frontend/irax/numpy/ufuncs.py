@@ -78,7 +78,6 @@ multiply = _binary("multiply", ew.multiply, "x1 x2; for booleans, whether both h
 divide = true_divide = _binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
 maximum = _binary("maximum", ew.maximum, "The larger one; nan where either is nan.")
 minimum = _binary("minimum", ew.minimum, "The smaller one; nan where either is nan.")
-fmod = _binary("fmod", ew.remainder, "The remainder of x1 / x2, with the sign of x1.", REAL)
 negative = _unary("negative", ew.negate, "-x.", NUMBER)
 _abs = _unary("abs", ew.abs, "The absolute value.")
 _sign = _unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
@@ -126,13 +125,24 @@ def _is_inexact(x: Array) -> bool:
     return dtypes.issubdtype(x.dtype, np.inexact)
 
 
+def _integers_of_bools(*operands: Array) -> list[Array]:
+    """The operands, all of one dtype, as integers if they are booleans."""
+    return [convert(x, dtypes.default_int()) if x.dtype == np.bool else x for x in operands]
+
+
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The remainder of x1 / x2 rounded to zero: it has the sign of x1."""
+    operands = _integers_of_bools(*promote(x1, x2, what="fmod"))
+    return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
+
+
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The largest integer that is at most x1 / x2, in the operands' dtype.
 
     >>> irax.numpy.floor_divide(-7, 2)
     Array(-4, dtype=int32, weak_type=True)
     """
-    x, y = promote(x1, x2, what="floor_divide")
+    x, y = _integers_of_bools(*promote(x1, x2, what="floor_divide"))
     check_dtype("floor_divide", x.dtype, REAL)
     if _is_inexact(x):
         return divmod(x, y)[0]
@@ -151,7 +161,7 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> irax.numpy.remainder(-7, 3)
     Array(2, dtype=int32, weak_type=True)
     """
-    x, y = promote(x1, x2, what="remainder")
+    x, y = _integers_of_bools(*promote(x1, x2, what="remainder"))
     check_dtype("remainder", x.dtype, REAL)
     rest = fmod(x, y)
     if _is_unsigned(x):
@@ -169,7 +179,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     >>> irax.numpy.divmod(7.5, 2)
     (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
     """
-    x, y = promote(x1, x2, what="divmod")
+    x, y = _integers_of_bools(*promote(x1, x2, what="divmod"))
     rest = remainder(x, y)
     if not _is_inexact(x):
         return floor_divide(x, y), rest
@@ -178,11 +188,12 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
 
 def reciprocal(x: ArrayLike, /) -> Array:
     """1 / x, a float."""
-    return divide(1, x)
+    return lax.reciprocal(_inexact("reciprocal", x))
 
 
 def square(x: ArrayLike, /) -> Array:
     """x x."""
+    (x,) = _integers_of_bools(*as_arrays([x], "square"))
     return apply(ew.multiply, x, x, what="square")
 
 
@@ -196,14 +207,9 @@ def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array([0, 1, 4, 9], dtype=int32)
     """
     if isinstance(x2, int) and not isinstance(x2, bool):
-        (x,) = as_arrays([x1], "power")
-        if x.dtype == np.bool:
-            x = convert(x, dtypes.default_int())
+        (x,) = _integers_of_bools(*as_arrays([x1], "power"))
         return lax.integer_pow(x, x2)
-    x, y = as_arrays([x1, x2], "power")
-    if x.dtype == np.bool and y.dtype == np.bool:
-        x = convert(x, dtypes.default_int())
-    return apply(ew.power, x, y, what="power")
+    return apply(ew.power, *_integers_of_bools(*promote(x1, x2, what="power")), what="power")
 
 
 pow = power
@@ -264,12 +270,14 @@ def exp2(x: ArrayLike, /) -> Array:
 
 def log2(x: ArrayLike, /) -> Array:
     """The logarithm to base 2."""
-    return divide(log(x), float(np.log(2)))
+    x = _inexact("log2", x)
+    return divide(log(x), np.asarray(np.log(2)).astype(x.dtype))
 
 
 def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10."""
-    return divide(log(x), float(np.log(10)))
+    x = _inexact("log10", x)
+    return divide(log(x), np.asarray(np.log(10)).astype(x.dtype))
 
 
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -297,8 +305,9 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(5., dtype=float32, weak_type=True)
     """
     x, y = map(abs, _inexact("hypot", x1, x2))
-    longer = maximum(x, y)
-    extreme = logical_or(equal(longer, 0), isinf(longer))
+    infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
+    longer = where(infinite, np.inf, maximum(x, y))
+    extreme = logical_or(equal(longer, 0), infinite)
     ratio = divide(minimum(x, y), where(extreme, 1, longer))
     length = multiply(longer, sqrt(add(square(ratio), 1)))
     return where(extreme, longer, length)
@@ -325,12 +334,12 @@ arctan2 = atan2 = _binary(
 
 def deg2rad(x: ArrayLike, /) -> Array:
     """Degrees as radians."""
-    return multiply(x, float(np.pi / 180))
+    return multiply(_inexact("deg2rad", x), float(np.pi / 180))
 
 
 def rad2deg(x: ArrayLike, /) -> Array:
     """Radians as degrees."""
-    return multiply(x, float(180 / np.pi))
+    return multiply(_inexact("rad2deg", x), float(180 / np.pi))
 
 
 radians, degrees = deg2rad, rad2deg
@@ -410,18 +419,18 @@ def nan_to_num(
     posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Array:
-    """x with numbers in place of nan and infinities: by default 0 and the largest ones there are."""
-    (x,) = as_arrays([x], "nan_to_num")
-    if not _is_inexact(x):
-        return x
-    limits = dtypes.finfo(x.dtype)
+    """x with numbers in place of nan and infinities: by default 0 and the largest there are."""
+    (result,) = as_arrays([x], "nan_to_num")
+    if not _is_inexact(result):
+        return result
+    limits = dtypes.finfo(result.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
-    weak = x.weak_type
+    dtype, weak = result.dtype, result.weak_type
     for condition, number in ((isnan(x), nan), (isposinf(x), high), (isneginf(x), low)):
         (number,) = as_arrays([number], "nan_to_num")
-        x = where(condition, convert(number, x.dtype, weak), x)
-    return x
+        result = where(condition, convert(number, dtype, weak), result)
+    return result
 
 
 # ---- logic and bits ------------------------------------------------------------------------------
@@ -458,20 +467,23 @@ bitwise_and = _binary("bitwise_and", bitwise.and_, "The bits set in both.", BITS
 bitwise_or = _binary("bitwise_or", bitwise.or_, "The bits set in either.", BITS)
 bitwise_xor = _binary("bitwise_xor", bitwise.xor, "The bits set in one but not the other.", BITS)
 bitwise_not = bitwise_invert = invert = _unary("invert", bitwise.not_, "The bits not set.", BITS)
-left_shift = bitwise_left_shift = _binary(
-    "left_shift", bitwise.shift_left, "x1 with its bits moved up by x2.", np.integer
-)
-_shift_signed = _binary("right_shift", bitwise.shift_right_arithmetic, "", np.integer)
-_shift_unsigned = _binary("right_shift", bitwise.shift_right_logical, "", np.integer)
+
+
+def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """x1 with its bits moved up by x2."""
+    operands = _integers_of_bools(*promote(x1, x2, what="left_shift"))
+    return apply(bitwise.shift_left, *operands, what="left_shift", accepts=np.integer)
 
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 with its bits moved down by x2; negative numbers stay negative."""
-    x, y = promote(x1, x2, what="right_shift")
-    return (_shift_unsigned if _is_unsigned(x) else _shift_signed)(x, y)
+    operands = _integers_of_bools(*promote(x1, x2, what="right_shift"))
+    unsigned = _is_unsigned(operands[0])
+    op = bitwise.shift_right_logical if unsigned else bitwise.shift_right_arithmetic
+    return apply(op, *operands, what="right_shift", accepts=np.integer)
 
 
-bitwise_right_shift = right_shift
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 
 
 def bitwise_count(x: ArrayLike, /) -> Array:
@@ -585,6 +597,8 @@ def where(
         condition: an array; what is not 0 holds.
         x: an array or a number.
         y: likewise; all three are broadcast to one shape.
+        size: with the condition alone, how many places there are to be.
+        fill_value: with the condition alone, what fills up to `size`.
 
     Raises:
         ValueError: shapes that do not fit, or only one of `x` and `y`.

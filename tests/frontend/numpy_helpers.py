@@ -1,0 +1,51 @@
+"""What the tests of irax.numpy share: running a function outside and inside a trace."""
+
+import numpy as np
+
+from irax import tree_util
+from irax.array import as_array
+from irax.jit import JitFunction
+from irax_compiler.evaluate import Evaluator
+
+
+def traced(function, *args):
+    """The leaves of what `function` returns for traced arguments, as NumPy arrays, and their avals.
+
+    The IR is evaluated, not compiled: that its ops mean the same on IREE is tested elsewhere.
+    """
+    leaves, _ = tree_util.tree_flatten(args)
+    compiled = JitFunction(function, (), frozenset()).trace(*args)
+    module, name = compiled.traced.builder.module, compiled.traced.name
+    operands = [as_array(x).value for x in (*leaves, *compiled.traced.captures)]
+    return Evaluator(module)(name, operands), compiled.traced.results
+
+
+def run(function, *args):
+    """The leaves of the result as NumPy arrays; inside a trace it must come out the same."""
+    eager = [as_array(x) for x in tree_util.tree_leaves(function(*args))]
+    values, avals = traced(function, *args)
+    assert [x.aval for x in eager] == avals
+    for x, value in zip(eager, values, strict=True):
+        assert value.dtype == x.dtype
+        np.testing.assert_allclose(value.astype(float), x.value.astype(float), rtol=1e-6, atol=1e-6)
+    return [x.value for x in eager]
+
+
+def tolerance(dtype):
+    """How far results may be off, relative and absolute, for computing in a dtype."""
+    name = np.dtype(dtype).name
+    eps = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6}.get(name, 1e-12)
+    return {"rtol": eps, "atol": eps}
+
+
+def numbers(shape, dtype="float32", low=-4.0, high=4.0, seed=0):
+    """Numbers of a dtype between two bounds (booleans: either)."""
+    dtype = np.dtype(dtype)
+    rng = np.random.default_rng(seed)
+    if dtype == np.bool:
+        return rng.random(shape) < 0.5
+    if dtype.kind == "u":
+        low = max(low, 0)
+    if dtype.kind in "iu":
+        return rng.integers(int(low), int(high) + 1, shape).astype(dtype)
+    return rng.uniform(low, high, shape).astype(dtype)
