@@ -99,7 +99,7 @@ class Trace:
     def value_of(self, x: Array) -> mlir.Value:
         """The SSA value of an array in this function."""
         if isinstance(x, Tracer):
-            if x.trace is self:
+            if x.home is self:
                 return x.value
             x.check_open()
         elif x.aval.size <= INLINE_CONSTANT_SIZE:
@@ -152,7 +152,7 @@ class Trace:
         def argument(value: mlir.Value) -> np.ndarray | None:
             origin = self._sources.get(value)
             if isinstance(origin, Tracer):
-                return origin.trace.concretize(origin.value)
+                return origin.home.concretize(origin.value)
             return origin.value if isinstance(origin, ConcreteArray) else None
 
         def call(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
@@ -180,34 +180,34 @@ class Trace:
 class Tracer(Array):
     """Stands for an array in a function being traced."""
 
-    __slots__ = ("aval", "trace", "value")
+    __slots__ = ("aval", "home", "value")
 
     def __init__(self, trace: Trace, value: mlir.Value, aval: ShapedArray) -> None:
-        self.trace = trace
+        self.home = trace
         self.value = value
         self.aval = aval
 
     def __repr__(self) -> str:
-        return f"Traced<{self.aval}> in {self.trace.kind}"
+        return f"Traced<{self.aval}> in {self.home.kind}"
 
     def with_weak_type(self, weak_type: bool) -> Array:
         aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type)
-        return Tracer(self.trace, self.value, aval)
+        return Tracer(self.home, self.value, aval)
 
     def check_open(self) -> None:
         """Raises UnexpectedTracerError if the function it belongs to has been traced to its end."""
-        if not self.trace.open:
+        if not self.home.open:
             raise errors.UnexpectedTracerError(
                 f"a traced array of type {self.aval} was used at {source.user_line()}, after the "
-                f"function traced by {self.trace.kind} at "
-                f"{mlir.location_text(self.trace.location)} had ended: it leaked out through a "
+                f"function traced by {self.home.kind} at "
+                f"{mlir.location_text(self.home.location)} had ended: it leaked out through a "
                 "global, an attribute or a list. Return it from the function instead."
             )
 
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
         """The elements, where they are known while tracing; raises `error` where not."""
         self.check_open()
-        known = self.trace.concretize(self.value)
+        known = self.home.concretize(self.value)
         if known is None:
             raise error(
                 f"{why} at {source.user_line()}: the value of a traced array of type {self.aval} "
@@ -216,7 +216,7 @@ class Tracer(Array):
         return known
 
     def _unknown_in(self) -> str:
-        trace: Trace | None = self.trace
+        trace: Trace | None = self.home
         while trace is not None and trace.kind not in ("jit", "vmap"):
             trace = trace.parent
         if trace is None:

@@ -364,14 +364,7 @@ METHODS = {
 }
 
 
-HIDDEN = pytest.mark.xfail(
-    raises=TypeError, reason="Tracer.trace, the function being traced, hides the method"
-)
-
-
-@pytest.mark.parametrize(
-    "method", [pytest.param(m, marks=[HIDDEN] if m == "trace" else []) for m in METHODS]
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_methods(method):
     f = METHODS[method]
     expected = np.asarray(f(X))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
@@ -24,7 +25,7 @@ def read_of_slice(operation: Operation) -> Sequence[Value] | None:
 def spread_of_scatter(operation: Operation) -> Sequence[Value] | None:
     """A pad between the elements cannot be fused with the scatter that made them."""
     source = mlir.definition(operation.operands[0])
-    interior = operation.attributes["interior_padding"]
+    interior: Any = operation.attributes["interior_padding"]
     if source is None or source.name != "stablehlo.scatter" or not any(interior):
         return None
     return _apart(operation)
@@ -32,8 +33,9 @@ def spread_of_scatter(operation: Operation) -> Sequence[Value] | None:
 
 def _skips(slice_: Operation) -> bool:
     """True unless the slice takes whole rows, one after the other."""
+    strides: Any = slice_.attributes["strides"]
     whole = shape_of(slice_.operands[0])[1:] == shape_of(slice_.results[0])[1:]
-    return not whole or any(stride != 1 for stride in slice_.attributes["strides"])
+    return not whole or any(stride != 1 for stride in strides)
 
 
 def _apart(operation: Operation) -> Sequence[Value]:
