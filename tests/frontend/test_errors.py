@@ -1,0 +1,207 @@
+"""Bad input: the type and the words of each error. Traced code's errors name this file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import errors
+
+X = jnp.arange(3.0)
+
+
+def leak():
+    kept = []
+    irax.jit(lambda x: kept.append(x) or x)(1.0)
+    return kept[0] + 1.0
+
+
+def unhashable():
+    return irax.jit(lambda x, n: x, static_argnums=1)(1.0, [1])
+
+
+def assign():
+    X[0] = 1.0
+
+
+CASES = {
+    "dot shapes": (
+        lambda: jnp.dot(jnp.ones((3, 4)), jnp.ones(5)),
+        TypeError,
+        [r"\(3, 4\)", r"\(5,\)"],
+    ),
+    "add shapes": (lambda: X + jnp.ones(4), (TypeError, ValueError), [r"\(3,\)", r"\(4,\)"]),
+    "list operand": (lambda: jnp.sin([1.0]), TypeError, ["sin", "list"]),
+    "grad of a vector": (lambda: irax.grad(jnp.sin)(X), TypeError, ["scalar", r"\(3,\)", "jacrev"]),
+    "grad of an integer": (
+        lambda: irax.grad(lambda x: x * 1.0)(3),
+        TypeError,
+        [r"args\[0\]", "int32", "floating-point"],
+    ),
+    "grad of an integer result": (
+        lambda: irax.grad(lambda x: 3)(1.0),
+        TypeError,
+        ["real floating-point", "int32"],
+    ),
+    "grad of a tuple": (lambda: irax.grad(lambda x: (x, x))(1.0), TypeError, ["has_aux=True"]),
+    "has_aux of no pair": (
+        lambda: irax.grad(lambda x: x, has_aux=True)(1.0),
+        TypeError,
+        [r"pair \(result, aux\)"],
+    ),
+    "argnums": (
+        lambda: irax.grad(lambda x: x, argnums=2)(1.0),
+        ValueError,
+        ["argnums=2", "1 positional"],
+    ),
+    "grad of no function": (lambda: irax.grad(3.0), TypeError, ["grad: expected a function"]),
+    "vmap sizes": (
+        lambda: irax.vmap(jnp.add)(X, jnp.ones(4)),
+        ValueError,
+        [r"args\[0\]", r"args\[1\]", "3", "4", "same size"],
+    ),
+    "vmap in_axes": (
+        lambda: irax.vmap(jnp.add, in_axes=(0,))(X, X),
+        ValueError,
+        ["in_axes has 1", "2 positional"],
+    ),
+    "vmap axis": (
+        lambda: irax.vmap(jnp.sin, in_axes=1)(X),
+        ValueError,
+        [r"args\[0\]", "axis 1", "out of range"],
+    ),
+    "vmap of nothing": (
+        lambda: irax.vmap(jnp.sin, in_axes=None)(X),
+        ValueError,
+        ["no argument is mapped"],
+    ),
+    "vmap of a scalar": (lambda: irax.vmap(jnp.sin)(1.0), ValueError, ["scalar has no axes"]),
+    "vmap out_axes": (
+        lambda: irax.vmap(lambda x: x, out_axes=None)(X),
+        ValueError,
+        ["out_axes", "depends on a mapped argument"],
+    ),
+    "static list": (unhashable, ValueError, ["static argument 1", "hashable", "tuple"]),
+    "static_argnums": (
+        lambda: irax.jit(lambda x: x, static_argnums=3),
+        ValueError,
+        ["static_argnums=3", "1 positional"],
+    ),
+    "static_argnames": (
+        lambda: irax.jit(lambda x: x, static_argnames="y"),
+        ValueError,
+        ["static_argnames='y'", "it has x"],
+    ),
+    "jit of a string": (
+        lambda: irax.jit(lambda x: x)("text"),
+        TypeError,
+        [r"args\[0\]", "'text'", "static_argnums"],
+    ),
+    "jit returns a string": (
+        lambda: irax.jit(lambda x: {"a": "text"})(1.0),
+        TypeError,
+        [r"result\['a'\]", "'text'"],
+    ),
+    "leaked tracer": (leak, errors.UnexpectedTracerError, [r"test_errors\.py:\d+", "leaked"]),
+    "if under jit": (
+        lambda: irax.jit(lambda x: x if x > 0 else -x)(1.0),
+        errors.TracerBoolConversionError,
+        [r"test_errors\.py:\d+", "jit", r"args\[0\]", "where", "static_argnums"],
+    ),
+    "if under vmap": (
+        lambda: irax.vmap(lambda x: x if x > 0 else -x)(X),
+        errors.ConcretizationTypeError,
+        [r"test_errors\.py:\d+", "vmap"],
+    ),
+    "if under grad under jit": (
+        lambda: irax.jit(irax.grad(lambda x: x if x > 0 else -x))(1.0),
+        errors.ConcretizationTypeError,
+        [r"test_errors\.py:\d+", "jit"],
+    ),
+    "float under jit": (
+        lambda: irax.jit(lambda x: float(x))(1.0),
+        errors.ConcretizationTypeError,
+        [r"test_errors\.py:\d+"],
+    ),
+    "range under jit": (
+        lambda: irax.jit(lambda n: [i for i in range(n)])(3),
+        errors.TracerIntegerConversionError,
+        [r"test_errors\.py:\d+", "static_argnums"],
+    ),
+    "NumPy under jit": (
+        lambda: irax.jit(lambda x: np.sin(x))(1.0),
+        errors.TracerArrayConversionError,
+        [r"test_errors\.py:\d+", "irax.numpy"],
+    ),
+    "mask under jit": (
+        lambda: irax.jit(lambda x: x[x > 1])(X),
+        errors.NonConcreteBooleanIndexError,
+        ["where"],
+    ),
+    "assignment": (assign, TypeError, [r"\.at\["]),
+    "cotangent structure": (
+        lambda: irax.vjp(lambda x: (x, x), 1.0)[1](1.0),
+        ValueError,
+        ["cotangent", "structure"],
+    ),
+    "cotangent shape": (
+        lambda: irax.vjp(jnp.sin, X)[1](jnp.ones(2)),
+        ValueError,
+        [r"float32\[2\]", r"float32\[3\]"],
+    ),
+    "tangent count": (
+        lambda: irax.jvp(jnp.sin, (X,), ()),
+        TypeError,
+        ["1 primals and 0 tangents"],
+    ),
+    "tangent shape": (
+        lambda: irax.jvp(jnp.sin, (X,), (jnp.ones(2),)),
+        TypeError,
+        [r"float32\[2\]", r"float32\[3\]"],
+    ),
+    "tangent of an integer": (
+        lambda: irax.jvp(jnp.sin, (1,), (1.0,)),
+        TypeError,
+        ["float0"],
+    ),
+    "loaded text": (lambda: irax.ir.load("func.func @f( {"), ValueError, ["not a valid MLIR"]),
+    "loaded function": (
+        lambda: irax.ir.load("func.func @f() { return }"),
+        ValueError,
+        ["no function @main; it has @f"],
+    ),
+    "loaded device": (
+        lambda: irax.ir.load("func.func @main() { return }", device="tpu"),
+        ValueError,
+        ["'tpu'"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_error(case):
+    call, kind, words = CASES[case]
+    with pytest.raises(kind) as raised:
+        call()
+    for word in words:
+        assert raised.match(word)
+
+
+def test_tracing_goes_on_after_an_error():
+    with pytest.raises(errors.ConcretizationTypeError):
+        irax.jit(lambda x: bool(x))(1.0)
+    assert float(irax.grad(lambda x: x * x)(3.0)) == 6.0
+
+
+def test_failure_inside_a_nested_trace_leaves_the_outer_module_whole():
+    def f(x):
+        try:
+            irax.vmap(lambda y: bool(y > 0))(jnp.stack([x, x]))
+        except errors.ConcretizationTypeError:
+            return x * 2.0
+        return x
+
+    assert float(irax.grad(f)(1.0)) == 2.0
+    assert float(irax.jit(f)(1.0)) == 2.0
