@@ -40,6 +40,7 @@ def name_of(function: Any) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__name__", None) or type(function).__name__
+    name = name.strip("_")  # IREE keeps names that begin with underscores to itself
     return name if name.isidentifier() else "lambda"
 
 

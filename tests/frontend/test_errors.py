@@ -126,7 +126,7 @@ CASES = {
         [r"test_errors\.py:\d+"],
     ),
     "range under jit": (
-        lambda: irax.jit(lambda n: [i for i in range(n)])(3),
+        lambda: irax.jit(lambda n: list(range(n)))(3),
         errors.TracerIntegerConversionError,
         [r"test_errors\.py:\d+", "static_argnums"],
     ),
