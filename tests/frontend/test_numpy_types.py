@@ -1,8 +1,9 @@
 """The dtypes, weak types and shapes of results, against JAX."""
 
-import irax.numpy as jnp
 import numpy as np
 import pytest
+
+import irax.numpy as jnp
 
 jax = pytest.importorskip("jax", reason="JAX is the oracle here")
 

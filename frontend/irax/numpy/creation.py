@@ -82,7 +82,8 @@ def _from_object(x: Any) -> Array:
     try:
         return as_array(x, "array")
     except TypeError:
-        if not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
+        foreign = hasattr(x, "__array__") or hasattr(x, "__array_interface__")
+        if not foreign and not isinstance(x, memoryview):
             raise
     return as_array(np.asarray(x), "array")
 

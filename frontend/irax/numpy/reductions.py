@@ -72,12 +72,11 @@ def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Ar
 
 
 def masked(name: str, x: Array, mask: ArrayLike | None, neutral: Any) -> Array:
-    """`x` with `neutral` where a mask does not hold."""
+    """`x` with `neutral` where a mask, broadcast to its shape, does not hold."""
     if mask is None:
         return x
-    (condition,) = as_arrays([mask], name)
-    x = broadcast_to(x, broadcast_shapes(x.shape, condition.shape, what=name))
-    return choose(condition, x, lax.full_like(x, neutral))
+    (condition,) = as_arrays([mask], f"{name}: where")
+    return choose(broadcast_to(condition, x.shape), x, lax.full_like(x, neutral))
 
 
 def _sum_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:

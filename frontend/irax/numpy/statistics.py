@@ -10,7 +10,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, broadcast_to, convert
 from irax.lax.elementwise import documented
 from irax.lax.structure import canonical_axes, canonical_axis
 from irax.numpy import reductions
@@ -21,7 +21,6 @@ from irax.numpy.ufuncs import (
     clip,
     divide,
     isnan,
-    logical_and,
     logical_not,
     multiply,
     no_out,
@@ -46,9 +45,7 @@ def _count(x: Array, axis: Axis, where: ArrayLike | None, keepdims: bool) -> Any
     if where is None:
         return math.prod(x.shape[d] for d in canonical_axes("mean", axis, x.ndim))
     (mask,) = as_arrays([where], "mean")
-    # Broadcast against a zero of the array's shape, as the sum is.
-    mask = logical_and(mask, lax.full(x.shape, True))
-    return reductions.sum(mask, axis, keepdims=keepdims)
+    return reductions.count_nonzero(broadcast_to(mask, x.shape), axis, keepdims)
 
 
 def mean(
