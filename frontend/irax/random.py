@@ -249,8 +249,8 @@ def _bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
     if width == 64:
         flat = (convert(flat[:size], dtype) << 32) | convert(flat[size:], dtype)
     elif width < 32:
-        shifts = np.arange(0, 32, width, dtype=_U32)[:, None]
-        flat = (jnp.reshape(flat, (1, count)) >> shifts) & np.uint32(2**width - 1)
+        shifts = np.arange(0, 32, width, dtype=_U32)
+        flat = (jnp.reshape(flat, (count, 1)) >> shifts) & np.uint32(2**width - 1)
         flat = convert(jnp.reshape(flat, (-1,)), dtype)[:size]
     return jnp.reshape(flat, shape)
 

@@ -1,0 +1,152 @@
+"""Random bits: values that documents print, and JAX's for both orders of drawing."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import random
+
+HAS_JAX = importlib.util.find_spec("jax") is not None
+
+DRAWS = {
+    "split": lambda r, k: r.split(k, 5),
+    "split shape": lambda r, k: r.split(k, (2, 3)),
+    "fold_in": lambda r, k: r.fold_in(k, 7),
+    "bits": lambda r, k: r.bits(k, (3, 5)),
+    "bits 8": lambda r, k: r.bits(k, (7,), np.uint8),
+    "bits 16": lambda r, k: r.bits(k, (7,), np.uint16),
+    "uniform": lambda r, k: r.uniform(k, (3, 5)),
+    "uniform bounds": lambda r, k: r.uniform(k, (9,), minval=-2.0, maxval=3.0),
+    "uniform f16": lambda r, k: r.uniform(k, (9,), np.float16),
+    "uniform bf16": lambda r, k: r.uniform(k, (9,), jnp.bfloat16),
+    "normal": lambda r, k: r.normal(k, (1000,)),
+    "normal scalar": lambda r, k: r.normal(k),
+    "randint": lambda r, k: r.randint(k, (50,), -3, 1000),
+    "randint u8": lambda r, k: r.randint(k, (50,), 0, 256, np.uint8),
+    "randint i16": lambda r, k: r.randint(k, (50,), -300, 300, np.int16),
+    "randint empty range": lambda r, k: r.randint(k, (5,), 3, 3),
+    "permutation": lambda r, k: r.permutation(k, 10),
+    "permutation of rows": lambda r, k: r.permutation(k, np.arange(12).reshape(4, 3)),
+    "permutation of columns": lambda r, k: r.permutation(k, np.arange(12).reshape(4, 3), 1),
+    "permutation independent": lambda r, k: r.permutation(
+        k, np.arange(12).reshape(4, 3), independent=True
+    ),
+    "bernoulli": lambda r, k: r.bernoulli(k, 0.3, (40,)),
+    "bernoulli by p": lambda r, k: r.bernoulli(k, np.linspace(0, 1, 9, dtype=np.float32)),
+    "categorical": lambda r, k: r.categorical(k, np.log(np.array([[1.0, 2, 3], [3, 2, 1]], "f"))),
+    "categorical shape": lambda r, k: r.categorical(
+        k, np.zeros((2, 3), "f"), axis=-1, shape=(5, 2)
+    ),
+    "gumbel": lambda r, k: r.gumbel(k, (9,)),
+    "exponential": lambda r, k: r.exponential(k, (9,)),
+    "truncated_normal": lambda r, k: r.truncated_normal(k, -1.0, 2.0, (9,)),
+    "choice": lambda r, k: r.choice(k, 10, (4,)),
+    "choice without replacement": lambda r, k: r.choice(k, 10, (4,), replace=False),
+}
+
+
+@pytest.mark.skipif(not HAS_JAX, reason="JAX, the oracle, is not installed")
+@pytest.mark.parametrize("partitionable", [False, True], ids=["older", "partitionable"])
+@pytest.mark.parametrize("draw", DRAWS)
+def test_same_as_jax(draw, partitionable):
+    import jax
+
+    from irax.config import threefry_partitionable
+
+    with jax.threefry_partitionable(partitionable):
+        expected = np.asarray(DRAWS[draw](jax.random, jax.random.PRNGKey(3)))
+    with threefry_partitionable(partitionable):
+        found = np.asarray(DRAWS[draw](random, random.PRNGKey(3)))
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    if found.dtype.kind in "iub":
+        np.testing.assert_array_equal(found, expected)
+    else:
+        found, expected = found.astype(np.float64), expected.astype(np.float64)
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)
+
+
+def test_known_answers_of_threefry():
+    # Salmon et al., Random123, known-answer tests of threefry2x32 with 20 rounds.
+    zero, ones = np.uint32(0), np.uint32(0xFFFFFFFF)
+    vectors = [
+        ((zero, zero), (zero, zero), (0x6B200159, 0x99BA4EFE)),
+        ((ones, ones), (ones, ones), (0x1CB996FC, 0xBB002BE7)),
+        ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+    ]
+    for key, counts, expected in vectors:
+        key, counts = (np.array(v, np.uint32) for v in (key, counts))
+        found = random._threefry(jnp.asarray(key), jnp.asarray(counts[:1]), jnp.asarray(counts[1:]))
+        np.testing.assert_array_equal(np.concatenate(found), expected)
+
+
+def test_printed_values():
+    key = random.PRNGKey(0)
+    np.testing.assert_array_equal(
+        random.split(key), [[4146024105, 967050713], [2718843009, 1272950319]]
+    )
+    np.testing.assert_allclose(random.normal(key, (1,)), [-0.20584236], rtol=1e-6)
+
+
+def test_seeds():
+    np.testing.assert_array_equal(random.PRNGKey(-1), [0, 0xFFFFFFFF])
+    np.testing.assert_array_equal(random.PRNGKey(jnp.asarray(5)), [0, 5])
+    with irax.enable_x64(True):
+        np.testing.assert_array_equal(random.PRNGKey(2**40 + 3), [256, 3])
+    with pytest.raises(TypeError, match="integer scalar"):
+        random.PRNGKey(1.5)
+
+
+def test_typed_keys():
+    key = random.key(7)
+    assert key.shape == ()
+    keys = random.split(key, 3)
+    assert keys.shape == (3,)
+    np.testing.assert_array_equal(random.key_data(keys), random.split(random.PRNGKey(7), 3))
+    drawn = irax.vmap(lambda k: random.normal(k, (2,)))(keys)
+    np.testing.assert_array_equal(drawn, np.stack([random.normal(k, (2,)) for k in keys]))
+
+
+def test_compiled_draws_are_the_same():
+    def draw(key):
+        k1, k2 = random.split(key)
+        return (
+            random.bits(k1, (5,)),
+            random.permutation(k2, 7),
+            random.normal(k1, (5,)),
+            random.randint(k2, (5,), 0, 100),
+        )
+
+    key = random.PRNGKey(11)
+    for eager, compiled in zip(draw(key), irax.jit(draw)(key), strict=True):
+        np.testing.assert_allclose(eager, compiled, rtol=1e-5)
+
+
+def test_moments():
+    x = np.asarray(random.normal(random.PRNGKey(1), (100_000,)))
+    assert abs(x.mean()) < 0.01
+    assert abs(x.std() - 1) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: random.normal(3), TypeError, "expected a key"),
+        (lambda: random.normal(random.split(random.key(0))), ValueError, "single key.*vmap"),
+        (lambda: random.normal(random.key(0), (2.5,)), TypeError, "non-negative ints"),
+        (lambda: random.normal(random.key(0), dtype=int), TypeError, "floating-point"),
+        (lambda: random.bits(random.key(0), dtype=int), TypeError, "unsigned"),
+        (lambda: random.bernoulli(random.key(0), 1), TypeError, "p must be floating-point"),
+        (lambda: random.categorical(random.key(0), 1.0), ValueError, "axis of categories"),
+        (lambda: random.choice(random.key(0), 3, (4,), replace=False), ValueError, "4 of 3"),
+        (lambda: random.randint(random.key(0), (), 0.5, 2), TypeError, "minval must be an int"),
+    ],
+)
+def test_errors(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
