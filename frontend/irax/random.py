@@ -388,8 +388,9 @@ def randint(
     )
     low = broadcast_to(convert(jnp.clip(low, info.min, info.max), dtype), shape)
     high = broadcast_to(convert(jnp.clip(high, info.min, info.max), dtype), shape)
-    unsigned = np.dtype(f"u{dtype.itemsize}")
-    width = 8 * dtype.itemsize
+    # At least 32 bits, so that small types are drawn with as little bias as large ones.
+    width = max(32, 8 * dtype.itemsize)
+    unsigned = np.dtype(f"u{width // 8}")
     k1, k2 = split(_one_key(key, "randint"))
     upper, lower = _bits(k1, width, shape), _bits(k2, width, shape)
     span = convert(high, unsigned) - convert(low, unsigned)
