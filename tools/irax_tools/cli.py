@@ -165,8 +165,8 @@ def run(
         raise click.UsageError("--repeat must be at least 1")
     from irax_tools import arrays, modules
 
-    call: Callable[..., Any] = modules.load_program(program, func, device)
     operands = [arrays.parse_input(text) for text in inputs]
+    call: Callable[..., Any] = modules.load_program(program, func, device)
     times = []
     results: list[Any] = []
     for _ in range(repeat):

@@ -1,0 +1,169 @@
+"""The irax command, through a real command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MODULE = """
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<f32> {
+  %0 = stablehlo.multiply %x, %w : tensor<4xf32>
+  %1 = stablehlo.tanh %0 : tensor<4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+"""
+DIGITS = Path(__file__).parents[2] / "examples" / "digits.py"
+
+
+@pytest.fixture
+def irax(tmp_path):
+    (tmp_path / "in.mlir").write_text(MODULE)
+
+    def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "irax_tools.cli", *arguments],
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+        )
+
+    run.folder = tmp_path  # pyright: ignore
+    return run
+
+
+def test_help_imports_no_compiler():
+    code = (
+        "import sys; from irax_tools.cli import main; main(['--help'], standalone_mode=False);"
+        "print([m for m in ('numpy', 'irax', 'iree', 'irax_compiler') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Commands:" in done.stdout
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_opt(irax):
+    pipeline = "vjp{func=main wrt=0},inline,simplify,canonicalize,cse"
+    done = irax("opt", "in.mlir", "--pipeline", pipeline)
+    assert done.returncode == 0
+    assert "func.func @main.vjp" in done.stdout
+    piped = irax("opt", "-", "--pipeline", pipeline, "-o", "out.mlir", stdin=MODULE)
+    assert piped.returncode == 0
+    assert (irax.folder / "out.mlir").read_text() == done.stdout
+
+
+def test_opt_lists_passes(irax):
+    done = irax("opt", "--list-passes")
+    assert done.returncode == 0
+    for name in ("jvp", "linearize", "transpose", "vjp", "batch", "simplify", "legalize"):
+        assert f"\n{name}\n" in f"\n{done.stdout}"
+    assert "wrt" in done.stdout
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_run(irax, device):
+    w = np.array([1, -2, 3, 0.5], np.float32)
+    np.save(irax.folder / "w.npy", w)
+    inputs = ("--input", "4xf32=0.5", "--input", "w.npy")
+    done = irax("run", "in.mlir", *inputs, "--device", device)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("float32[]\n")
+    np.testing.assert_allclose(float(done.stdout.split()[1]), np.tanh(w / 2).sum(), rtol=1e-5)
+    saved = irax("run", "in.mlir", *inputs, "--device", device, "--output", "y.npy")
+    assert saved.returncode == 0
+    np.testing.assert_allclose(np.load(irax.folder / "y.npy"), np.tanh(w / 2).sum(), rtol=1e-5)
+
+
+def test_compile_then_run(irax):
+    assert irax("compile", "in.mlir", "-o", "model.vmfb").returncode == 0
+    done = irax(
+        *("run", "model.vmfb", "--input", "4xf32=1,2,3,4", "--input", "4xf32=1", "--repeat", "3")
+    )
+    assert done.returncode == 0, done.stderr
+    expected = np.tanh([1.0, 2.0, 3.0, 4.0]).sum()
+    np.testing.assert_allclose(float(done.stdout.split()[1]), expected, rtol=1e-5)
+    assert "3 runs: min" in done.stderr
+    (irax.folder / "cut.vmfb").write_bytes((irax.folder / "model.vmfb").read_bytes()[:100])
+    broken = irax("run", "cut.vmfb", "--input", "4xf32=1", "--input", "4xf32=1")
+    assert broken.returncode == 1
+    assert "not a compiled IREE module" in broken.stderr
+
+
+def test_show_of_a_python_function(irax):
+    params = "[{'w': f32[64,16], 'b': f32[16]}, {'w': f32[16,10], 'b': f32[10]}]"
+    arguments = f"{params}, f32[8,64], i32[8]"
+    done = irax("show", f"{DIGITS}:loss", "--args", arguments)
+    assert done.returncode == 0, done.stderr
+    for stage in ("traced", "inline", "simplify", "legalize{target=iree-cpu}", "cse"):
+        assert f"// ---- {stage} ----" in done.stdout
+    traced = irax("show", f"{DIGITS}:loss", "--args", arguments, "--stage", "traced", "--locations")
+    assert "// ----" not in traced.stdout
+    assert "digits.py" in traced.stdout
+    legalized = irax(
+        "show", f"{DIGITS}:predict", "--args", f"{params}, f32[8,64]", "--stage", "legalize"
+    )
+    assert "func.func public @predict" in legalized.stdout
+
+
+def test_show_of_a_module(irax):
+    done = irax("show", "in.mlir", "--pipeline", "jvp{func=main},cse", "--stage", "jvp")
+    assert done.returncode == 0, done.stderr
+    assert "@main.jvp" in done.stdout
+
+
+USAGE, FAILURE = 2, 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "none.mlir"], USAGE, "none.mlir: No such file"),
+        (["run", "in.mlir", "--input", "4xf32=1,2"], USAGE, "expected 1 value or 4"),
+        (["run", "in.mlir", "--input", "4xf99=1"], USAGE, "unknown element type 'f99'"),
+        (["run", "in.mlir", "--input", "4xf32=one"], USAGE, "are not numbers"),
+        (["run", "in.mlir", "--input", "none.npy"], USAGE, "no such file"),
+        (["run", "in.mlir", "--repeat", "0"], USAGE, "at least 1"),
+        (["run", "in.mlir", "--device", "tpu"], USAGE, "'tpu' is not one of"),
+        (["run", "in.mlir", "--input", "4xf32=1"], FAILURE, "takes 2 arguments, got 1"),
+        (
+            ["run", "in.mlir", "--input", "5xf32=1", "--input", "4xf32=1"],
+            FAILURE,
+            "argument 0 has shape (5,)",
+        ),
+        (
+            ["run", "in.mlir", "--device", "reference", "--input", "4xi32=1", "--input", "4xf32=1"],
+            FAILURE,
+            "argument 0 is int32[4]; expected tensor<4xf32>",
+        ),
+        (["run", "in.mlir", "--func", "other"], FAILURE, "no function @other; it has @main"),
+        (["opt", "bad.mlir"], FAILURE, "not a valid MLIR module"),
+        (["opt", "in.mlir", "--pipeline", "nonsense"], FAILURE, "unknown pass 'nonsense'"),
+        (["opt", "in.mlir", "--pipeline", "vjp{wrt=9}"], FAILURE, "@main has 2 arguments"),
+        (["opt", "in.mlir", "--pipeline", "vjp{of=1}"], FAILURE, "unknown option 'of'"),
+        (["opt", "in.mlir", "-o", "none/out.mlir"], FAILURE, "cannot be written"),
+        (["compile", "in.mlir", "-o", "m.vmfb", "--target", "toaster"], USAGE, "unknown target"),
+        (["show", "in.mlir", "--stage", "zzz"], USAGE, "no stage 'zzz'; there are read, inline"),
+        (["show", f"{DIGITS}:nothing"], USAGE, "has no function 'nothing'; it has"),
+        (["show", f"{DIGITS}:loss", "--args", "f32[8"], USAGE, "expected types such as f32[8,64]"),
+        (["frobnicate"], USAGE, "No such command"),
+    ],
+    ids=lambda v: " ".join(map(str, v))[-40:] if isinstance(v, list) else "",
+)
+def test_errors(irax, arguments, code, message):
+    (irax.folder / "bad.mlir").write_text("func.func @main() { nonsense }")
+    done = irax(*arguments)
+    assert message in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback(irax):
+    (irax.folder / "bad.mlir").write_text("nonsense")
+    assert "Traceback" in irax("--debug", "opt", "bad.mlir").stderr
