@@ -14,7 +14,7 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
-from irax.lax.structure import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy.reductions import masked
 from irax.typing import ArrayLike, Axis, DTypeLike
 
@@ -40,8 +40,9 @@ def relu(x: ArrayLike) -> Array:
 
 
 def relu6(x: ArrayLike) -> Array:
-    """x kept between 0 and 6."""
-    return jnp.minimum(jnp.maximum(_inexact("relu6", x), 0), 6)
+    """x kept between 0 and 6; its derivative at both is 0."""
+    array = _inexact("relu6", x)
+    return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
 
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
@@ -159,13 +160,10 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
 # ---- over axes -----------------------------------------------------------------------------------
 
 
-def _shift(x: Array, axis: Axis) -> Array:
-    """The largest elements, axes kept, as constants: what is computed does not depend on them.
-
-    They are 0 where they are infinite, so that nothing becomes inf - inf.
-    """
-    largest = lax.stop_gradient(jnp.max(x, axis, keepdims=True, initial=-np.inf))
-    return jnp.where(jnp.isfinite(largest), largest, 0)
+def _largest(x: Array, axes: tuple[int, ...]) -> Array:
+    """The largest elements, axes kept, as constants: what is computed does not depend on them."""
+    largest = lax.stop_gradient(lax.reduce_max(x, axes))
+    return lax.expand_dims(largest, axes)
 
 
 def logsumexp(
@@ -195,18 +193,16 @@ def logsumexp(
         x = jnp.where(jnp.equal(weights, 0), -np.inf, x)
     x = masked("nn.logsumexp", x, where, -np.inf)
     axes = canonical_axes("nn.logsumexp", axis, x.ndim)
-    shift = _shift(x, axes)
+    shift = _largest(x, axes)
+    shift = jnp.where(jnp.isfinite(shift), shift, 0)  # nothing becomes inf - inf
     terms = jnp.exp(jnp.subtract(x, shift))
     if b is not None:
         terms = jnp.multiply(terms, weights)  # pyright: ignore[reportPossiblyUnboundVariable]
-    total = jnp.sum(terms, axes, keepdims=True)
-    sign = jnp.sign(total)
+    total = jnp.sum(terms, axes, keepdims=keepdims)
+    shift = shift if keepdims else lax.squeeze(shift, axes)
     if return_sign:
-        total = jnp.abs(total)
-    result = jnp.add(jnp.log(total), shift)
-    if not keepdims:
-        result, sign = lax.squeeze(result, axes), lax.squeeze(sign, axes)
-    return (result, sign) if return_sign else result
+        return jnp.add(jnp.log(jnp.abs(total)), shift), jnp.sign(total)
+    return jnp.add(jnp.log(total), shift)
 
 
 def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
@@ -221,9 +217,9 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     Array([0.5, 0.5], dtype=float32)
     """
     array = masked("nn.softmax", _inexact("softmax", x), where, -np.inf)
-    largest = jnp.max(array, axis, keepdims=True, initial=-np.inf)
-    terms = jnp.exp(jnp.subtract(array, lax.stop_gradient(largest)))
-    result = jnp.divide(terms, jnp.sum(terms, axis, keepdims=True))
+    axes = canonical_axes("nn.softmax", axis, array.ndim)
+    terms = jnp.exp(jnp.subtract(array, _largest(array, axes)))
+    result = jnp.divide(terms, jnp.sum(terms, axes, keepdims=True))
     return masked("nn.softmax", result, where, 0)
 
 
@@ -234,9 +230,9 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     Array([-1000.,     0.], dtype=float32)
     """
     array = masked("nn.log_softmax", _inexact("log_softmax", x), where, -np.inf)
-    largest = jnp.max(array, axis, keepdims=True, initial=-np.inf)
-    shifted = jnp.subtract(array, lax.stop_gradient(largest))
-    total = jnp.sum(jnp.exp(shifted), axis, keepdims=True)
+    axes = canonical_axes("nn.log_softmax", axis, array.ndim)
+    shifted = jnp.subtract(array, _largest(array, axes))
+    total = jnp.sum(jnp.exp(shifted), axes, keepdims=True)
     return masked("nn.log_softmax", jnp.subtract(shifted, jnp.log(total)), where, -np.inf)
 
 

@@ -25,7 +25,7 @@ OPERANDS = {
 
 IN_JAX = {name: make(jax.numpy) for name, make in OPERANDS.items()}
 
-# What is computed out of other operations can lose its weak type in JAX, by how it is written there.
+# What JAX computes out of other operations can lose its weak type by how it is written there.
 LOSE_WEAK_TYPE = {"hypot", "heaviside", "power", "rint", "nan_to_num"}
 
 

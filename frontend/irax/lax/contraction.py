@@ -12,8 +12,7 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array
 from irax.elementwise import convert
-from irax.lax.elementwise import strict
-from irax.lax.structure import array_of
+from irax.lax.arguments import array_of, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import dot as ops

@@ -11,8 +11,7 @@ from irax import dtypes, errors, tree_util
 from irax.array import Array
 from irax.elementwise import apply, as_arrays
 from irax.flat import name_of
-from irax.lax.elementwise import strict
-from irax.lax.structure import array_of
+from irax.lax.arguments import array_of, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison

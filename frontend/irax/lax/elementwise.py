@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from irax import dtypes
 from irax.array import Array, as_array
 from irax.elementwise import Kinds, apply, as_arrays, check_dtype, convert
+from irax.lax.arguments import documented, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, shape, special
@@ -27,39 +27,6 @@ FLOAT: Kinds = np.floating
 INTEGER: Kinds = np.integer
 BITS: Kinds = (np.bool, np.integer)
 ANY: Kinds = (np.bool, np.number)
-
-
-def strict(what: str, *operands: Any) -> list[Array]:
-    """The operands as arrays that may go together in lax.
-
-    Raises:
-        TypeError: they differ in dtype (a Python number takes that of the others, if of their
-            kind), or in shape other than by being scalars or 1 along a dimension.
-    """
-    arrays = as_arrays(operands, what)
-    first = arrays[0].aval
-    if all(x.aval.dtype == first.dtype and x.aval.shape == first.shape for x in arrays):
-        return arrays
-    dtype = dtypes.result_type(*arrays)
-    arrays = [
-        convert(x, dtype, x.weak_type) if x.weak_type and x.dtype.kind == dtype.kind else x
-        for x in arrays
-    ]
-    if len({x.dtype for x in arrays}) > 1:
-        listed = " and ".join(str(x.dtype) for x in arrays)
-        raise TypeError(
-            f"{what}: got dtypes {listed}; expected one dtype: convert with "
-            f"lax.convert_element_type, or call the function of irax.numpy, which promotes"
-        )
-    shapes = [x.shape for x in arrays if x.ndim]
-    if any(len(s) != len(shapes[0]) for s in shapes) or not _fit(shapes):
-        listed = " and ".join(str(x.shape) for x in arrays)
-        raise TypeError(f"{what}: got shapes {listed}; expected one shape, or scalars")
-    return arrays
-
-
-def _fit(shapes: list[tuple[int, ...]]) -> bool:
-    return all(len(set(sizes) - {1}) <= 1 for sizes in zip(*shapes, strict=True))
 
 
 Unary = Callable[[ArrayLike], Array]
@@ -83,14 +50,6 @@ def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
         return apply(op, *strict(what, x, y), what=what, accepts=accepts)
 
     return documented(function, name, doc + "\n\nOperands: one dtype; one shape, or scalars.")
-
-
-def documented(function: Callable[..., Any], name: str, doc: str, module: str = "irax.lax") -> Any:
-    """Gives a function that was made from a table its name and its docstring."""
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = module
-    function.__doc__ = doc
-    return function
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------

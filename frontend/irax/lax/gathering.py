@@ -12,7 +12,8 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array
 from irax.elementwise import apply, as_arrays, broadcast_to, convert
-from irax.lax.structure import array_of, broadcast_in_dim, full
+from irax.lax.arguments import adapted, array_of
+from irax.lax.structure import broadcast_in_dim, full
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, reduction, windows
@@ -198,8 +199,7 @@ def _scatter(
     what = f"lax.{name}"
     x, new = as_arrays([operand, updates], what)
     indices = _integers(what, scatter_indices)
-    if new.weak_type and new.dtype.kind == x.dtype.kind:
-        new = convert(new, x.dtype)
+    new = adapted(new, x.dtype)
     if new.dtype != x.dtype:
         raise TypeError(f"{what}: updates must have the operand's dtype {x.dtype}, got {new.dtype}")
     numbers = ScatterDimensionNumbers(*map(_ints, dimension_numbers))

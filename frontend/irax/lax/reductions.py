@@ -10,19 +10,10 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array, as_array
 from irax.elementwise import Kinds, apply, check_dtype
-from irax.lax.elementwise import BITS, NUMBER, ORDERED, documented
+from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
+from irax.lax.elementwise import BITS, NUMBER, ORDERED
 from irax.lax.slicing import slice_in_dim
-from irax.lax.structure import (
-    array_of,
-    broadcasted_iota,
-    canonical_axes,
-    canonical_axis,
-    concatenate,
-    expand_dims,
-    full,
-    full_like,
-    rev,
-)
+from irax.lax.structure import broadcasted_iota, concatenate, expand_dims, full, full_like, rev
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, elementwise, reduction

@@ -11,7 +11,8 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array
 from irax.elementwise import apply, as_arrays, convert
-from irax.lax.structure import array_of, canonical_axis, reshape
+from irax.lax.arguments import adapted, array_of, canonical_axis
+from irax.lax.structure import reshape
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison, dynamic, elementwise, shape
@@ -161,8 +162,7 @@ def dynamic_update_slice(
     """
     what = "lax.dynamic_update_slice"
     x, part = as_arrays([operand, update], what)
-    if part.weak_type and part.dtype.kind == x.dtype.kind:
-        part = convert(part, x.dtype)
+    part = adapted(part, x.dtype)
     if part.dtype != x.dtype or part.ndim != x.ndim:
         raise TypeError(
             f"{what}: update must have the operand's dtype and number of dimensions, got "

@@ -10,8 +10,9 @@ import numpy as np
 
 from irax.array import Array
 from irax.elementwise import as_arrays
+from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.slicing import slice_in_dim
-from irax.lax.structure import array_of, broadcasted_iota, canonical_axis
+from irax.lax.structure import broadcasted_iota
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import sort as ops

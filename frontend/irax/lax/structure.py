@@ -15,72 +15,13 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, ConcreteArray
 from irax.elementwise import as_arrays, convert
+from irax.lax.arguments import adapted, array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import conversion
 from irax_compiler.ops import shape as ops
-
-# ---- arguments -----------------------------------------------------------------------------------
-
-
-def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of ints; an int stands for one dimension.
-
-    Raises:
-        TypeError: a size is not an int; a traced one has no value yet.
-        ValueError: a size is negative.
-    """
-    try:
-        sizes: Any = (shape,) if hasattr(shape, "__index__") else shape
-        sizes = tuple(operator.index(n) for n in sizes)
-    except TypeError as error:
-        raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
-    if any(n < 0 for n in sizes):
-        raise ValueError(f"{what}: expected sizes of at least 0, got shape {sizes}")
-    return sizes
-
-
-def canonical_axis(what: str, axis: Any, ndim: int) -> int:
-    """An axis counted from the start.
-
-    Raises:
-        TypeError: it is not an int.
-        ValueError: an array of `ndim` dimensions has no such axis.
-    """
-    try:
-        axis = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"{what}: axis must be an int, got {axis!r}") from None
-    if not -ndim <= axis < ndim:
-        expected = f"expected {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
-        raise ValueError(
-            f"{what}: axis {axis} is out of bounds for an array of dimension {ndim}; {expected}"
-        )
-    return axis % ndim
-
-
-def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """One axis, several, or (None) all of them, counted from the start.
-
-    Raises:
-        TypeError: not ints.
-        ValueError: there is no such axis, or one is there twice.
-    """
-    if axis is None:
-        return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    axes = tuple(canonical_axis(what, a, ndim) for a in axes)
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"{what}: axis={axis} names an axis twice")
-    return axes
-
-
-def array_of(what: str, x: Any) -> Array:
-    """`as_array`, quick for what is one already; errors name the function."""
-    return x if isinstance(x, Array) else as_array(x, what)
-
 
 # ---- dtypes --------------------------------------------------------------------------------------
 
@@ -344,8 +285,7 @@ def pad(
     """
     what = "lax.pad"
     x, value = as_arrays([operand, padding_value], what)
-    if value.weak_type and value.dtype.kind == x.dtype.kind:
-        value = convert(value, x.dtype)
+    value = adapted(value, x.dtype)
     if value.dtype != x.dtype or value.ndim:
         raise TypeError(
             f"{what}: padding_value must be a scalar of dtype {x.dtype}, got {value.aval}"

@@ -15,9 +15,9 @@ import numpy as np
 from irax import lax
 from irax.array import Array
 from irax.elementwise import as_arrays, promote_dtypes
+from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
-from irax.lax.structure import canonical_axes, canonical_axis
 from irax.numpy import reductions
 from irax.numpy.creation import diagonal
 from irax.numpy.manipulation import moveaxis, ravel

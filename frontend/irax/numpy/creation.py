@@ -11,8 +11,8 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.lax.reductions import fold
-from irax.lax.structure import canonical_axis, canonical_shape
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.ufuncs import add, divide, equal, greater_equal, multiply, power, subtract, where
 from irax.tracing import current_trace

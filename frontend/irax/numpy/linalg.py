@@ -11,7 +11,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
-from irax.lax.structure import canonical_axes
+from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import cross as cross
 from irax.numpy.contraction import einsum

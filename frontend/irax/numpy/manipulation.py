@@ -15,7 +15,7 @@ from irax.array import Array
 from irax.elementwise import as_arrays, promote_dtypes
 from irax.elementwise import broadcast_shapes as _broadcast_shapes
 from irax.elementwise import broadcast_to as _broadcast_to
-from irax.lax.structure import canonical_axes, canonical_axis, canonical_shape
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.typing import ArrayLike, Axis
 
 # ---- shape ---------------------------------------------------------------------------------------

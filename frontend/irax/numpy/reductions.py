@@ -18,9 +18,8 @@ from irax.elementwise import (
     check_dtype,
     convert,
 )
-from irax.lax.elementwise import documented
+from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold
-from irax.lax.structure import canonical_axes, canonical_axis
 from irax.numpy.manipulation import ravel
 from irax.numpy.ufuncs import (
     abs,

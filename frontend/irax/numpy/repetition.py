@@ -11,7 +11,7 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
-from irax.lax.structure import canonical_axis
+from irax.lax.arguments import canonical_axis
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.ufuncs import remainder, subtract

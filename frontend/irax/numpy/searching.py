@@ -12,8 +12,8 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.array import Array, as_array
 from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
+from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
-from irax.lax.structure import canonical_axis
 from irax.numpy.manipulation import ravel
 from irax.numpy.ufuncs import (
     add,

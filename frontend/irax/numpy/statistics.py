@@ -11,8 +11,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, convert
-from irax.lax.elementwise import documented
-from irax.lax.structure import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.numpy import reductions
 from irax.numpy.reductions import working_dtype
 from irax.numpy.searching import searchsorted, take

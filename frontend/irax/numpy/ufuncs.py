@@ -24,7 +24,7 @@ from irax.elementwise import (
     promote,
     promote_dtypes,
 )
-from irax.lax.elementwise import documented
+from irax.lax.arguments import documented
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, special
@@ -270,14 +270,14 @@ def exp2(x: ArrayLike, /) -> Array:
 
 def log2(x: ArrayLike, /) -> Array:
     """The logarithm to base 2."""
-    x = _inexact("log2", x)
-    return divide(log(x), np.asarray(np.log(2)).astype(x.dtype))
+    logarithm = log(x)
+    return divide(logarithm, np.asarray(np.log(2)).astype(logarithm.dtype))
 
 
 def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10."""
-    x = _inexact("log10", x)
-    return divide(log(x), np.asarray(np.log(10)).astype(x.dtype))
+    logarithm = log(x)
+    return divide(logarithm, np.asarray(np.log(10)).astype(logarithm.dtype))
 
 
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:

@@ -1,0 +1,123 @@
+"""Checking and completing arguments: what functions of `irax.lax` and `irax.numpy` share."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, convert
+
+# ---- shapes and axes -----------------------------------------------------------------------------
+
+
+def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of ints; an int stands for one dimension.
+
+    Raises:
+        TypeError: a size is not an int; a traced one has no value yet.
+        ValueError: a size is negative.
+    """
+    try:
+        sizes: Any = (shape,) if hasattr(shape, "__index__") else shape
+        sizes = tuple(operator.index(n) for n in sizes)
+    except TypeError as error:
+        raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"{what}: expected sizes of at least 0, got shape {sizes}")
+    return sizes
+
+
+def canonical_axis(what: str, axis: Any, ndim: int) -> int:
+    """An axis counted from the start.
+
+    Raises:
+        TypeError: it is not an int.
+        ValueError: an array of `ndim` dimensions has no such axis.
+    """
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{what}: axis must be an int, got {axis!r}") from None
+    if not -ndim <= axis < ndim:
+        expected = f"expected {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
+        raise ValueError(
+            f"{what}: axis {axis} is out of bounds for an array of dimension {ndim}; {expected}"
+        )
+    return axis % ndim
+
+
+def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """One axis, several, or (None) all of them, counted from the start.
+
+    Raises:
+        TypeError: not ints.
+        ValueError: there is no such axis, or one is there twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    axes = tuple(canonical_axis(what, a, ndim) for a in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{what}: axis={axis} names an axis twice")
+    return axes
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def array_of(what: str, x: Any) -> Array:
+    """`as_array`, quick for what is one already; errors name the function."""
+    return x if isinstance(x, Array) else as_array(x, what)
+
+
+def strict(what: str, *operands: Any) -> list[Array]:
+    """The operands as arrays that may go together in lax.
+
+    Raises:
+        TypeError: they differ in dtype (a Python number takes that of the others, if of their
+            kind), or in shape other than by being scalars or 1 along a dimension.
+    """
+    arrays = as_arrays(operands, what)
+    first = arrays[0].aval
+    if all(x.aval.dtype == first.dtype and x.aval.shape == first.shape for x in arrays):
+        return arrays
+    dtype = dtypes.result_type(*arrays)
+    arrays = [adapted(x, dtype) for x in arrays]
+    if len({x.dtype for x in arrays}) > 1:
+        listed = " and ".join(str(x.dtype) for x in arrays)
+        raise TypeError(
+            f"{what}: got dtypes {listed}; expected one dtype: convert with "
+            f"lax.convert_element_type, or call the function of irax.numpy, which promotes"
+        )
+    shapes = [x.shape for x in arrays if x.ndim]
+    if any(len(s) != len(shapes[0]) for s in shapes) or not _fit(shapes):
+        listed = " and ".join(str(x.shape) for x in arrays)
+        raise TypeError(f"{what}: got shapes {listed}; expected one shape, or scalars")
+    return arrays
+
+
+def adapted(x: Array, dtype: np.dtype[Any]) -> Array:
+    """A weakly typed array, such as a Python number, in a dtype if that is of its kind."""
+    kind = np.integer if dtypes.issubdtype(x.dtype, np.integer) else np.floating
+    fits = x.weak_type and all(dtypes.issubdtype(d, kind) for d in (x.dtype, dtype))
+    return convert(x, dtype, True) if fits else x
+
+
+def _fit(shapes: list[tuple[int, ...]]) -> bool:
+    return all(len(set(sizes) - {1}) <= 1 for sizes in zip(*shapes, strict=True))
+
+
+# ---- functions made from tables ------------------------------------------------------------------
+
+
+def documented(function: Callable[..., Any], name: str, doc: str, module: str = "irax.lax") -> Any:
+    """Gives a function that was made from a table its name and its docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    function.__doc__ = doc
+    return function
