@@ -8,19 +8,27 @@ which one suits it.
 from __future__ import annotations
 
 import ctypes
-import sys
+import os
+import weakref
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import iree.runtime as rt
 import numpy as np
+from iree.runtime._binding import disable_leak_checker
 
+from irax_runtime import memory, shared_library
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
 _MEMORY = int(rt.MemoryType.DEVICE_LOCAL)
 _DRIVERS = {"sync": "local-sync", "task": "local-task"}
+
+_WORTH_ALIASING = 4 << 10
+_WORTH_ALIGNING = 512 << 10
+"""Bytes from which NumPy memory is wrapped faster than IREE copies it: memory that is there, and
+memory that has to be filled first."""
 
 _ELEMENT_NAMES = {
     "BOOL_8": "i1",
@@ -37,6 +45,8 @@ _ELEMENT_NAMES = {
     "FLOAT_8_E4M3_FNUZ": "f8E4M3FNUZ",
     "FLOAT_8_E5M2_FNUZ": "f8E5M2FNUZ",
 }
+
+_unusable_contexts: list[Any] = []
 
 
 @cache
@@ -65,17 +75,32 @@ class CpuDevice:
     process_index = 0
 
     def __init__(self, number: int = 0) -> None:
-        _keep_freed_memory()
+        memory.keep_freed_memory()
         self.id = number
         self._instance = rt.VmInstance()
-        # Devices must outlive all buffers and contexts: this object is kept for good (`cpu`).
         self._devices = {
             kind: rt.get_driver(driver).create_default_device() for kind, driver in _DRIVERS.items()
         }
+        # A device must outlive its buffers, also those that NumPy arrays hold when Python exits:
+        # it is never freed, and the bindings must not complain about that.
+        disable_leak_checker()
+        for device in self._devices.values():
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(device))
         self._modules = {
             kind: rt.create_hal_module(self._instance, device)
             for kind, device in self._devices.items()
         }
+        self._executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._do_without_threads)
+
+    def _do_without_threads(self) -> None:
+        """In a forked process, which has none of this one's threads: a program would wait for them
+        for ever. All programs run in the calling thread there.
+        """
+        self._modules["task"] = self._modules["sync"]
+        for executable in self._executables:
+            executable.forget_contexts()
 
     def __repr__(self) -> str:
         return f"CpuDevice(id={self.id})"
@@ -85,41 +110,55 @@ class CpuDevice:
         return self
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> IreeBuffer:
-        """The array in the device's memory: without a copy if `may_alias` and it is aligned."""
-        view = self._alias(array) if may_alias else None
-        if view is None:
-            view = self._copy(array)
-        return IreeBuffer(view, array.shape, array.dtype, self)
+        """The array in the device's memory.
 
-    def _alias(self, array: np.ndarray[Any, Any]) -> Any:
-        # Small arrays are copied faster than they are wrapped; unaligned ones must be.
-        if array.nbytes < 4096 or array.ctypes.data % 64 or not array.flags.c_contiguous:
-            return None
-        if _plain(array.dtype) != array.dtype or array.dtype.kind not in "iuf":
-            return None
-        if not array.flags.writeable:  # DLPack has no word for read-only
-            return None
-        return self._devices["sync"].from_dlpack_capsule(array.__dlpack__())
+        With `may_alias` and memory that suits the device (see `memory.aligned_empty`) nothing is
+        copied; the caller then promises that nobody writes to the array any more.
 
-    def _copy(self, array: np.ndarray[Any, Any]) -> Any:
-        of_dtype, _ = _element_types()
-        if array.dtype not in of_dtype:
-            raise TypeError(f"a CPU device takes no arrays of dtype {array.dtype}")
+        Raises:
+            TypeError: the device has no such dtype.
+
+        >>> cpu().put(np.ones(3, np.float32)).numpy()
+        array([1., 1., 1.], dtype=float32)
+        """
+        element = _element_types()[0].get(array.dtype)
+        if element is None:
+            raise TypeError(f"put: a CPU device takes no arrays of dtype {array.dtype}")
+        size = array.nbytes
+        if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
+            view = self._wrap(array, element)
+        elif size >= _WORTH_ALIGNING:
+            view = self._wrap(memory.aligned_copy(array), element)
+        else:
+            view = self._copy(array, element)
+        return IreeBuffer(view.ref, array.shape, array.dtype, self)
+
+    def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
+        """A view of the array's own memory, which lives as long as the view."""
+        octets = array.reshape(-1).view(np.uint8)  # DLPack does not have all dtypes
+        octets_view = self._devices["sync"].from_dlpack_capsule(octets.__dlpack__())
+        return rt.HalBufferView(octets_view.get_buffer(), array.shape, element)
+
+    def _copy(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         device = self._devices["sync"]
-        contents = np.ascontiguousarray(array).reshape(array.shape)
+        contents = array if array.flags.c_contiguous else array.copy("C")
         return device.allocator.allocate_buffer_copy(
             memory_type=_MEMORY,
             allowed_usage=_USAGE,
             device=device,
             buffer=contents.view(_plain(contents.dtype)),
-            element_type=of_dtype[array.dtype],
+            element_type=element,
         )
 
     def load(self, artefact: bytes, entry: str | None = None) -> IreeExecutable:
         """A program compiled by the target `iree-cpu`, or any .vmfb for this processor.
 
+        Args:
+            artefact: the compiled module.
+            entry: its function; may be left out where there is only one, or one called `main`.
+
         Raises:
-            ValueError: the bytes are not such a program, or it has no function `entry`.
+            ValueError: the bytes are not a program for this processor, or it has no such function.
         """
         try:
             module = rt.VmModule.copy_buffer(self._instance, artefact)
@@ -133,7 +172,10 @@ class CpuDevice:
                 f"the program has no function {entry or 'main'}; it has "
                 f"{', '.join(names) or 'none'}"
             )
-        return IreeExecutable(self, module, entry)
+        try:
+            return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
+        except RuntimeError as error:
+            raise ValueError(f"not a program for this processor: {str(error)[:200]}") from None
 
 
 @cache
@@ -145,54 +187,88 @@ def cpu() -> CpuDevice:
 class IreeBuffer:
     """An array in the memory of an IREE device."""
 
-    __slots__ = ("_numpy", "device", "dtype", "shape", "view")
+    __slots__ = ("_numpy", "device", "dtype", "ref", "shape")
 
     def __init__(
-        self, view: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: CpuDevice
+        self, ref: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: CpuDevice
     ) -> None:
-        self.view = view
+        self.ref = ref
+        """IREE's reference to its view of the memory."""
         self.shape = shape
         self.dtype = dtype
         self.device = device
         self._numpy: np.ndarray[Any, Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"<{TensorType(self.dtype, self.shape)} on {self.device!r}>"
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """The elements, as a read-only view of the buffer's own memory."""
         if self._numpy is None:
-            self._numpy = np.asarray(_Memory(self)).view(self.dtype)
+            view = self.ref.deref(rt.HalBufferView)
+            plain = _plain(self.dtype)
+            if plain is not self.dtype:  # DLPack does not have this dtype
+                element = _element_types()[0][plain]
+                view = rt.HalBufferView(view.get_buffer(), self.shape, element)
+            capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
+            self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
         return self._numpy
 
 
-class _Memory:
-    """What a NumPy array over a buffer is based on: keeps the buffer, which a mapping does not."""
+class _Exported:
+    """A DLPack capsule in the form that NumPy takes it. NumPy holds what it describes as
+    read-only, and keeps the memory for as long as there are arrays of it.
+    """
 
-    __slots__ = ("__array_interface__", "_kept")
+    __slots__ = ("_capsule",)
+    DEVICE = (1, 0)  # DLPack's numbers of the CPU
 
-    def __init__(self, buffer: IreeBuffer) -> None:
-        bits = _plain(buffer.dtype)
-        mapping = buffer.view.map()
-        self._kept = (buffer.view, mapping)
-        self.__array_interface__ = {
-            "data": (mapping.asarray(list(buffer.shape), bits).ctypes.data, True),
-            "shape": buffer.shape,
-            "typestr": bits.str,
-            "version": 3,
-        }
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.DEVICE
 
 
 class IreeExecutable:
-    """A function of a compiled IREE module."""
+    """A function of a compiled IREE module. Any number of threads may call it at a time."""
 
-    def __init__(self, device: CpuDevice, module: Any, name: str) -> None:
+    def __init__(self, device: CpuDevice, module: Any, name: str, is_shared_library: bool) -> None:
         self.device = device
         self.name = name
+        self._module = module
         self._function = module.lookup_function(name)
         reflection = self._function.reflection
         driver = reflection.get("irax.driver", "task")
-        self._context = rt.VmContext(device._instance, [device._modules[driver], module])
+        if driver not in _DRIVERS:
+            raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
+        self._driver = driver
+        self._is_shared_library = is_shared_library
+        # A context serves one call at a time; each call takes one that is free, or makes one more.
+        self._contexts = [self._context()]
         self.arguments = _signature(reflection, "irax.args")
         self.results = _signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
+        device._executables.add(self)
+
+    def _context(self) -> Any:
+        if self._is_shared_library:
+            shared_library.provide_libm()
+        modules = [self.device._modules[self._driver], self._module]
+        context = rt.VmContext(self.device._instance, modules)
+        if self._is_shared_library:
+            shared_library.remove_placeholders()
+        return context
+
+    def forget_contexts(self) -> None:
+        """Makes new contexts from now on. Those that there are stay, unused: to free them could
+        mean to wait for threads.
+        """
+        _unusable_contexts.extend(self._contexts)
+        self._contexts.clear()
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the function.
@@ -210,21 +286,28 @@ class IreeExecutable:
         """The same, unchecked: for callers who know that the arguments fit."""
         inputs = rt.VmVariantList(len(arguments))
         for argument in arguments:
-            inputs.push_ref(argument.view)
+            inputs.push_ref(argument.ref)
         outputs = rt.VmVariantList(self._num_results)
-        self._context.invoke(self._function, inputs, outputs)
+        try:
+            context = self._contexts.pop()
+        except IndexError:
+            context = self._context()
+        try:
+            context.invoke(self._function, inputs, outputs)
+        finally:
+            self._contexts.append(context)
         if self.results is None:
             return [self._untyped_result(outputs, i) for i in range(len(outputs))]
         device = self.device
         return [
-            IreeBuffer(outputs.get_as_object(i, rt.HalBufferView), type_.shape, type_.dtype, device)
+            IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device)
             for i, type_ in enumerate(self.results)
         ]
 
     def _untyped_result(self, outputs: Any, i: int) -> IreeBuffer:
         view = outputs.get_as_object(i, rt.HalBufferView)
-        _, of_element = _element_types()
-        return IreeBuffer(view, tuple(view.shape), of_element[int(view.element_type)], self.device)
+        dtype = _element_types()[1][int(view.element_type)]
+        return IreeBuffer(view.ref, tuple(view.shape), dtype, self.device)
 
     def _check(self, arguments: Sequence[IreeBuffer], expected: list[TensorType]) -> None:
         if len(arguments) != len(expected):
@@ -240,6 +323,11 @@ class IreeExecutable:
                 )
 
 
+def _can_be_wrapped(array: np.ndarray[Any, Any]) -> bool:
+    # DLPack, as IREE speaks it, has no word for read-only memory.
+    return memory.is_aligned(array) and array.flags.writeable
+
+
 def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
     return dtype if dtype.isbuiltin == 1 else np.dtype(f"u{dtype.itemsize}")
@@ -247,16 +335,3 @@ def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
     return parse_signature(reflection[key]) if key in reflection else None
-
-
-def _keep_freed_memory() -> None:
-    """Tells glibc to keep large freed blocks: fresh pages cost more than most programs on them."""
-    if sys.platform != "linux":
-        return
-    m_trim_threshold, m_mmap_threshold = -1, -3
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except AttributeError:  # not glibc
-        return
-    mallopt(m_mmap_threshold, 1 << 30)
-    mallopt(m_trim_threshold, 512 << 20)

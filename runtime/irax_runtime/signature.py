@@ -1,8 +1,8 @@
 """The signature that a compiled function carries: `f32[4,4];i32[]`.
 
-The compiler writes it into the function's reflection attributes (`irax.args`, `irax.results`),
-because an artefact otherwise says neither which dtypes its results have (booleans and unsigned
-integers look like bytes and signed ones) nor what its arguments must be.
+The compiler writes it into the function's reflection attributes (`irax.args`, `irax.results`):
+one entry for each argument or result, MLIR's name of the element type and the dimensions. With it
+arguments are checked before a call, and results need not be asked what they are after each.
 """
 
 from __future__ import annotations

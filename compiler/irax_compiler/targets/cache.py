@@ -10,6 +10,8 @@ import contextlib
 import hashlib
 import os
 import platform
+import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -22,6 +24,9 @@ SIZE_LIMIT = 2 << 30
 """Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
 
 _MAGIC = b"irax"
+
+_CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
+"""The lines of /proc/cpuinfo, on x86 and ARM, that tell one kind of processor from another."""
 
 
 def key(module: bytes, flags: Sequence[str]) -> str:
@@ -40,9 +45,10 @@ def load(name: str) -> bytes | None:
     path = folder / name
     try:
         data = path.read_bytes()
-        os.utime(path)
     except OSError:
         return None
+    with contextlib.suppress(OSError):  # a folder that can only be read serves as well
+        os.utime(path)
     # A checksum: a truncated artefact could crash the runtime.
     magic, checksum, artefact = data[:4], data[4:36], data[36:]
     if magic != _MAGIC or hashlib.sha256(artefact).digest() != checksum:
@@ -68,7 +74,11 @@ def directory() -> Path | None:
     setting = os.environ.get("IRAX_CACHE_DIR", "")
     if setting.lower() == "off":
         return None
-    return Path(setting) if setting else platformdirs.user_cache_path("irax") / "artefacts"
+    return (
+        Path(setting).expanduser()
+        if setting
+        else platformdirs.user_cache_path("irax") / "artefacts"
+    )
 
 
 def _evict(folder: Path) -> None:
@@ -84,8 +94,10 @@ def _evict(folder: Path) -> None:
 
 @cache
 def _environment() -> bytes:
-    cpu = platform.processor()
+    """What an artefact depends on besides its module and flags."""
+    processor = platform.processor()
     with contextlib.suppress(OSError):
-        text = Path("/proc/cpuinfo").read_text()
-        cpu += "".join(line for line in text.split("\n\n")[0].splitlines() if "flags" in line)
-    return f"{metadata.version('iree-base-compiler')} {platform.machine()} {cpu}".encode()
+        first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
+        processor = "\n".join(line for line in first.splitlines() if _CPU_FACTS.match(line))
+    system = f"{sys.platform} {platform.machine()} {processor}"
+    return f"{metadata.version('iree-base-compiler')} {system}".encode()

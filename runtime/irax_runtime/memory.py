@@ -1,0 +1,54 @@
+"""NumPy memory that devices can use where it is, and what the C library does with memory."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+ALIGNMENT = 64
+"""Bytes: compiled code reads whole cache lines, and crashes on memory that does not begin one."""
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
+    """An uninitialised array whose first element lies at a multiple of `ALIGNMENT`.
+
+    >>> aligned_empty((2, 3), np.float32).ctypes.data % ALIGNMENT
+    0
+    """
+    dtype = np.dtype(dtype)
+    memory = np.empty(prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
+    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % ALIGNMENT)
+
+
+def aligned_copy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A C-contiguous copy that a device can use where it is.
+
+    >>> is_aligned(aligned_copy(np.arange(6.0).reshape(2, 3).T))
+    True
+    """
+    copy = aligned_empty(array.shape, array.dtype)
+    np.copyto(copy, array)
+    return copy
+
+
+def is_aligned(array: np.ndarray[Any, Any]) -> bool:
+    """Whether a device can use the array's memory where it is."""
+    return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
+
+
+def keep_freed_memory() -> None:
+    """Tells glibc to keep large freed blocks: fresh pages cost more than most programs on them."""
+    if sys.platform != "linux":
+        return
+    m_trim_threshold, m_mmap_threshold = -1, -3
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:  # not glibc
+        return
+    mallopt(m_mmap_threshold, 1 << 30)
+    mallopt(m_trim_threshold, 512 << 20)
