@@ -1,6 +1,6 @@
 """The passes: each a rewrite of a module, StableHLO in and StableHLO out."""
 
-from irax_compiler.passes import (  # noqa: F401  (importing a pass registers it)
+from irax_compiler.passes import (
     annotate,
     batch,
     jvp,
