@@ -494,10 +494,14 @@ def owner_name(argument: Value) -> str:
 
 
 def remove_dead_operations(block: Block) -> None:
-    """Erases operations whose results nobody uses, last first."""
+    """Erases operations whose results nobody uses, last first, in nested regions too."""
     for operation in reversed([o.operation for o in block.operations]):
         if is_dead(operation):
             operation.erase()
+            continue
+        for region in operation.regions:
+            for inner in region.blocks:
+                remove_dead_operations(inner)
 
 
 def is_dead(operation: Operation) -> bool:

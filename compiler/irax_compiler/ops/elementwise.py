@@ -198,8 +198,9 @@ subtract = binary(
 multiply = binary(
     "multiply",
     np.multiply,
-    [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(x, t)],
-    {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(x, ct)},
+    # The tangent always first: for x * x both products are one expression, and cse merges them.
+    [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(t, x)],
+    {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(ct, x)},
 )
 divide = binary(
     "divide",

@@ -88,13 +88,16 @@ class Round:
     def _prune_results(self, name: str) -> None:
         function, calls = self.functions[name], self.calls[name]
         results = returned(function)
+        self.calls[name] = []
         for call in calls:
             for i, value in enumerate(results):
                 self.changed |= forward(call, i, value, results.index(value))
             if mlir.is_dead(call):
                 call.erase()
                 self.changed = True
-        calls = self.calls[name] = [call for call in calls if call.attached]
+            else:
+                self.calls[name].append(call)
+        calls = self.calls[name]
         used = [i for i in range(len(results)) if any(mlir.num_uses(c.results[i]) for c in calls)]
         if name in self.fixed or len(used) == len(results):
             return

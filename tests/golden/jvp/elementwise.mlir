@@ -61,7 +61,7 @@ func.func @multiply(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-SAME:   [[DY:%\w+]]: tensor<4xf32>)
 // CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[X]], [[Y]] : tensor<4xf32>
 // CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[DX]], [[Y]] : tensor<4xf32>
-// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[X]], [[DY]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[DY]], [[X]] : tensor<4xf32>
 // CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[MULTIPLY_2]], [[MULTIPLY_3]] : tensor<4xf32>
 // CHECK-NEXT:   return [[MULTIPLY]], [[ADD]] : tensor<4xf32>, tensor<4xf32>
 

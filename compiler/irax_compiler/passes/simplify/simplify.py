@@ -39,20 +39,20 @@ def simplify_once(function: Operation) -> bool:
     """Looks at each operation once, in order, so that each sees its operands simplified; tells
     whether anything changed.
 
-    Nothing is erased before the end: an operation that is no longer there must not be looked at.
+    What is replaced goes at the start of the next round: an operation that is no longer there must
+    not be looked at.
     """
+    for region in function.regions:
+        for block in region:
+            mlir.remove_dead_operations(block)
     changed = False
-    operations = list(nested(function))
-    for operation in operations:
+    for operation in list(nested(function)):
         value = None if mlir.is_dead(operation) else simpler(operation)
         if value is not None:
             (result,) = operation.results
             assert value.type == result.type, f"{operation} was replaced by a {value.type}"
             result.replace_all_uses_with(value)
             changed = True
-    for region in function.regions:
-        for block in region:
-            mlir.remove_dead_operations(block)
     return changed
 
 
