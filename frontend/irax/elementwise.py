@@ -15,7 +15,7 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array, ConcreteArray, as_array
 from irax.tracing import bind, current_trace
-from irax_compiler.ops import conversion, shape
+from irax_compiler.ops import comparison, conversion, shape
 from irax_compiler.ops.core import Op
 
 
@@ -136,25 +136,97 @@ def apply(
     With `dtype_kind=np.inexact`, integers and booleans become floats first. What the function is
     called, errors say by `what`; dtypes that are none of `accepts` are a TypeError.
     """
-    arrays = as_arrays(operands, what)
-    dtype, weak = dtypes.lattice_result_type(*arrays)
-    if dtype_kind is np.inexact and not _accepted(dtype, np.inexact):
-        dtype = dtypes.default_float()
-    if accepts is not None:
-        check_dtype(what, dtype, accepts)
     if current_trace() is None:
-        values = [_elements(x, dtype) for x in arrays]
-        if len(values) > 1:
-            broadcast_shapes(*(v.shape for v in values), what=what)
-        with np.errstate(all="ignore"):
-            result = np.asarray(op.evaluate(*values))
-        return ConcreteArray(result, weak and result.dtype == dtype)
+        return _apply_now(op, operands, what, dtype_kind, accepts)
+    arrays = as_arrays(operands, what)
+    dtype, weak = _common_dtype(arrays, what, dtype_kind, accepts)
     arrays = [convert(x, dtype, weak) for x in arrays]
     target = broadcast_shapes(*(x.shape for x in arrays), what=what)
     result = bind(op, *(broadcast_to(x, target) for x in arrays), weak_type=weak)
     return result if not weak or result.dtype == dtype else result.with_weak_type(False)
 
 
-def _elements(x: Array, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    value = x.concrete("an operation", TypeError)
+def _common_dtype(
+    operands: Sequence[Any], what: str, dtype_kind: type | None, accepts: Kinds | None
+) -> tuple[np.dtype[Any], bool]:
+    dtype, weak = dtypes.lattice_result_type(*operands)
+    if dtype_kind is np.inexact and not _accepted(dtype, np.inexact):
+        dtype = dtypes.default_float()
+    if accepts is not None:
+        check_dtype(what, dtype, accepts)
+    return dtype, weak
+
+
+def select(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
+    """`on_true` where a boolean condition holds, else `on_false`: promoted, and all broadcast."""
+    if current_trace() is None:
+        operands = _ready((on_true, on_false), what)
+        dtype, weak = dtypes.lattice_result_type(*operands)
+        with np.errstate(all="ignore"):
+            values = [_elements(condition, np.dtype(np.bool)), *_values(operands, dtype)]
+        _check_shapes(values, what)
+        return ConcreteArray(np.where(*values), weak)
+    x, y = promote_dtypes(on_true, on_false, what=what)
+    target = broadcast_shapes(condition.shape, x.shape, y.shape, what=what)
+    if condition.ndim:
+        condition = broadcast_to(condition, target)
+    x, y = broadcast_to(x, target), broadcast_to(y, target)
+    return bind(comparison.select, condition, x, y, weak_type=x.weak_type)
+
+
+# ---- outside of traces: each small operation of a user pays for what is done here ---------------
+
+
+def _apply_now(
+    op: Op,
+    operands: Sequence[Any],
+    what: str,
+    dtype_kind: type | None,
+    accepts: Kinds | None,
+) -> Array:
+    operands = _ready(operands, what)
+    dtype, weak = _common_dtype(operands, what, dtype_kind, accepts)
+    with np.errstate(all="ignore"):
+        values = _values(operands, dtype)
+        _check_shapes(values, what)
+        result = np.asarray(op.evaluate(*values))
+    return ConcreteArray(result, weak and result.dtype == dtype)
+
+
+_READY = frozenset({ConcreteArray, float, int, bool})
+
+
+def _ready(operands: Sequence[Any], what: str) -> Sequence[Any]:
+    """The operands, arrays but for Python numbers, which need not become arrays."""
+    for x in operands:
+        if type(x) not in _READY:
+            return as_arrays(operands, what)
+    return operands
+
+
+def _values(operands: Sequence[Any], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
+    return [
+        x.value if type(x) is ConcreteArray and x.aval.dtype is dtype else _elements(x, dtype)
+        for x in operands
+    ]
+
+
+_DIRECT = frozenset({np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)})
+
+
+def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if type(x) is ConcreteArray:
+        value = x.value
+    elif dtype in _DIRECT and (type(x) is float or (type(x) is int and abs(x) < 1 << 24)):
+        return np.array(x, dtype)
+    else:
+        value = as_array(x).concrete("an operation", TypeError)
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
+
+
+def _check_shapes(values: list[np.ndarray[Any, Any]], what: str) -> None:
+    shape = values[0].shape
+    for value in values:
+        if value.shape != shape:
+            broadcast_shapes(*[v.shape for v in values], what=what)
+            return

@@ -185,7 +185,7 @@ def logsumexp(
         where: which elements take part.
 
     >>> irax.nn.logsumexp(irax.numpy.array([1000.0, 1000.0]))
-    Array(1000.6931, dtype=float32)
+    Array(1000.6932, dtype=float32)
     """
     x = _inexact("logsumexp", a)
     if b is not None:

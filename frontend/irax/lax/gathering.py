@@ -125,7 +125,7 @@ def gather(
     Raises:
         TypeError: indices that are not integers, or numbers that do not fit the shapes.
 
-    >>> numbers = GatherDimensionNumbers((), (0,), (0,))
+    >>> numbers = irax.lax.GatherDimensionNumbers((), (0,), (0,))
     >>> irax.lax.gather(irax.numpy.arange(4) * 10, irax.numpy.array([[3], [1]]), numbers, (1,))
     Array([30, 10], dtype=int32)
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,8 +24,13 @@ def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
     """Folds `axes` with a combiner of `irax_compiler.ops.reduction`, from its identity."""
     if not axes:
         return x
-    init = as_array(np.asarray(reduction.identity(combiner, x.dtype)).astype(x.dtype))
-    return bind(reduction.Reduce(combiner, axes), x, init, weak_type=x.weak_type)
+    op = reduction.Reduce(combiner, axes)
+    return bind(op, x, _neutral(combiner, x.dtype), weak_type=x.weak_type)
+
+
+@functools.cache
+def _neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
+    return as_array(np.asarray(reduction.identity(combiner, dtype)).astype(dtype))
 
 
 def _reduction(

@@ -17,15 +17,12 @@ from irax.elementwise import (
     Kinds,
     apply,
     as_arrays,
-    broadcast_shapes,
-    broadcast_to,
     check_dtype,
     convert,
     promote,
-    promote_dtypes,
+    select,
 )
 from irax.lax.arguments import documented
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, special
 from irax_compiler.ops import elementwise as ew
@@ -284,7 +281,7 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
 
     >>> irax.numpy.logaddexp(1000.0, 1000.0)
-    Array(1000.6931, dtype=float32, weak_type=True)
+    Array(1000.6932, dtype=float32, weak_type=True)
     """
     x, y = _inexact("logaddexp", x1, x2)
     gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
@@ -524,7 +521,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
         NotImplementedError: negative decimals of integers.
 
     >>> irax.numpy.round(irax.numpy.array([0.5, 1.5, 2.26]), 1)
-    Array([0.5      , 1.5      , 2.3      ], dtype=float32)
+    Array([0.5, 1.5, 2.3], dtype=float32)
     """
     no_out("round", out)
     (x,) = as_arrays([a], "round")
@@ -613,12 +610,4 @@ def where(
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ValueError("where: expected both x and y, or neither")
-    return _where(_truth(condition, "where"), *promote_dtypes(x, y, what="where"))
-
-
-def _where(condition: Array, x: Array, y: Array) -> Array:
-    shape = broadcast_shapes(condition.shape, x.shape, y.shape, what="where")
-    if condition.ndim:
-        condition = broadcast_to(condition, shape)
-    x, y = broadcast_to(x, shape), broadcast_to(y, shape)
-    return bind(comparison.select, condition, x, y, weak_type=x.weak_type)
+    return select(_truth(condition, "where"), x, y, "where")

@@ -1,0 +1,43 @@
+"""The examples in the docstrings of irax.numpy, irax.lax and irax.nn run, and everything has one."""
+
+import doctest
+import importlib
+import inspect
+
+import irax
+import pytest
+
+MODULES = [
+    "irax.nn",
+    *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
+    *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
+    "irax.lax.structure",
+    *(f"irax.numpy.{name}" for name in ("contraction", "creation", "linalg", "manipulation")),
+    *(f"irax.numpy.{name}" for name in ("reductions", "repetition", "scalars", "searching")),
+    *(f"irax.numpy.{name}" for name in ("statistics", "ufuncs")),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    module = importlib.import_module(name)
+    results = doctest.testmod(module, extraglobs={"irax": irax}, verbose=False)
+    assert not results.failed
+
+
+@pytest.mark.parametrize("module", [irax.numpy, irax.numpy.linalg, irax.lax, irax.nn])
+def test_every_function_says_what_it_does(module):
+    silent = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and not name.startswith("_") and not value.__doc__
+    ]
+    assert not silent
+
+
+@pytest.mark.parametrize("module", [irax.numpy, irax.lax])
+def test_functions_are_called_what_they_are(module):
+    aliases = {"pow": "power", "mod": "remainder", "fix": "trunc"}
+    for name, value in vars(module).items():
+        if inspect.isfunction(value) and name not in aliases:
+            assert getattr(module, value.__name__) is value, name
