@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
+from irax.array import as_array
 from irax.autodiff import jvp, vjp
 
 _STEPS = {"float64": 1e-5, "float32": 1e-2}
@@ -44,7 +45,7 @@ def check_grads(
 
     >>> check_grads(lambda x: x**3, (2.0,), order=2)
     """
-    args = tuple(args)
+    args = tree_util.tree_map(as_array, tuple(args))
     unknown = set(modes) - {"fwd", "rev"}
     if unknown:
         raise ValueError(f"check_grads: modes must be 'fwd' or 'rev', got {sorted(unknown)}")
@@ -104,8 +105,8 @@ class _Check:
 
         def moved(sign: float) -> Any:
             return tree_util.tree_map(
-                lambda x, t: (np.asarray(x) + sign * self.eps * np.asarray(t)).astype(
-                    np.asarray(x).dtype
+                lambda x, t: as_array(
+                    (np.asarray(x) + sign * self.eps * np.asarray(t)).astype(x.dtype)
                 ),
                 args,
                 tangents,
