@@ -10,7 +10,7 @@ from irax_compiler.passes.core import find_function
 from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
-    "inline,symbol-dce,simplify,func.func(chlo-legalize-to-stablehlo),legalize{{target={target}}},"
+    "inline,symbol-dce,func.func(chlo-legalize-to-stablehlo),simplify,cse,legalize{{target={target}}},"
     "canonicalize,cse,annotate"
 )
 """The passes, in order, as a pipeline with `target` to be filled in."""

@@ -1,8 +1,8 @@
-"""Cures for operations that write into the caller's arrays."""
+"""Cures for operations that write into memory that others use: the caller's above all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -31,20 +31,46 @@ _PARTS = {"stablehlo.dynamic_slice", "stablehlo.gather", "stablehlo.slice"}
 """Operations whose result may be a part of their operand's memory."""
 
 
-@cure("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
+_UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
+"""Operations that IREE does in place. What they write are their first operands, a result each."""
+
+
+@cure(*_UPDATES)
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """IREE updates in place, also where the memory is that of an argument, and so changes the
     caller's array (and what else the function returns of it): an argument is copied first.
     """
-    # The written operands come first, and each has a result.
-    written = [i for i in range(len(operation.results)) if _may_be_argument(operation.operands[i])]
+    return _with_copies(operation, _may_be_argument)
+
+
+@cure(*_UPDATES)
+def update_of_updated(operation: Operation) -> Sequence[Value] | None:
+    """Where one array is updated in two ways, and the host needs a value of one result to go on, IREE
+    mixes the results up: all updates but one get a copy of their own.
+    """
+    return _with_copies(operation, lambda x: _is_updated_elsewhere(x, operation))
+
+
+def _with_copies(
+    operation: Operation, needs_copy: Callable[[Value], bool]
+) -> Sequence[Value] | None:
+    """The same update, of copies of those operands that need it; None if none does."""
+    written = [i for i in range(len(operation.results)) if needs_copy(operation.operands[i])]
     if not written:
         return None
-    copy = operation.clone()
-    with mlir.InsertionPoint(copy):
+    with_copies = operation.clone()
+    with mlir.InsertionPoint(with_copies):
         for i in written:
-            copy.operands[i] = _copy(operation.operands[i])
-    return list(copy.results)
+            with_copies.operands[i] = _copy(operation.operands[i], i)
+    return list(with_copies.results)
+
+
+def _is_updated_elsewhere(x: Value, operation: Operation) -> bool:
+    users = [(use.owner.operation, use.operand_number) for use in x.uses]
+    return any(
+        user != operation and user.name in _UPDATES and number < len(user.results)
+        for user, number in users
+    )
 
 
 def _may_be_argument(value: Value) -> bool:
@@ -81,19 +107,21 @@ def _bytes(x: Value) -> int:
     return dtype_of(x).itemsize * prod(shape_of(x))
 
 
-def _copy(x: Value) -> Value:
+def _copy(x: Value, number: int) -> Value:
     """A choice by a condition that always holds, which IREE does not see: fresh memory.
 
     Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
+    Copies of one array must stay apart: each has another condition, and so has each `number`.
     """
-    shape = shape_of(x)
-    size = max(shape, default=0)
-    if size > 1:
-        index = Iota(shape, np.dtype(np.int32), shape.index(size))()
-        always = comparison.greater_equal(index, full(shape, 0, np.dtype(np.int32)))
-    elif 0 in shape:
+    shape, int32 = shape_of(x), np.dtype(np.int32)
+    if 0 in shape:
         return x
+    size = max(shape, default=1)
+    if size > 1:
+        index = Iota(shape, int32, shape.index(size))()
     else:
-        true = full((), True, np.dtype(np.bool_))
-        always = mlir.emit("stablehlo.optimization_barrier", [true], results=[true.type]).results[0]
+        zero = full(shape, 0, int32)
+        index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
+    before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
+    always = comparison.greater_equal(index, full(shape, -before - number, int32))
     return comparison.select(always, x, full_like(x, 0))

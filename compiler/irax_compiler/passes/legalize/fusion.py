@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.core import Op
+from irax_compiler.passes.legalize.cure import cure, read_as
+
+_PASSING = {
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.convert",
+    "stablehlo.reshape",
+    "stablehlo.transpose",
+}
+"""What is fused besides elementwise operations."""
 
 
 @cure("stablehlo.reverse", "stablehlo.gather")
 def read_of_slice(operation: Operation) -> Sequence[Value] | None:
     """A slice that leaves elements out of a row cannot be fused into a reverse or a gather."""
-    source = mlir.definition(operation.operands[0])
-    while source is not None and source.name == "stablehlo.reshape":
-        source = mlir.definition(source.operands[0])
-    if source is None or source.name != "stablehlo.slice" or not _skips(source):
-        return None
-    return _apart(operation)
+    return _apart(operation) if _comes_from(operation.operands[0], _skips) else None
+
+
+@cure("stablehlo.pad", "stablehlo.scatter", "stablehlo.sort", "stablehlo.dynamic_update_slice")
+def update_of_spread(operation: Operation) -> Sequence[Value] | None:
+    """A pad between the elements cannot be fused into another pad, or into an update."""
+    return _apart(operation) if _comes_from(operation.operands[0], _spreads) else None
 
 
 @cure("stablehlo.pad")
 def spread_of_scatter(operation: Operation) -> Sequence[Value] | None:
     """A pad between the elements cannot be fused with the scatter that made them."""
     source = mlir.definition(operation.operands[0])
-    interior: Any = operation.attributes["interior_padding"]
-    if source is None or source.name != "stablehlo.scatter" or not any(interior):
+    if source is None or source.name != "stablehlo.scatter" or not _spreads(operation):
         return None
     return _apart(operation)
 
 
-def _skips(slice_: Operation) -> bool:
-    """True unless the slice takes whole rows, one after the other."""
-    strides: Any = slice_.attributes["strides"]
-    whole = shape_of(slice_.operands[0])[1:] == shape_of(slice_.results[0])[1:]
+def _comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
+    """Whether a value is elementwise computed from the result of an operation of some kind."""
+    pending, seen = [x], set[Value]()
+    while pending:
+        x = pending.pop()
+        source = mlir.definition(x)
+        if source is None or x in seen:
+            continue
+        seen.add(x)
+        if kind(source):
+            return True
+        if source.name in _PASSING or _is_elementwise(source):
+            pending += source.operands
+    return False
+
+
+def _is_elementwise(operation: Operation) -> bool:
+    return isinstance(
+        read_as(Op, operation),
+        elementwise.Elementwise | comparison.Compare | comparison.Select | comparison.Clamp,
+    )
+
+
+def _skips(operation: Operation) -> bool:
+    """Whether it is a slice of anything but whole rows, one after the other."""
+    if operation.name == "stablehlo.dynamic_slice":
+        return True
+    if operation.name != "stablehlo.slice":
+        return False
+    strides: Any = operation.attributes["strides"]
+    whole = shape_of(operation.operands[0])[1:] == shape_of(operation.results[0])[1:]
     return not whole or any(stride != 1 for stride in strides)
+
+
+def _spreads(operation: Operation) -> bool:
+    """Whether it is a pad between the elements."""
+    if operation.name != "stablehlo.pad":
+        return False
+    interior: Any = operation.attributes["interior_padding"]
+    return any(interior)
 
 
 def _apart(operation: Operation) -> Sequence[Value]:

@@ -243,7 +243,8 @@ class Rows:
         columns = []
         for d in self.placed:
             column = self._starts(vectors, d)
-            column = shape.BroadcastInDim(extents, tuple(range(len(self.batch))))(column)
+            if inner:
+                column = shape.BroadcastInDim(extents, tuple(range(len(self.batch))))(column)
             if self.sizes[d] > 1:
                 within = shape.Iota(extents, INT32, len(self.batch) + inner.index(d))()
                 column = elementwise.add(column, within)

@@ -27,6 +27,7 @@ CURES: dict[str, list[Cure]] = {
         indexing.empty_scatter,
         indexing.scatter_of_one_window,
         indexing.scatter_by_rows,
+        sorting.sort_of_repeated_operands,
         sorting.stable_sort,
         integers.add_of_booleans,
         integers.reverse_of_unsigned,
@@ -45,8 +46,10 @@ CURES: dict[str, list[Cure]] = {
         contraction.narrow_reduction,
         complexes.pad_of_complex128,
         fusion.read_of_slice,
+        fusion.update_of_spread,
         fusion.spread_of_scatter,
         arguments.update_of_argument,
+        arguments.update_of_updated,
         complexes.constant_of_complex128,
     ],
 }
