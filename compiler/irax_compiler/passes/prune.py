@@ -99,7 +99,7 @@ class Round:
                 self.calls[name].append(call)
         calls = self.calls[name]
         used = [i for i in range(len(results)) if any(mlir.num_uses(c.results[i]) for c in calls)]
-        if name in self.fixed or len(used) == len(results):
+        if not calls or name in self.fixed or len(used) == len(results):
             return
         self.changed = True
         end = mlir.terminator(mlir.body(function))

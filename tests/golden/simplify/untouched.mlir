@@ -67,20 +67,26 @@ func.func @complex_minus_one(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32
 // CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[X]], [[C]] : tensor<3xcomplex<f32>>
 // CHECK-NEXT:   return [[MULTIPLY]] : tensor<3xcomplex<f32>>
 
-// f32 -> f16 -> f32 and i32 -> f32 -> i32 round
-func.func @rounding(%x: tensor<12xf32>, %i: tensor<6xi32>) -> (tensor<12xf32>, tensor<6xi32>) {
+// f32 -> f16 -> f32, i32 -> f32 -> i32 and i64 -> f64 -> i64 round
+func.func @rounding(%x: tensor<12xf32>, %i: tensor<6xi32>, %j: tensor<6xi64>) -> (tensor<12xf32>, tensor<6xi32>, tensor<6xi64>) {
   %a = stablehlo.convert %x : (tensor<12xf32>) -> tensor<12xf16>
   %b = stablehlo.convert %a : (tensor<12xf16>) -> tensor<12xf32>
   %c = stablehlo.convert %i : (tensor<6xi32>) -> tensor<6xf32>
   %d = stablehlo.convert %c : (tensor<6xf32>) -> tensor<6xi32>
-  return %b, %d : tensor<12xf32>, tensor<6xi32>
+  %e = stablehlo.convert %j : (tensor<6xi64>) -> tensor<6xf64>
+  %f = stablehlo.convert %e : (tensor<6xf64>) -> tensor<6xi64>
+  return %b, %d, %f : tensor<12xf32>, tensor<6xi32>, tensor<6xi64>
 }
-// CHECK:      func.func @rounding([[X:%\w+]]: tensor<12xf32>, [[I:%\w+]]: tensor<6xi32>)
+// CHECK:      func.func @rounding([[X:%\w+]]: tensor<12xf32>,
+// CHECK-SAME:   [[I:%\w+]]: tensor<6xi32>,
+// CHECK-SAME:   [[J:%\w+]]: tensor<6xi64>)
 // CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[X]] : (tensor<12xf32>) -> tensor<12xf16>
 // CHECK-NEXT:   [[CONVERT_2:%\w+]] = stablehlo.convert [[CONVERT]] : (tensor<12xf16>) -> tensor<12xf32>
 // CHECK-NEXT:   [[CONVERT_3:%\w+]] = stablehlo.convert [[I]] : (tensor<6xi32>) -> tensor<6xf32>
 // CHECK-NEXT:   [[CONVERT_4:%\w+]] = stablehlo.convert [[CONVERT_3]] : (tensor<6xf32>) -> tensor<6xi32>
-// CHECK-NEXT:   return [[CONVERT_2]], [[CONVERT_4]] : tensor<12xf32>, tensor<6xi32>
+// CHECK-NEXT:   [[CONVERT_5:%\w+]] = stablehlo.convert [[J]] : (tensor<6xi64>) -> tensor<6xf64>
+// CHECK-NEXT:   [[CONVERT_6:%\w+]] = stablehlo.convert [[CONVERT_5]] : (tensor<6xf64>) -> tensor<6xi64>
+// CHECK-NEXT:   return [[CONVERT_2]], [[CONVERT_4]], [[CONVERT_6]] : tensor<12xf32>, tensor<6xi32>, tensor<6xi64>
 
 // The free dimensions of x, which the result has too, change their order
 func.func @free_dimensions(%x: tensor<2x3x4xf32>, %y: tensor<4xf32>) -> tensor<3x2xf32> {
@@ -92,6 +98,19 @@ func.func @free_dimensions(%x: tensor<2x3x4xf32>, %y: tensor<4xf32>) -> tensor<3
 // CHECK-NEXT:   [[TRANSPOSE:%\w+]] = stablehlo.transpose [[X]], dims = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
 // CHECK-NEXT:   [[DOT:%\w+]] = stablehlo.dot_general [[TRANSPOSE]], [[Y]], contracting_dims = [2] x [0] : (tensor<3x2x4xf32>, tensor<4xf32>) -> tensor<3x2xf32>
 // CHECK-NEXT:   return [[DOT]] : tensor<3x2xf32>
+
+// The dimensions that are left of a sum change their order
+func.func @left_dimensions(%x: tensor<2x3x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.transpose %x, dims = [2, 1, 0] : (tensor<2x3x2xf32>) -> tensor<2x3x2xf32>
+  %b = stablehlo.reduce(%a init: %0) applies stablehlo.add across dimensions = [1] : (tensor<2x3x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  return %b : tensor<2x2xf32>
+}
+// CHECK:      func.func @left_dimensions([[X:%\w+]]: tensor<2x3x2xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[TRANSPOSE:%\w+]] = stablehlo.transpose [[X]], dims = [2, 1, 0] : (tensor<2x3x2xf32>) -> tensor<2x3x2xf32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[TRANSPOSE]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<2x3x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+// CHECK-NEXT:   return [[REDUCE]] : tensor<2x2xf32>
 
 // Sums that start from 1, and the sum of no copies of inf, which is 0 and not 0 * inf
 func.func @sums(%x: tensor<1xf32>, %y: tensor<2xf32>) -> (tensor<f32>, tensor<2xf32>) {
