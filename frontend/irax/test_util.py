@@ -45,17 +45,17 @@ def check_grads(
 
     >>> check_grads(lambda x: x**3, (2.0,), order=2)
     """
-    args = tree_util.tree_map(as_array, tuple(args))
+    point: tuple[Any, ...] = tree_util.tree_map(as_array, tuple(args))
     unknown = set(modes) - {"fwd", "rev"}
     if unknown:
         raise ValueError(f"check_grads: modes must be 'fwd' or 'rev', got {sorted(unknown)}")
-    dtype = _least_dtype(args)
+    dtype = _least_dtype(point)
     check = _Check(
         atol if atol is not None else _TOLERANCES[dtype],
         rtol if rtol is not None else _TOLERANCES[dtype],
         eps if eps is not None else _STEPS[dtype],
     )
-    check.run(f, args, order, tuple(modes), "f")
+    check.run(f, point, order, tuple(modes), "f")
 
 
 class _Check:
