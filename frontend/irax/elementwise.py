@@ -113,6 +113,14 @@ def _accepted(dtype: np.dtype[Any], accepts: Kinds) -> bool:
     return any(dtypes.issubdtype(dtype, kind) for kind in kinds)
 
 
+@functools.cache
+def inexact_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The float that an integer or boolean becomes: as wide, and at least float32."""
+    if dtypes.issubdtype(dtype, np.inexact):
+        return dtype
+    return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+
+
 _KIND_NAMES = {
     np.bool: "booleans",
     np.integer: "integers",
@@ -150,8 +158,8 @@ def _common_dtype(
     operands: Sequence[Any], what: str, dtype_kind: type | None, accepts: Kinds | None
 ) -> tuple[np.dtype[Any], bool]:
     dtype, weak = dtypes.lattice_result_type(*operands)
-    if dtype_kind is np.inexact and not _accepted(dtype, np.inexact):
-        dtype = dtypes.default_float()
+    if dtype_kind is np.inexact:
+        dtype = inexact_dtype(dtype)
     if accepts is not None:
         check_dtype(what, dtype, accepts)
     return dtype, weak

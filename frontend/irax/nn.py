@@ -13,17 +13,15 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy.reductions import masked
 from irax.typing import ArrayLike, Axis, DTypeLike
 
 
 def _inexact(name: str, x: ArrayLike) -> Array:
-    (x_,) = as_arrays([x], f"nn.{name}")
-    if dtypes.issubdtype(x_.dtype, np.inexact):
-        return x_
-    return convert(x_, dtypes.default_float(), x_.weak_type)
+    (array,) = as_arrays([x], f"nn.{name}")
+    return convert(array, inexact_dtype(array.dtype), array.weak_type)
 
 
 # ---- activations ---------------------------------------------------------------------------------

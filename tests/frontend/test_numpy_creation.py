@@ -82,6 +82,13 @@ def test_several_results():
     assert float(step) == 0.25
 
 
+def test_shapes_of_all_kinds():
+    for shape in ((2, 3), [2, 3], np.array([2, 3]), jnp.array([2, 3]), (np.int64(2), jnp.int32(3))):
+        assert jnp.zeros(shape).shape == (2, 3)
+    for shape in (2, np.int32(2), jnp.int32(2)):
+        assert jnp.ones(shape).shape == (2,)
+
+
 def test_like():
     x = jnp.ones((2, 3), "float16")
     assert jnp.zeros_like(x).aval == x.aval
@@ -179,7 +186,9 @@ def test_dtypes_as_attributes():
     assert len({jnp.float32: 1, jnp.int32: 2}) == 2
     assert repr(jnp.float32) == "irax.numpy.float32"
     assert jnp.zeros(1).astype(jnp.int8).dtype == jnp.int8
+    assert int(jnp.uint32(2**32 - 1)) == 2**32 - 1
     with irax.enable_x64(True):
+        assert int(jnp.int64(2**40)) == 2**40
         assert jnp.float64(1).dtype == np.float64
 
 
@@ -197,6 +206,8 @@ def test_dtypes_as_attributes():
         ),
         (lambda: jnp.array([2**40]), OverflowError, "does not fit into int32"),
         (lambda: jnp.array([300], dtype="uint8"), OverflowError, "does not fit into uint8"),
+        (lambda: jnp.array(-1, "uint8"), OverflowError, "does not fit into uint8"),
+        (lambda: jnp.int8(300), OverflowError, "does not fit into int8"),
         (lambda: jnp.array([1], order="F"), NotImplementedError, "order"),
         (lambda: jnp.zeros((2, -1)), ValueError, "zeros: .*at least 0"),
         (lambda: jnp.zeros(2.5), TypeError, "zeros: expected a shape of ints"),

@@ -1,11 +1,12 @@
-"""The examples in the docstrings of irax.numpy, irax.lax and irax.nn run, and everything has one."""
+"""The examples in docstrings of irax.numpy, irax.lax and irax.nn run, and all functions have one."""
 
 import doctest
 import importlib
 import inspect
 
-import irax
 import pytest
+
+import irax
 
 MODULES = [
     "irax.nn",

@@ -23,7 +23,8 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
         ValueError: a size is negative.
     """
     try:
-        sizes: Any = (shape,) if hasattr(shape, "__index__") else shape
+        single = hasattr(shape, "__index__") and not getattr(shape, "ndim", 0)
+        sizes: Any = (shape,) if single else shape
         sizes = tuple(operator.index(n) for n in sizes)
     except TypeError as error:
         raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.array import Array, ConcreteArray, as_array
-from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.lax.reductions import fold
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
@@ -48,7 +48,10 @@ def array(
     if order not in ("K", "A", "C", None):
         raise NotImplementedError(f"array: order={order!r} is not supported, only 'C'")
     dtype = None if dtype is None else dtypes.canonicalize_dtype(dtype)
-    result = _from_sequence(object, dtype) if _is_sequence(object) else _from_object(object)
+    if _is_sequence(object) or (dtype is not None and isinstance(object, int | float)):
+        result = _from_numbers(object, dtype)
+    else:
+        result = _from_object(object)
     if dtype is not None:
         result = convert(result, dtype)
     if result.ndim < ndmin:
@@ -88,21 +91,23 @@ def _from_object(x: Any) -> Array:
     return as_array(np.asarray(x), "array")
 
 
-def _from_sequence(x: Any, dtype: np.dtype[Any] | None) -> Array:
+def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
+    """Of a Python number, or lists that may hold anything."""
     leaves = list(_leaves(x))
     if not all(isinstance(leaf, bool | int | float | complex | np.generic) for leaf in leaves):
         return _from_arrays(x, leaves, dtype)
-    if dtype is None:
-        dtype = dtypes.result_type(*dict.fromkeys(map(_type_of, leaves))) if leaves else None
+    if dtype is None and leaves:
+        dtype = dtypes.result_type(*dict.fromkeys(map(_type_of, leaves)))
     dtype = dtype or dtypes.default_float()
-    integers = dtypes.issubdtype(dtype, np.integer)
     try:
-        # Through NumPy's own dtype: its integers and floats are wider than ours, so that the
-        # conversion can be checked, and that to bfloat16 and the like rounds once.
-        elements = np.array(x, None if leaves else dtype)
+        # NumPy's own integers and floats are wider than ours: what does not fit can be told, and
+        # the conversion to bfloat16 and the like rounds once.
+        elements = np.array(x)
     except ValueError:
         raise TypeError(f"array: the lists have different lengths, got {_short(x)}") from None
-    if integers and elements.dtype.kind in "iuO" and elements.size:
+    if not elements.size:
+        elements = elements.astype(dtype)
+    if dtypes.issubdtype(dtype, np.integer) and elements.dtype.kind in "iuO" and elements.size:
         info = dtypes.iinfo(dtype)
         if elements.min() < info.min or elements.max() > info.max:
             raise OverflowError(
@@ -118,12 +123,12 @@ def _type_of(leaf: Any) -> Any:
     return leaf.dtype if isinstance(leaf, np.generic) else type(leaf)
 
 
-def _leaves(x: Any) -> Any:
-    for element in x:
-        if _is_sequence(element):
+def _leaves(x: Any) -> Iterator[Any]:
+    if _is_sequence(x):
+        for element in x:
             yield from _leaves(element)
-        else:
-            yield element
+    else:
+        yield x
 
 
 def _short(x: Any) -> str:
@@ -280,9 +285,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"linspace: num must be at least 0, got {num}")
     first, last = promote_dtypes(start, stop, what="linspace")
-    working = first.dtype
-    if not dtypes.issubdtype(working, np.inexact):
-        working = dtypes.default_float()
+    working = inexact_dtype(first.dtype)
     first, last = convert(first, working), convert(last, working)
     gaps = num - 1 if endpoint else num
     shape = np.broadcast_shapes(first.shape, last.shape)
@@ -330,13 +333,14 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """N rows and M columns, ones on a diagonal and below: k to the right of the main one.
+    """N rows and M columns, ones on a diagonal and below: k to the right of the main one. Float32.
 
     >>> irax.numpy.tri(2, 3)
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
     """
-    return astype(_lower(canonical_shape("tri", (N, N if M is None else M)), k), dtype)
+    mask = _lower(canonical_shape("tri", (N, N if M is None else M)), k)
+    return astype(mask, np.float32 if dtype is None else dtype)
 
 
 def _lower(shape: tuple[int, ...], k: int) -> Array:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, lax
+from irax import lax
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import cross as cross
@@ -51,8 +51,7 @@ def norm(
     Array(5., dtype=float32)
     """
     (x,) = as_arrays([x], "norm")
-    if not dtypes.issubdtype(x.dtype, np.inexact):
-        x = convert(x, dtypes.default_float())
+    x = convert(x, inexact_dtype(x.dtype))
     axes = canonical_axes("norm", axis, x.ndim)
     if ord is None:
         return _euclidean(x, axes, keepdims)
@@ -111,8 +110,7 @@ def vector_norm(
 ) -> Array:
     """The norm of vectors, along an axis or (with several, or None) of all their elements."""
     (x,) = as_arrays([x], "vector_norm")
-    if not dtypes.issubdtype(x.dtype, np.inexact):
-        x = convert(x, dtypes.default_float())
+    x = convert(x, inexact_dtype(x.dtype))
     return _vector_norm(x, ord, canonical_axes("vector_norm", axis, x.ndim), keepdims)
 
 

@@ -17,6 +17,7 @@ from irax.elementwise import (
     broadcast_to,
     check_dtype,
     convert,
+    inexact_dtype,
 )
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold
@@ -293,7 +294,7 @@ def _numbers(x: Array, y: Array) -> tuple[Array, Array]:
     """Booleans and unsigned integers, whose difference has a sign, as floats."""
     if dtypes.issubdtype(dtypes.result_type(x, y), np.inexact):
         return x, y
-    return convert(x, dtypes.default_float()), convert(y, dtypes.default_float())
+    return convert(x, inexact_dtype(x.dtype)), convert(y, inexact_dtype(y.dtype))
 
 
 def allclose(

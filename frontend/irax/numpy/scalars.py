@@ -8,7 +8,6 @@ import numpy as np
 
 from irax import dtypes
 from irax.array import Array
-from irax.elementwise import convert
 
 
 class ScalarType:
@@ -24,7 +23,7 @@ class ScalarType:
     def __call__(self, x: Any = 0) -> Array:
         from irax.numpy.creation import array
 
-        return convert(array(x), dtypes.canonicalize_dtype(self.dtype))
+        return array(x, self.dtype)
 
     def __eq__(self, other: object) -> bool:
         try:

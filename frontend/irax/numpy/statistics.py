@@ -10,7 +10,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_to, convert
+from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.numpy import reductions
 from irax.numpy.reductions import working_dtype
@@ -36,7 +36,7 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 def _float_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
     if dtype is not None:
         return dtypes.canonicalize_dtype(dtype)
-    return x.dtype if dtypes.issubdtype(x.dtype, np.inexact) else dtypes.default_float()
+    return inexact_dtype(x.dtype)
 
 
 def _count(x: Array, axis: Axis, where: ArrayLike | None, keepdims: bool) -> Any:

@@ -19,6 +19,7 @@ from irax.elementwise import (
     as_arrays,
     check_dtype,
     convert,
+    inexact_dtype,
     promote,
     select,
 )
@@ -112,9 +113,8 @@ def _is_unsigned(x: Array) -> bool:
 def _inexact(name: str, *operands: ArrayLike) -> Any:
     """The operands promoted and broadcast to floats; one array for one operand."""
     arrays = promote(*operands, what=name)
-    dtype = arrays[0].dtype
-    if not dtypes.issubdtype(dtype, np.inexact):
-        arrays = [convert(x, dtypes.default_float(), x.weak_type) for x in arrays]
+    dtype = inexact_dtype(arrays[0].dtype)
+    arrays = [convert(x, dtype, x.weak_type) for x in arrays]
     return arrays if len(arrays) > 1 else arrays[0]
 
 
@@ -124,7 +124,7 @@ def _is_inexact(x: Array) -> bool:
 
 def _integers_of_bools(*operands: Array) -> list[Array]:
     """The operands, all of one dtype, as integers if they are booleans."""
-    return [convert(x, dtypes.default_int()) if x.dtype == np.bool else x for x in operands]
+    return [convert(x, np.dtype(np.int32)) if x.dtype == np.bool else x for x in operands]
 
 
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
