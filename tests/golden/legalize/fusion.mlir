@@ -19,3 +19,42 @@ func.func @rows(%x: tensor<8x2xf32>) -> tensor<4x2xf32> {
 // CHECK:      func.func @rows
 // CHECK-NOT:    optimization_barrier
 // CHECK:        return
+
+// Nor can it be where an elementwise operation stands between.
+func.func @through(%x: tensor<4x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x1xf32> {
+  %0 = stablehlo.slice %x [0:4, 1:2] : (tensor<4x4xf32>) -> tensor<4x1xf32>
+  %1 = stablehlo.tanh %0 : tensor<4x1xf32>
+  %2 = "stablehlo.gather"(%1, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<4x1xf32>, tensor<3x1xi32>) -> tensor<3x1xf32>
+  return %2 : tensor<3x1xf32>
+}
+// CHECK:      func.func @through
+// CHECK:        [[Y:%\w+]] = stablehlo.tanh
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[Y]]
+// CHECK:        "stablehlo.gather"([[B]],
+
+// A pad between the elements, then an update of what it made.
+func.func @update_of_spread(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %x, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+  %1 = stablehlo.dynamic_update_slice %0, %u, %i : (tensor<7xf32>, tensor<2xf32>, tensor<i32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+// CHECK:      func.func @update_of_spread
+// CHECK:        [[P:%\w+]] = stablehlo.pad
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+
+// The other way round.
+func.func @spread_of_scatter(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %i = stablehlo.constant dense<[[0], [1]]> : tensor<2x1xi32>
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
+  %1 = stablehlo.pad %0, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+// CHECK:      func.func @spread_of_scatter
+// CHECK:        [[S:%\w+]] = "stablehlo.scatter"
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
+// CHECK-NEXT:   stablehlo.pad [[B]],

@@ -45,7 +45,7 @@ def update_of_argument(operation: Operation) -> Sequence[Value] | None:
 
 @cure(*_UPDATES)
 def update_of_updated(operation: Operation) -> Sequence[Value] | None:
-    """Where one array is updated in two ways, and the host needs a value of one result to go on, IREE
+    """Where one array is updated in two ways, and the host waits for a value of one result, IREE
     mixes the results up: all updates but one get a copy of their own.
     """
     return _with_copies(operation, lambda x: _is_updated_elsewhere(x, operation))

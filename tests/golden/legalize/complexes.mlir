@@ -1,0 +1,19 @@
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @constant_of_complex128() -> tensor<2xcomplex<f64>> {
+  %0 = stablehlo.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f64>>
+  return %0 : tensor<2xcomplex<f64>>
+}
+// CHECK:      func.func @constant_of_complex128
+// CHECK-NEXT:   [[RE:%\w+]] = stablehlo.constant dense<[1.000000e+00, 3.000000e+00]>
+// CHECK-NEXT:   [[IM:%\w+]] = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]>
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[RE]], [[IM]]
+// CHECK-NEXT:   return [[R]]
+
+func.func @pad_of_complex128(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
+  %0 = stablehlo.pad %x, %y, low = [1], high = [1], interior = [0] : (tensor<2xcomplex<f64>>, tensor<complex<f64>>) -> tensor<4xcomplex<f64>>
+  return %0 : tensor<4xcomplex<f64>>
+}
+// CHECK:      func.func @pad_of_complex128
+// CHECK:        [[RE:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
+// CHECK:        [[IM:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
+// CHECK-NEXT:   stablehlo.complex [[RE]], [[IM]]

@@ -1,0 +1,48 @@
+// A sum over nothing is zero.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @empty_contraction(%x: tensor<3x0xf32>, %y: tensor<0x2xf32>) -> tensor<3x2xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x0xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+// CHECK:      func.func @empty_contraction
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<3x2xf32>
+// CHECK-NEXT:   return [[ZERO]]
+
+// Narrow floats are multiplied as they are, and summed in float32.
+func.func @narrow_contraction(%x: tensor<3x4xbf16>, %y: tensor<4x2xbf16>) -> tensor<3x2xbf16> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x4xbf16>, tensor<4x2xbf16>) -> tensor<3x2xbf16>
+  return %0 : tensor<3x2xbf16>
+}
+// CHECK:      func.func @narrow_contraction([[X:%\w+]]: tensor<3x4xbf16>, [[Y:%\w+]]: tensor<4x2xbf16>
+// CHECK-NEXT:   [[SUM:%\w+]] = stablehlo.dot_general [[X]], [[Y]], {{.*}} -> tensor<3x2xf32>
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[SUM]] : (tensor<3x2xf32>) -> tensor<3x2xbf16>
+// CHECK-NEXT:   return [[R]]
+
+// Whether any product of booleans holds is a matter of counting.
+func.func @contraction_of_booleans(%x: tensor<3x4xi1>, %y: tensor<4x2xi1>) -> tensor<3x2xi1> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x4xi1>, tensor<4x2xi1>) -> tensor<3x2xi1>
+  return %0 : tensor<3x2xi1>
+}
+// CHECK:      func.func @contraction_of_booleans
+// CHECK:        [[COUNT:%\w+]] = stablehlo.dot_general {{.*}} -> tensor<3x2xi32>
+// CHECK-NEXT:   stablehlo.convert [[COUNT]] : (tensor<3x2xi32>) -> tensor<3x2xi1>
+
+func.func @narrow_reduction(%x: tensor<4xf16>) -> tensor<f16> {
+  %c = stablehlo.constant dense<0.0> : tensor<f16>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<4xf16>, tensor<f16>) -> tensor<f16>
+  return %0 : tensor<f16>
+}
+// CHECK:      func.func @narrow_reduction([[X:%\w+]]: tensor<4xf16>
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<4xf16>) -> tensor<4xf32>
+// CHECK:        [[SUM:%\w+]] = stablehlo.reduce([[WIDE]] init: {{.*}} -> tensor<f32>
+// CHECK-NEXT:   stablehlo.convert [[SUM]] : (tensor<f32>) -> tensor<f16>
+
+// The largest of narrow floats is one of them: nothing to widen.
+func.func @maximum(%x: tensor<4xf16>) -> tensor<f16> {
+  %c = stablehlo.constant dense<0xFC00> : tensor<f16>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] : (tensor<4xf16>, tensor<f16>) -> tensor<f16>
+  return %0 : tensor<f16>
+}
+// CHECK:      func.func @maximum
+// CHECK-NOT:    stablehlo.convert
+// CHECK:        return

@@ -1,0 +1,74 @@
+// A float32 beyond what an int32 holds becomes the largest or the smallest of them, and nan 0.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @saturating_convert(%x: tensor<4xf32>) -> tensor<4xi32> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+// CHECK:      func.func @saturating_convert([[X:%\w+]]: tensor<4xf32>
+// CHECK-DAG:    [[LEAST:%\w+]] = stablehlo.constant dense<-2.14748365E+9>
+// CHECK-DAG:    [[MOST:%\w+]] = stablehlo.constant dense<2.14748352E+9> : tensor<f32>
+// CHECK:        [[INSIDE:%\w+]] = stablehlo.clamp [[LEAST]], [[X]], [[MOST]]
+// CHECK-NEXT:   [[INT:%\w+]] = stablehlo.convert [[INSIDE]]
+// CHECK:        [[ABOVE:%\w+]] = stablehlo.compare GT, [[X]],
+// CHECK-NEXT:   [[LARGEST:%\w+]] = stablehlo.constant dense<2147483647>
+// CHECK-NEXT:   [[FULL:%\w+]] = stablehlo.select [[ABOVE]], [[LARGEST]], [[INT]]
+// CHECK-NEXT:   [[ORDERED:%\w+]] = stablehlo.compare EQ, [[X]], [[X]]
+// CHECK:        [[R:%\w+]] = stablehlo.select [[ORDERED]], [[FULL]],
+// CHECK-NEXT:   return [[R]]
+
+// An int8 has no bounds that float32 lacks: clamping is enough.
+func.func @small(%x: tensor<4xf32>) -> tensor<4xi8> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi8>
+  return %0 : tensor<4xi8>
+}
+// CHECK:      func.func @small
+// CHECK:        stablehlo.clamp
+// CHECK-NOT:    compare GT
+// CHECK:        stablehlo.compare EQ
+// CHECK:        return
+
+// Where IREE's float32 has a cure, narrower floats take it.
+func.func @narrow_function(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %0 = stablehlo.cbrt %x : tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}
+// CHECK:      func.func @narrow_function([[X:%\w+]]: tensor<4xbf16>
+// CHECK-NEXT:   stablehlo.convert [[X]] : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK-NOT:    stablehlo.cbrt
+// CHECK:        [[R:%\w+]] = stablehlo.convert {{.*}} -> tensor<4xbf16>
+// CHECK-NEXT:   return [[R]]
+
+// log(1 + x), corrected by what 1 + x lost.
+func.func @log_plus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.log_plus_one %x : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @log_plus_one_of_doubles([[X:%\w+]]: tensor<4xf64>
+// CHECK:        [[SUM:%\w+]] = stablehlo.add [[X]],
+// CHECK:        [[KEPT:%\w+]] = stablehlo.subtract [[SUM]],
+// CHECK-NEXT:   [[LOG:%\w+]] = stablehlo.log [[SUM]]
+// CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[KEPT]]
+// CHECK-NEXT:   stablehlo.multiply [[LOG]], [[LOST]]
+
+// exp(x) - 1, likewise.
+func.func @exponential_minus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.exponential_minus_one %x : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @exponential_minus_one_of_doubles([[X:%\w+]]: tensor<4xf64>
+// CHECK:        [[EXP:%\w+]] = stablehlo.exponential [[X]]
+// CHECK:        [[LESS:%\w+]] = stablehlo.subtract [[EXP]],
+// CHECK:        [[LOG:%\w+]] = stablehlo.log [[EXP]]
+// CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[LOG]]
+// CHECK-NEXT:   stablehlo.multiply [[LESS]], [[LOST]]
+
+// What IREE does right stays as it is.
+func.func @untouched(%x: tensor<4xf32>, %y: tensor<4xf64>) -> (tensor<4xf32>, tensor<4xf64>) {
+  %0 = stablehlo.log_plus_one %x : tensor<4xf32>
+  %1 = stablehlo.sine %y : tensor<4xf64>
+  return %0, %1 : tensor<4xf32>, tensor<4xf64>
+}
+// CHECK:      func.func @untouched
+// CHECK-NEXT:   stablehlo.log_plus_one
+// CHECK-NEXT:   stablehlo.sine
+// CHECK-NEXT:   return

@@ -1,0 +1,83 @@
+// The rows to read are moved back into the array.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @gather_beyond_the_array(%x: tensor<8x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<8x4xf32>, tensor<3x1xi32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+// CHECK:      func.func @gather_beyond_the_array([[X:%\w+]]: tensor<8x4xf32>, [[I:%\w+]]: tensor<3x1xi32>
+// CHECK-DAG:    [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<i32>
+// CHECK-DAG:    [[LAST:%\w+]] = stablehlo.constant dense<7> : tensor<i32>
+// CHECK:        [[INSIDE:%\w+]] = stablehlo.clamp [[ZERO]], [[I]], [[LAST]]
+// CHECK-NEXT:   "stablehlo.gather"([[X]], [[INSIDE]])
+
+// These are known to lie within: 2 + 0, 1, 2.
+func.func @gather_within(%x: tensor<8x4xf32>) -> tensor<3x4xf32> {
+  %i = stablehlo.iota dim = 0 : tensor<3x1xi32>
+  %two = stablehlo.constant dense<2> : tensor<3x1xi32>
+  %j = stablehlo.add %i, %two : tensor<3x1xi32>
+  %0 = "stablehlo.gather"(%x, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<8x4xf32>, tensor<3x1xi32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+// CHECK:      func.func @gather_within
+// CHECK-NOT:    stablehlo.clamp
+// CHECK:        return
+
+// Without updates nothing changes.
+func.func @empty_scatter(%x: tensor<8xf32>, %i: tensor<0x1xi32>, %u: tensor<0xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<8xf32>, tensor<0x1xi32>, tensor<0xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+// CHECK:      func.func @empty_scatter([[X:%\w+]]: tensor<8xf32>
+// CHECK-NEXT:   return [[X]]
+
+// One window is read, added to, and written back, unless part of it lies outside.
+func.func @scatter_of_one_window(%x: tensor<8xf32>, %i: tensor<1xi32>, %u: tensor<3xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>, tensor<1xi32>, tensor<3xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+// CHECK:      func.func @scatter_of_one_window([[X:%\w+]]: tensor<8xf32>, [[I:%\w+]]: tensor<1xi32>, [[U:%\w+]]: tensor<3xf32>
+// CHECK:        [[START:%\w+]] = stablehlo.reshape [[I]]
+// CHECK:        [[THERE:%\w+]] = stablehlo.dynamic_slice [[X]], [[START]], sizes = [3]
+// CHECK:        [[SUM:%\w+]] = stablehlo.add [[THERE]], [[U]]
+// CHECK:        [[WINDOW:%\w+]] = stablehlo.select {{.*}}, [[SUM]], [[THERE]]
+// CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[WINDOW]], [[START]]
+
+// Updates beyond the array add zero, somewhere within it.
+func.func @scatter_by_rows(%x: tensor<8xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+// CHECK:      func.func @scatter_by_rows([[X:%\w+]]: tensor<8xf32>, [[I:%\w+]]: tensor<3x1xi32>, [[U:%\w+]]: tensor<3xf32>
+// CHECK:        [[INSIDE:%\w+]] = stablehlo.clamp {{.*}}, [[I]],
+// CHECK:        stablehlo.compare EQ, [[I]],
+// CHECK:        [[UPDATES:%\w+]] = stablehlo.select {{.*}}, [[U]],
+// CHECK:        "stablehlo.scatter"({{.*}}, {{.*}}, [[UPDATES]])
+
+// Two windows of two columns each, of three rows: six rows of one column, transposed to the front.
+func.func @windows(%x: tensor<3x8xf32>, %u: tensor<2x3x2xf32>) -> tensor<3x8xf32> {
+  %i = stablehlo.constant dense<[[0], [4]]> : tensor<2x1xi32>
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [1], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<3x8xf32>, tensor<2x1xi32>, tensor<2x3x2xf32>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}
+// CHECK:      func.func @windows([[X:%\w+]]: tensor<3x8xf32>, [[U:%\w+]]: tensor<2x3x2xf32>
+// CHECK:        [[COLUMNS:%\w+]] = stablehlo.transpose [[X]], dims = [1, 0]
+// CHECK:        [[WITHIN:%\w+]] = stablehlo.iota dim = 1 : tensor<2x2xi32>
+// CHECK:        stablehlo.add {{.*}}, [[WITHIN]]
+// CHECK:        [[PARTS:%\w+]] = stablehlo.transpose [[U]], dims = [0, 2, 1]
+// CHECK:        [[ROWS:%\w+]] = stablehlo.reshape [[PARTS]] : (tensor<2x2x3xf32>) -> tensor<4x3xf32>
+// CHECK:        [[R:%\w+]] = "stablehlo.scatter"({{.*}}, {{.*}}, [[ROWS]])
+// CHECK:        stablehlo.transpose [[R]], dims = [1, 0]

@@ -1,0 +1,52 @@
+// float32: 2 ** (y log2 |x|) in float64. Then what that product cannot know of zeros, infinities
+// and negative numbers.
+// RUN: --pipeline "legalize{target=iree-cpu},canonicalize,cse"
+func.func @power_of_floats(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.power %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @power_of_floats([[X:%\w+]]: tensor<4xf32>, [[Y:%\w+]]: tensor<4xf32>
+// CHECK-NOT:    stablehlo.power
+// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
+// CHECK:        [[Y64:%\w+]] = stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf64>
+// CHECK-NEXT:   stablehlo.multiply {{.*}}, [[Y64]] : tensor<4xf64>
+// CHECK:        stablehlo.floor [[Y]]
+// CHECK:        return
+
+// float64 has functions of its own for that.
+func.func @doubles(%x: tensor<4xf64>, %y: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.power %x, %y : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @doubles([[X:%\w+]]: tensor<4xf64>, [[Y:%\w+]]: tensor<4xf64>
+// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
+// CHECK-NEXT:   [[LOG:%\w+]] = stablehlo.log [[SIZE]]
+// CHECK-NEXT:   [[PRODUCT:%\w+]] = stablehlo.multiply [[LOG]], [[Y]]
+// CHECK-NEXT:   stablehlo.exponential [[PRODUCT]]
+
+// Integers by repeated squaring: 8 bits, 8 squares.
+func.func @power_of_integers(%x: tensor<4xui8>, %y: tensor<4xui8>) -> tensor<4xui8> {
+  %0 = stablehlo.power %x, %y : tensor<4xui8>
+  return %0 : tensor<4xui8>
+}
+// CHECK:      func.func @power_of_integers([[X:%\w+]]: tensor<4xui8>, [[Y:%\w+]]: tensor<4xui8>
+// CHECK:        [[BIT:%\w+]] = stablehlo.and [[Y]],
+// CHECK:        stablehlo.compare EQ, [[BIT]],
+// CHECK:        [[SQUARE:%\w+]] = stablehlo.multiply [[X]], [[X]]
+// CHECK:        stablehlo.multiply [[SQUARE]], [[SQUARE]]
+
+// A third of the exponent's bits, and Newton's steps.
+func.func @cube_root(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.cbrt %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @cube_root([[X:%\w+]]: tensor<4xf32>
+// CHECK-NOT:    stablehlo.cbrt
+// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
+// CHECK-NEXT:   [[BITS:%\w+]] = stablehlo.bitcast_convert [[SIZE]]
+// CHECK-NEXT:   stablehlo.divide [[BITS]],
+// CHECK:        stablehlo.divide [[SIZE]],
+// CHECK:        stablehlo.divide [[SIZE]],
+// CHECK:        stablehlo.divide [[SIZE]],
+// CHECK-NOT:    stablehlo.divide
+// CHECK:        return

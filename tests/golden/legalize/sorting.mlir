@@ -1,0 +1,45 @@
+// The elements' places, as a further key, keep equal elements in order.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @stable_sort(%x: tensor<8xi32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %a, %b = "stablehlo.sort"(%x, %y) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<f32>, %3: tensor<f32>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<8xi32>, tensor<8xf32>) -> (tensor<8xi32>, tensor<8xf32>)
+  return %b : tensor<8xf32>
+}
+// CHECK:      func.func @stable_sort
+// CHECK:        [[PLACES:%\w+]] = stablehlo.iota dim = 0 : tensor<8xi32>
+// CHECK:        [[R:%\w+]]:3 = "stablehlo.sort"
+// CHECK-SAME:     is_stable = false
+// CHECK:          compare LT, %arg4, %arg5
+// CHECK:          compare EQ, %arg2, %arg3
+// CHECK:          compare LT, %arg2, %arg3
+// CHECK:        return [[R]]#2
+
+// An argsort has them already.
+func.func @argsort(%x: tensor<8xi32>) -> tensor<8xi32> {
+  %i = stablehlo.iota dim = 0 : tensor<8xi32>
+  %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<i32>, %3: tensor<i32>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+  return %b : tensor<8xi32>
+}
+// CHECK:      func.func @argsort
+// CHECK:        [[R:%\w+]]:2 = "stablehlo.sort"
+// CHECK:        return [[R]]#1
+
+// One array twice is sorted once.
+func.func @sort_of_repeated_operands(%x: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  %a, %b = "stablehlo.sort"(%x, %x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<i32>, %3: tensor<i32>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+  return %a, %b : tensor<8xi32>, tensor<8xi32>
+}
+// CHECK:      func.func @sort_of_repeated_operands
+// CHECK:        [[R:%\w+]] = "stablehlo.sort"
+// CHECK:        return [[R]], [[R]]

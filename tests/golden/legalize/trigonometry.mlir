@@ -1,0 +1,44 @@
+// The argument is reduced to between -pi/4 and pi/4, in two ways: near arguments by subtracting
+// multiples of pi/2 in parts, far ones by the bits of 2/pi. Polynomials do the rest.
+// RUN: --pipeline "legalize{target=iree-cpu},canonicalize,cse"
+func.func @trigonometric_function(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @trigonometric_function([[X:%\w+]]: tensor<4xf32>
+// CHECK-DAG:    [[ONE:%\w+]] = stablehlo.constant dense<1.57{{.*}}> : tensor<4xf32>
+// CHECK-NOT:    stablehlo.sine
+// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
+// CHECK:        stablehlo.round_nearest_even
+// CHECK:        stablehlo.bitcast_convert [[SIZE]] : (tensor<4xf32>) -> tensor<4xui32>
+// CHECK:        stablehlo.multiply {{.*}} : tensor<4xui64>
+// CHECK:        [[FINITE:%\w+]] = stablehlo.is_finite [[X]]
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.select [[FINITE]],
+// CHECK-NEXT:   return [[R]]
+
+// Sine and cosine of one argument share its reduction.
+func.func @both(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  %1 = stablehlo.cosine %x : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+// CHECK:      func.func @both
+// CHECK:        stablehlo.round_nearest_even
+// CHECK-NOT:    stablehlo.round_nearest_even
+// CHECK:        return
+
+// atan(smaller / larger), moved to the octant.
+func.func @atan2_of_floats(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.atan2 %y, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @atan2_of_floats([[Y:%\w+]]: tensor<4xf32>, [[X:%\w+]]: tensor<4xf32>
+// CHECK-NOT:    stablehlo.atan2
+// CHECK:        [[ACROSS:%\w+]] = stablehlo.abs [[Y]]
+// CHECK-NEXT:   [[ALONG:%\w+]] = stablehlo.abs [[X]]
+// CHECK-NEXT:   [[STEEP:%\w+]] = stablehlo.compare GT, [[ACROSS]], [[ALONG]]
+// CHECK-NEXT:   [[SMALL:%\w+]] = stablehlo.select [[STEEP]], [[ALONG]], [[ACROSS]]
+// CHECK-NEXT:   [[LARGE:%\w+]] = stablehlo.select [[STEEP]], [[ACROSS]], [[ALONG]]
+// CHECK:        stablehlo.divide [[SMALL]], [[LARGE]]
+// CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[Y]]
+// CHECK:        stablehlo.and [[BITS]],
