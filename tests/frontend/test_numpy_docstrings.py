@@ -1,4 +1,4 @@
-"""The examples in docstrings of irax.numpy, irax.lax and irax.nn run, and all functions have one."""
+"""The examples in docstrings of irax.numpy, irax.lax and irax.nn run, and functions have some."""
 
 import doctest
 import importlib
@@ -15,7 +15,7 @@ MODULES = [
     "irax.lax.structure",
     *(f"irax.numpy.{name}" for name in ("contraction", "creation", "linalg", "manipulation")),
     *(f"irax.numpy.{name}" for name in ("reductions", "repetition", "scalars", "searching")),
-    *(f"irax.numpy.{name}" for name in ("statistics", "ufuncs")),
+    *(f"irax.numpy.{name}" for name in ("labelled", "logic", "statistics", "tables", "ufuncs")),
 ]
 
 

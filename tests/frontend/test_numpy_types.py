@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import irax
 import irax.numpy as jnp
 
 jax = pytest.importorskip("jax", reason="JAX is the oracle here")
@@ -156,3 +157,12 @@ CREATION = [
 def test_others(number):
     expected = outcome(lambda: CREATION[number](jax.numpy))
     assert outcome(lambda: CREATION[number](jnp)) == expected
+
+
+def test_integers_become_floats_of_their_width():
+    widths = {"bool": 32, "int8": 32, "uint16": 32, "int32": 32, "int64": 64, "uint64": 64}
+    with irax.enable_x64(True):
+        for dtype, width in widths.items():
+            x = jnp.ones(2, dtype)
+            for function in (jnp.sin, jnp.mean, jnp.linalg.norm, lambda x: jnp.divide(x, x)):
+                assert function(x).dtype == np.dtype(f"float{width}")

@@ -13,8 +13,9 @@ from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.lax.reductions import fold
+from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
-from irax.numpy.ufuncs import add, divide, equal, greater_equal, multiply, power, subtract, where
+from irax.numpy.ufuncs import add, divide, multiply, power, subtract
 from irax.tracing import current_trace
 from irax.typing import ArrayLike, DTypeLike
 

@@ -14,7 +14,6 @@ from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import cross as cross
-from irax.numpy.contraction import einsum
 from irax.numpy.contraction import matmul as matmul
 from irax.numpy.contraction import outer as outer
 from irax.numpy.contraction import tensordot as tensordot
@@ -22,8 +21,10 @@ from irax.numpy.contraction import trace as trace
 from irax.numpy.contraction import vecdot as vecdot
 from irax.numpy.creation import diagonal as diagonal
 from irax.numpy.creation import eye
+from irax.numpy.labelled import einsum
+from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
-from irax.numpy.ufuncs import abs, equal, not_equal, power, sqrt, square, where
+from irax.numpy.ufuncs import abs, power, sqrt, square
 from irax.typing import ArrayLike, Axis
 
 

@@ -21,10 +21,7 @@ from irax.elementwise import (
 )
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold
-from irax.numpy.manipulation import ravel
-from irax.numpy.ufuncs import (
-    abs,
-    add,
+from irax.numpy.logic import (
     equal,
     isfinite,
     isnan,
@@ -32,15 +29,11 @@ from irax.numpy.ufuncs import (
     logical_and,
     logical_not,
     logical_or,
-    maximum,
-    minimum,
-    multiply,
-    no_out,
-    subtract,
 )
-from irax.numpy.ufuncs import (
-    where as choose,
-)
+from irax.numpy.logic import where as choose
+from irax.numpy.manipulation import ravel
+from irax.numpy.tables import no_out
+from irax.numpy.ufuncs import abs, add, maximum, minimum, multiply, subtract
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import reduction
 

@@ -14,19 +14,9 @@ from irax.array import Array, as_array
 from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
+from irax.numpy.logic import isnan, less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import ravel
-from irax.numpy.ufuncs import (
-    add,
-    clip,
-    floor_divide,
-    isnan,
-    less,
-    logical_and,
-    logical_not,
-    not_equal,
-    remainder,
-    where,
-)
+from irax.numpy.ufuncs import add, clip, floor_divide, remainder
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import gather, windows

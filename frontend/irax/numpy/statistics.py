@@ -13,23 +13,12 @@ from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.numpy import reductions
+from irax.numpy.logic import isnan, logical_not
+from irax.numpy.logic import where as choose
 from irax.numpy.reductions import working_dtype
 from irax.numpy.searching import searchsorted, take
-from irax.numpy.ufuncs import (
-    add,
-    clip,
-    divide,
-    isnan,
-    logical_not,
-    multiply,
-    no_out,
-    sqrt,
-    square,
-    subtract,
-)
-from irax.numpy.ufuncs import (
-    where as choose,
-)
+from irax.numpy.tables import no_out
+from irax.numpy.ufuncs import add, clip, divide, multiply, sqrt, square, subtract
 from irax.typing import ArrayLike, Axis, DTypeLike
 
 

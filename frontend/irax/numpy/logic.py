@@ -1,0 +1,159 @@
+"""Comparing, choosing, and working on truth values and bits, elementwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax import lax
+from irax.array import Array
+from irax.elementwise import apply, as_arrays, promote, select
+from irax.numpy.tables import (
+    BITS,
+    ORDERED,
+    binary,
+    floats,
+    integers_of_bools,
+    is_inexact,
+    is_unsigned,
+    unary,
+)
+from irax.typing import ArrayLike
+from irax_compiler.ops import bitwise, comparison
+from irax_compiler.ops import elementwise as ew
+
+# ---- comparisons ---------------------------------------------------------------------------------
+
+equal = binary("equal", comparison.equal, "Whether x1 == x2.")
+not_equal = binary("not_equal", comparison.not_equal, "Whether x1 != x2.")
+less = binary("less", comparison.less, "Whether x1 < x2.", ORDERED)
+less_equal = binary("less_equal", comparison.less_equal, "Whether x1 <= x2.", ORDERED)
+greater = binary("greater", comparison.greater, "Whether x1 > x2.", ORDERED)
+greater_equal = binary("greater_equal", comparison.greater_equal, "Whether x1 >= x2.", ORDERED)
+
+
+def isnan(x: ArrayLike, /) -> Array:
+    """Whether x is nan; no integer is."""
+    (x,) = as_arrays([x], "isnan")
+    return not_equal(x, x)
+
+
+def isinf(x: ArrayLike, /) -> Array:
+    """Whether x is infinite, either way."""
+    return equal(abs(floats("isinf", x)), np.inf)
+
+
+def isfinite(x: ArrayLike, /) -> Array:
+    """Whether x is neither nan nor infinite."""
+    return apply(ew.is_finite, floats("isfinite", x), what="isfinite")
+
+
+def isposinf(x: ArrayLike, /) -> Array:
+    """Whether x is infinity."""
+    return equal(floats("isposinf", x), np.inf)
+
+
+def isneginf(x: ArrayLike, /) -> Array:
+    """Whether x is -infinity."""
+    return equal(floats("isneginf", x), -np.inf)
+
+
+def signbit(x: ArrayLike, /) -> Array:
+    """Whether x is below 0, or -0.0."""
+    (x,) = as_arrays([x], "signbit")
+    if is_inexact(x):
+        x = lax.bitcast_convert_type(x, f"int{8 * x.dtype.itemsize}")
+    return less(x, 0)
+
+
+# ---- logic and bits ------------------------------------------------------------------------------
+
+
+def _truth(x: ArrayLike, name: str) -> Array:
+    (x,) = as_arrays([x], name)
+    return x if x.dtype == np.bool else not_equal(x, 0)
+
+
+def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Whether both are not 0."""
+    x, y = _truth(x1, "logical_and"), _truth(x2, "logical_and")
+    return apply(bitwise.and_, x, y, what="logical_and")
+
+
+def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Whether either is not 0."""
+    x, y = _truth(x1, "logical_or"), _truth(x2, "logical_or")
+    return apply(bitwise.or_, x, y, what="logical_or")
+
+
+def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Whether just one is not 0."""
+    return not_equal(_truth(x1, "logical_xor"), _truth(x2, "logical_xor"))
+
+
+def logical_not(x: ArrayLike, /) -> Array:
+    """Whether x is 0."""
+    return equal(x, 0)
+
+
+bitwise_and = binary("bitwise_and", bitwise.and_, "The bits set in both.", BITS)
+bitwise_or = binary("bitwise_or", bitwise.or_, "The bits set in either.", BITS)
+bitwise_xor = binary("bitwise_xor", bitwise.xor, "The bits set in one but not the other.", BITS)
+bitwise_not = bitwise_invert = invert = unary("invert", bitwise.not_, "The bits not set.", BITS)
+
+
+def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """x1 with its bits moved up by x2."""
+    operands = integers_of_bools(*promote(x1, x2, what="left_shift"))
+    return apply(bitwise.shift_left, *operands, what="left_shift", accepts=np.integer)
+
+
+def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """x1 with its bits moved down by x2; negative numbers stay negative."""
+    operands = integers_of_bools(*promote(x1, x2, what="right_shift"))
+    unsigned = is_unsigned(operands[0])
+    op = bitwise.shift_right_logical if unsigned else bitwise.shift_right_arithmetic
+    return apply(op, *operands, what="right_shift", accepts=np.integer)
+
+
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The elements of `x` where a condition holds, those of `y` elsewhere.
+
+    With the condition alone it is `nonzero(condition)`, whose `size` and `fill_value` it takes.
+
+    Args:
+        condition: an array; what is not 0 holds.
+        x: an array or a number.
+        y: likewise; all three are broadcast to one shape.
+        size: with the condition alone, how many places there are to be.
+        fill_value: with the condition alone, what fills up to `size`.
+
+    Raises:
+        ValueError: shapes that do not fit, or only one of `x` and `y`.
+        ConcretizationTypeError: a traced condition alone, without `size`.
+
+    >>> irax.numpy.where(irax.numpy.arange(3) > 0, 1.0, -1.0)
+    Array([-1.,  1.,  1.], dtype=float32, weak_type=True)
+    """
+    if x is None and y is None:
+        from irax.numpy.searching import nonzero
+
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ValueError("where: expected both x and y, or neither")
+    return select(_truth(condition, "where"), x, y, "where")

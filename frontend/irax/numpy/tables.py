@@ -1,0 +1,91 @@
+"""How elementwise functions of `irax.numpy` are made from ops, and what the others share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import Kinds, apply, convert, inexact_dtype, promote
+from irax.lax.arguments import documented
+from irax.typing import ArrayLike
+from irax_compiler.ops.core import Op
+
+NUMBER: Kinds = np.number
+ORDERED: Kinds = (np.bool, np.integer, np.floating)
+REAL: Kinds = (np.integer, np.floating)
+BITS: Kinds = (np.bool, np.integer)
+
+Unary = Callable[[ArrayLike], Array]
+Binary = Callable[[ArrayLike, ArrayLike], Array]
+
+
+def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Unary:
+    """A function of one operand that applies `op`; the rest is as for `irax.elementwise.apply`."""
+
+    def function(x: ArrayLike, /) -> Array:
+        return apply(op, x, what=name, dtype_kind=kind, accepts=accepts)
+
+    return documented(function, name, doc + OF_ONE, "irax.numpy")
+
+
+def binary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Binary:
+    """A function of two operands that applies `op`; the rest is as for `irax.elementwise.apply`."""
+
+    def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+        return apply(op, x1, x2, what=name, dtype_kind=kind, accepts=accepts)
+
+    return documented(function, name, doc + OF_TWO, "irax.numpy")
+
+
+OF_ONE = """
+
+    Elementwise, for an array or a number; TypeError for anything else.
+"""
+OF_TWO = """
+
+    Elementwise, for arrays or numbers, promoted to one dtype and broadcast to one shape; TypeError
+    for anything else, ValueError if the shapes do not fit.
+"""
+
+
+def float_unary(name: str, op: Op, doc: str) -> Unary:
+    """A function of floats; integers and booleans become floats first."""
+    return unary(name, op, doc, kind=np.inexact)
+
+
+# ---- operands ------------------------------------------------------------------------------------
+
+
+def floats(name: str, *operands: ArrayLike) -> Any:
+    """The operands promoted and broadcast to floats; one array for one operand."""
+    arrays = promote(*operands, what=name)
+    dtype = inexact_dtype(arrays[0].dtype)
+    arrays = [convert(x, dtype, x.weak_type) for x in arrays]
+    return arrays if len(arrays) > 1 else arrays[0]
+
+
+def integers_of_bools(*operands: Array) -> list[Array]:
+    """The operands, all of one dtype, as integers if they are booleans."""
+    return [convert(x, np.dtype(np.int32)) if x.dtype == np.bool else x for x in operands]
+
+
+def is_inexact(x: Array) -> bool:
+    """Whether an array has floats or complex numbers."""
+    return dtypes.issubdtype(x.dtype, np.inexact)
+
+
+def is_unsigned(x: Array) -> bool:
+    """Whether an array has unsigned integers or booleans."""
+    return x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.unsignedinteger)
+
+
+def no_out(name: str, out: Any) -> None:
+    """Raises NotImplementedError for an `out` argument: arrays are immutable."""
+    if out is not None:
+        raise NotImplementedError(
+            f"{name}: the argument 'out' is not supported: arrays are immutable, use the result"
+        )
