@@ -1,4 +1,4 @@
-"""The examples in docstrings of irax.numpy, irax.lax and irax.nn run, and functions have some."""
+"""The examples in docstrings of irax.numpy, irax.lax and irax.nn run, and each function has one."""
 
 import doctest
 import importlib
