@@ -237,6 +237,31 @@ def test_where():
         jnp.where(condition, x)
 
 
+def test_select():
+    x = np.arange(6)
+    for conditions in ([x < 2, x > 3], [x < 4, x < 2]):
+        (result,) = run(lambda *c: jnp.select(c, [x, 1.5 * x], -1), *conditions)
+        np.testing.assert_array_equal(result, np.select(conditions, [x, 1.5 * x], -1))
+    with pytest.raises(ValueError, match="a choice for each condition"):
+        jnp.select([x > 1], [x, x])
+
+
+def test_polyval():
+    p, x = numbers((4,)), numbers((2, 3))
+    np.testing.assert_allclose(run(jnp.polyval, p, x)[0], np.polyval(p, x), rtol=1e-4, atol=1e-4)
+    with irax.enable_x64(True):
+        assert float(irax.grad(jnp.polyval, 1)(np.array([3.0, 2.0, 1.0]), 2.0)) == 14
+
+
+def test_kinds():
+    assert jnp.isscalar(3)
+    assert jnp.isscalar(jnp.ones(()))
+    assert not jnp.isscalar(jnp.ones(1))
+    assert not jnp.isscalar("a")
+    assert jnp.isrealobj(jnp.ones(1))
+    assert jnp.iscomplexobj(1j)
+
+
 # ---- derivatives ---------------------------------------------------------------------------------
 
 

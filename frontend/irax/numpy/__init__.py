@@ -80,6 +80,7 @@ from irax.numpy.logic import logical_or as logical_or
 from irax.numpy.logic import logical_xor as logical_xor
 from irax.numpy.logic import not_equal as not_equal
 from irax.numpy.logic import right_shift as right_shift
+from irax.numpy.logic import select as select
 from irax.numpy.logic import signbit as signbit
 from irax.numpy.logic import where as where
 from irax.numpy.manipulation import append as append
@@ -101,6 +102,7 @@ from irax.numpy.manipulation import fliplr as fliplr
 from irax.numpy.manipulation import flipud as flipud
 from irax.numpy.manipulation import hsplit as hsplit
 from irax.numpy.manipulation import hstack as hstack
+from irax.numpy.manipulation import isscalar as isscalar
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
 from irax.numpy.manipulation import moveaxis as moveaxis
 from irax.numpy.manipulation import ndim as ndim
@@ -253,6 +255,8 @@ from irax.numpy.ufuncs import fmod as fmod
 from irax.numpy.ufuncs import heaviside as heaviside
 from irax.numpy.ufuncs import hypot as hypot
 from irax.numpy.ufuncs import imag as imag
+from irax.numpy.ufuncs import iscomplexobj as iscomplexobj
+from irax.numpy.ufuncs import isrealobj as isrealobj
 from irax.numpy.ufuncs import log as log
 from irax.numpy.ufuncs import log1p as log1p
 from irax.numpy.ufuncs import log2 as log2
@@ -265,6 +269,7 @@ from irax.numpy.ufuncs import mod as mod
 from irax.numpy.ufuncs import multiply as multiply
 from irax.numpy.ufuncs import nan_to_num as nan_to_num
 from irax.numpy.ufuncs import negative as negative
+from irax.numpy.ufuncs import polyval as polyval
 from irax.numpy.ufuncs import positive as positive
 from irax.numpy.ufuncs import pow as pow
 from irax.numpy.ufuncs import power as power

@@ -37,6 +37,13 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
     return x.size if axis is None else x.shape[canonical_axis("size", axis, x.ndim)]
 
 
+def isscalar(element: Any) -> bool:
+    """Whether something is a number or an array of shape ()."""
+    if isinstance(element, Array | np.ndarray):
+        return element.ndim == 0
+    return isinstance(element, bool | int | float | complex | np.generic)
+
+
 def reshape(a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
     """The same elements under another shape; one size may be -1, for what is left over.
 

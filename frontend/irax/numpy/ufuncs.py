@@ -10,7 +10,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, check_dtype, convert, promote
+from irax.elementwise import apply, as_arrays, check_dtype, convert, promote, promote_dtypes
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -424,3 +424,31 @@ def _real_only(name: str, x: ArrayLike) -> Array:
     if x.dtype.kind == "c":
         raise NotImplementedError(f"{name}: complex arrays are not supported yet")
     return x
+
+
+def iscomplexobj(x: ArrayLike) -> bool:
+    """Whether the dtype is that of complex numbers."""
+    return as_arrays([x], "iscomplexobj")[0].dtype.kind == "c"
+
+
+def isrealobj(x: ArrayLike) -> bool:
+    """Whether the dtype is not that of complex numbers."""
+    return not iscomplexobj(x)
+
+
+# ---- polynomials ---------------------------------------------------------------------------------
+
+
+def polyval(p: ArrayLike, x: ArrayLike) -> Array:
+    """The value at x of the polynomial with coefficients p, that of the highest power first.
+
+    >>> irax.numpy.polyval(irax.numpy.array([1, 2, 3]), 10)
+    Array(123, dtype=int32)
+    """
+    coefficients, x = promote_dtypes(p, x, what="polyval")
+    if coefficients.ndim != 1:
+        raise ValueError(f"polyval: expected a vector of coefficients, got {coefficients.shape}")
+    result = lax.full_like(x, 0)
+    for i in range(coefficients.shape[0]):
+        result = add(multiply(result, x), lax.index_in_dim(coefficients, i, keepdims=False))
+    return result
