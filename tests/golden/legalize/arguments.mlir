@@ -10,18 +10,31 @@ func.func @update_of_argument(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: tens
 // CHECK:        [[FRESH:%\w+]] = stablehlo.select [[ALWAYS]], [[X]],
 // CHECK:        stablehlo.dynamic_update_slice [[FRESH]], [[U]]
 
-// One array updated in two ways: one of them in a copy.
-func.func @update_of_updated(%a: tensor<8x3xf32>, %b: tensor<3xf32>, %u: tensor<2xf32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
+// One array updated in two ways: in a copy each.
+func.func @update_of_shared(%a: tensor<8x3xf32>, %b: tensor<3xf32>, %u: tensor<2xf32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8xf32>
   %1 = stablehlo.dynamic_update_slice %0, %u, %i : (tensor<8xf32>, tensor<2xf32>, tensor<i32>) -> tensor<8xf32>
   %2 = stablehlo.dynamic_update_slice %0, %u, %j : (tensor<8xf32>, tensor<2xf32>, tensor<i32>) -> tensor<8xf32>
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
-// CHECK:      func.func @update_of_updated
+// CHECK:      func.func @update_of_shared
 // CHECK:        [[X:%\w+]] = stablehlo.dot_general
-// CHECK:        [[COPY:%\w+]] = stablehlo.select {{.*}}, [[X]],
-// CHECK-NEXT:   stablehlo.dynamic_update_slice [[COPY]],
-// CHECK-NEXT:   stablehlo.dynamic_update_slice [[X]],
+// CHECK:        [[A:%\w+]] = stablehlo.select {{.*}}, [[X]],
+// CHECK-NEXT:   stablehlo.dynamic_update_slice [[A]],
+// CHECK:        [[B:%\w+]] = stablehlo.select {{.*}}, [[X]],
+// CHECK-NEXT:   stablehlo.dynamic_update_slice [[B]],
+
+// What is read only to be written back needs none.
+func.func @read_first(%a: tensor<8x3xf32>, %b: tensor<3xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8xf32>
+  %1 = stablehlo.dynamic_slice %0, %i, sizes = [2] : (tensor<8xf32>, tensor<i32>) -> tensor<2xf32>
+  %2 = stablehlo.add %1, %u : tensor<2xf32>
+  %3 = stablehlo.dynamic_update_slice %0, %2, %i : (tensor<8xf32>, tensor<2xf32>, tensor<i32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+// CHECK:      func.func @read_first
+// CHECK-NOT:    stablehlo.select
+// CHECK:        return
 
 // Two copies of one argument, by conditions that differ: as one, they would be updated in two ways.
 func.func @two_copies(%x: tensor<8xf32>, %u: tensor<2xf32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {

@@ -32,19 +32,19 @@ func.func @through(%x: tensor<4x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x1xf32> 
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[Y]]
 // CHECK:        "stablehlo.gather"([[B]],
 
-// A pad between the elements, then an update of what it made.
-func.func @update_of_spread(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
+// A pad, then an update of what it made.
+func.func @update_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.pad %x, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
   %1 = stablehlo.dynamic_update_slice %0, %u, %i : (tensor<7xf32>, tensor<2xf32>, tensor<i32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
-// CHECK:      func.func @update_of_spread
+// CHECK:      func.func @update_of_pad
 // CHECK:        [[P:%\w+]] = stablehlo.pad
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
 
 // The other way round.
-func.func @spread_of_scatter(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
+func.func @pad_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %i = stablehlo.constant dense<[[0], [1]]> : tensor<2x1xi32>
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
@@ -54,7 +54,7 @@ func.func @spread_of_scatter(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf
   %1 = stablehlo.pad %0, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
-// CHECK:      func.func @spread_of_scatter
+// CHECK:      func.func @pad_of_pad
 // CHECK:        [[S:%\w+]] = "stablehlo.scatter"
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
 // CHECK-NEXT:   stablehlo.pad [[B]],

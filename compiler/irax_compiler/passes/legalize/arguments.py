@@ -27,15 +27,18 @@ _HOLDING = {
 }
 """Operations whose results may be any of what goes into them, and what is inside."""
 
+_USERS = 64
+"""How many users of a value to look at before it counts as shared."""
+
 _PARTS = {"stablehlo.dynamic_slice", "stablehlo.gather", "stablehlo.slice"}
 """Operations whose result may be a part of their operand's memory."""
 
 
-_UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
+UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
 """Operations that IREE does in place. What they write are their first operands, a result each."""
 
 
-@cure(*_UPDATES)
+@cure(*UPDATES)
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """IREE updates in place, also where the memory is that of an argument, and so changes the
     caller's array (and what else the function returns of it): an argument is copied first.
@@ -43,12 +46,12 @@ def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     return _with_copies(operation, _may_be_argument)
 
 
-@cure(*_UPDATES)
-def update_of_updated(operation: Operation) -> Sequence[Value] | None:
-    """Where one array is updated in two ways, and the host waits for a value of one result, IREE
-    mixes the results up: all updates but one get a copy of their own.
+@cure(*UPDATES)
+def update_of_shared(operation: Operation) -> Sequence[Value] | None:
+    """IREE loses track of who else needs what is updated in place: it runs the update before
+    others have read, or updates the result of another update. Then it gets a copy of its own.
     """
-    return _with_copies(operation, lambda x: _is_updated_elsewhere(x, operation))
+    return _with_copies(operation, lambda x: _is_shared(x, operation))
 
 
 def _with_copies(
@@ -65,12 +68,21 @@ def _with_copies(
     return list(with_copies.results)
 
 
-def _is_updated_elsewhere(x: Value, operation: Operation) -> bool:
-    users = [(use.owner.operation, use.operand_number) for use in x.uses]
-    return any(
-        user != operation and user.name in _UPDATES and number < len(user.results)
-        for user, number in users
-    )
+def _is_shared(x: Value, update: Operation) -> bool:
+    """Whether others use a value than the update and what only the update uses."""
+    source = mlir.definition(x)
+    if source is not None and source.name == "stablehlo.constant":
+        return False  # each use has its own
+    users = {use.owner.operation for use in x.uses} - {update}
+    for _ in range(_USERS):
+        if not users:
+            return False
+        results = users.pop().results
+        further = {use.owner.operation for result in results for use in result.uses}
+        if not further:
+            return True
+        users |= further - {update}
+    return True
 
 
 def _may_be_argument(value: Value) -> bool:

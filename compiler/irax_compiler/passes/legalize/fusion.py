@@ -9,6 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import Op
+from irax_compiler.passes.legalize.arguments import UPDATES
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 _PASSING = {
@@ -26,19 +27,21 @@ def read_of_slice(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation) if _comes_from(operation.operands[0], _skips) else None
 
 
-@cure("stablehlo.pad", "stablehlo.scatter", "stablehlo.sort", "stablehlo.dynamic_update_slice")
-def update_of_spread(operation: Operation) -> Sequence[Value] | None:
-    """A pad between the elements cannot be fused into another pad, or into an update."""
-    return _apart(operation) if _comes_from(operation.operands[0], _spreads) else None
-
-
 @cure("stablehlo.pad")
-def spread_of_scatter(operation: Operation) -> Sequence[Value] | None:
-    """A pad between the elements cannot be fused with the scatter that made them."""
-    source = mlir.definition(operation.operands[0])
-    if source is None or source.name != "stablehlo.scatter" or not _spreads(operation):
-        return None
-    return _apart(operation)
+def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
+    """Of two pads IREE makes one, wrongly where the second goes between the elements; and a pad
+    that does, or that takes elements away, it cannot fuse with the update that it pads.
+    """
+    kinds = (*UPDATES, "stablehlo.pad")
+    found = _comes_from(operation.operands[0], lambda source: source.name in kinds)
+    return _apart(operation) if found else None
+
+
+@cure(*UPDATES)
+def update_of_pad(operation: Operation) -> Sequence[Value] | None:
+    """A pad between the elements, or one that takes some away, cannot be fused into an update."""
+    found = _comes_from(operation.operands[0], lambda source: source.name == "stablehlo.pad")
+    return _apart(operation) if found else None
 
 
 def _comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
@@ -73,14 +76,6 @@ def _skips(operation: Operation) -> bool:
     strides: Any = operation.attributes["strides"]
     whole = shape_of(operation.operands[0])[1:] == shape_of(operation.results[0])[1:]
     return not whole or any(stride != 1 for stride in strides)
-
-
-def _spreads(operation: Operation) -> bool:
-    """Whether it is a pad between the elements."""
-    if operation.name != "stablehlo.pad":
-        return False
-    interior: Any = operation.attributes["interior_padding"]
-    return any(interior)
 
 
 def _apart(operation: Operation) -> Sequence[Value]:

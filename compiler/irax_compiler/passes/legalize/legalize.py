@@ -46,10 +46,10 @@ CURES: dict[str, list[Cure]] = {
         contraction.narrow_reduction,
         complexes.pad_of_complex128,
         fusion.read_of_slice,
-        fusion.update_of_spread,
-        fusion.spread_of_scatter,
+        fusion.pad_of_pad,
+        fusion.update_of_pad,
         arguments.update_of_argument,
-        arguments.update_of_updated,
+        arguments.update_of_shared,
         complexes.constant_of_complex128,
     ],
 }
