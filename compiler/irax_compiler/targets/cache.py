@@ -23,8 +23,6 @@ import platformdirs
 SIZE_LIMIT = 2 << 30
 """Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
 
-_MAGIC = b"irax"
-
 _CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
 """The lines of /proc/cpuinfo, on x86 and ARM, that tell one kind of processor from another."""
 
@@ -50,10 +48,8 @@ def load(name: str) -> bytes | None:
     with contextlib.suppress(OSError):  # a folder that can only be read serves as well
         os.utime(path)
     # A checksum: a truncated artefact could crash the runtime.
-    magic, checksum, artefact = data[:4], data[4:36], data[36:]
-    if magic != _MAGIC or hashlib.sha256(artefact).digest() != checksum:
-        return None
-    return artefact
+    checksum, artefact = data[:32], data[32:]
+    return artefact if hashlib.sha256(artefact).digest() == checksum else None
 
 
 def store(name: str, artefact: bytes) -> None:
@@ -64,7 +60,7 @@ def store(name: str, artefact: bytes) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(_MAGIC + hashlib.sha256(artefact).digest() + artefact)
+            file.write(hashlib.sha256(artefact).digest() + artefact)
         os.replace(file.name, folder / name)
         _evict(folder)
 

@@ -98,6 +98,8 @@ def _invoke_iree(module: bytes, flags: Sequence[str]) -> bytes:
         if not invocation.execute():
             raise CompileError(_summary(errors))
         return _output(invocation.output_vm_bytecode)
+    except ValueError as error:  # of a module with nothing in it
+        raise CompileError(_summary([*errors, str(error)])) from None
     finally:
         invocation.close()
         session.close()

@@ -1,0 +1,95 @@
+"""The target iree-cpu: what it accepts, and what it says of what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.runtime.programs import elementwise, function
+
+from irax_compiler import mlir
+from irax_compiler.targets import iree_cpu
+from irax_runtime.iree import cpu
+
+
+@pytest.fixture(autouse=True)
+def _compile_anew(monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+
+
+@pytest.mark.parametrize("form", [str, str.encode, lambda t: mlir.bytecode(mlir.parse_module(t))])
+@pytest.mark.parametrize("type_", ["f32", "f64"])
+def test_text_and_bytecode(form, type_):
+    artefact = iree_cpu.compile(form(elementwise("cosine", type_)))
+    x = np.linspace(0, 1, 16).astype("f4" if type_ == "f32" else "f8")
+    (result,) = cpu().load(artefact)([cpu().put(x)])
+    np.testing.assert_allclose(result.numpy(), np.cos(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("garbage", "custom op 'garbage'"),
+        ("", "failed to generate bytecode"),
+        (b"ML\xefR garbage", "could not compile"),
+        (elementwise("sign_of"), r"stablehlo\.sign_of"),
+        (elementwise("sine").replace("-> tensor<16xf32>", "-> tensor<5xf32>"), "return operand 0"),
+    ],
+)
+def test_errors_are_diagnostics(module, message, capfd):
+    with pytest.raises(iree_cpu.CompileError, match=message) as caught:
+        iree_cpu.compile(module)
+    assert len(str(caught.value)) < 2000
+    assert not any(capfd.readouterr())
+    assert iree_cpu.compile(elementwise("negate"))  # and the process goes on
+
+
+def test_errors_carry_source_locations(capfd):
+    module = function(
+        "(%x: tensor<4x4xf32>) -> tensor<4x4xf32>",
+        """%0 = "stablehlo.cholesky"(%x) {lower = true} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+             loc("user.py":12:5)
+           return %0 : tensor<4x4xf32>""",
+    )
+    with pytest.raises(iree_cpu.CompileError, match=r"user\.py:12:5: failed to legalize .*choles"):
+        iree_cpu.compile(module)
+    assert not any(capfd.readouterr())
+
+
+def test_unknown_flags():
+    with pytest.raises(ValueError, match="option not found: no-such-flag"):
+        iree_cpu.compile(elementwise("negate"), ["--no-such-flag"])
+
+
+def test_data_tiling():
+    x = np.random.default_rng(0).normal(size=(128, 128)).astype("f")
+    text = function(
+        "(%x: tensor<128x128xf32>) -> tensor<128x128xf32>",
+        """%0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+             : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+           return %0 : tensor<128x128xf32>""",
+    )
+    tiled = iree_cpu.compile(text, data_tiling=True)
+    assert tiled != iree_cpu.compile(text)
+    (result,) = cpu().load(tiled)([cpu().put(x)])
+    np.testing.assert_allclose(result.numpy(), x @ x, rtol=1e-4, atol=1e-4)
+
+
+def test_data_tiling_is_left_out_where_iree_cannot(monkeypatch):
+    def refuse_tiling(module: bytes, flags: tuple[str, ...]) -> bytes:
+        if set(iree_cpu.DATA_TILING) & set(flags):
+            raise iree_cpu.CompileError("NYI")
+        return b"untiled"
+
+    monkeypatch.setattr(iree_cpu, "_invoke_iree", refuse_tiling)
+    assert iree_cpu.compile("module", data_tiling=True) == b"untiled"
+
+
+def test_importing_the_target_does_not_import_iree():
+    source = "import sys, irax_compiler.targets.iree_cpu; print('iree.compiler' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
