@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
 import os
 import subprocess
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from tests.runtime.programs import artefact, elementwise, function, load
 
-from irax_runtime import shared_library
+from irax_compiler.targets import iree_cpu
+from irax_runtime import iree, memory, shared_library
 from irax_runtime.iree import cpu
 from irax_runtime.signature import TensorType, parse_signature
 
@@ -21,6 +23,12 @@ DRIVERS = ["sync", "task"]
 
 def run(program, *arguments):
     return [r.numpy() for r in program([cpu().put(np.asarray(a)) for a in arguments])]
+
+
+@pytest.mark.parametrize("module", [iree, iree_cpu, memory])
+def test_examples_run(module):
+    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(module).attempted > 0
 
 
 # ---- values --------------------------------------------------------------------------------------
@@ -126,8 +134,6 @@ def test_what_is_no_program_is_refused(data):
 
 
 def test_programs_for_other_processors_are_refused():
-    from irax_compiler.targets import iree_cpu
-
     other = "aarch64" if os.uname().machine == "x86_64" else "x86_64"
     flags = [f"--iree-llvmcpu-target-triple={other}-linux-gnu", "--iree-llvmcpu-target-cpu=generic"]
     with pytest.raises(ValueError, match="not a program for this processor"):

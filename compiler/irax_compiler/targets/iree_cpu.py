@@ -60,8 +60,8 @@ def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool
         CompileError: IREE refuses the module; its diagnostics name operation and location.
         ValueError: IREE does not know one of the flags.
 
-    >>> compile("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")[4:8]
-    b'IREE'
+    >>> text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
+    >>> artefact = compile(text)
     """
     data = module.encode() if isinstance(module, str) else module
     all_flags = (*FLAGS, *flags)
