@@ -155,7 +155,6 @@ def source(program: Program, internal: bool) -> str:
 NOT_CURED = {
     ("update of a part of a complex number", False),
     ("loop that updates what it took from outside", True),
-    ("update by a slice of the same", True),
 }
 
 

@@ -74,15 +74,20 @@ def _is_shared(x: Value, update: Operation) -> bool:
     if source is not None and source.name == "stablehlo.constant":
         return False  # each use has its own
     users = {use.owner.operation for use in x.uses} - {update}
+    if any(user.name in _PARTS and update in _users(user) for user in users):
+        return True  # a part that is written over another is read where it is
     for _ in range(_USERS):
         if not users:
             return False
-        results = users.pop().results
-        further = {use.owner.operation for result in results for use in result.uses}
+        further = _users(users.pop())
         if not further:
             return True
         users |= further - {update}
     return True
+
+
+def _users(operation: Operation) -> set[Operation]:
+    return {use.owner.operation for result in operation.results for use in result.uses}
 
 
 def _may_be_argument(value: Value) -> bool:
