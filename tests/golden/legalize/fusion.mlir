@@ -33,13 +33,13 @@ func.func @through(%x: tensor<4x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x1xf32> 
 // CHECK:        "stablehlo.gather"([[B]],
 
 // A pad, then an update of what it made.
-func.func @update_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
+func.func @update_of_part(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.pad %x, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
   %1 = stablehlo.dynamic_update_slice %0, %u, %i : (tensor<7xf32>, tensor<2xf32>, tensor<i32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
-// CHECK:      func.func @update_of_pad
+// CHECK:      func.func @update_of_part
 // CHECK:        [[P:%\w+]] = stablehlo.pad
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
 

@@ -38,10 +38,13 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
 
 
 @cure(*UPDATES)
-def update_of_pad(operation: Operation) -> Sequence[Value] | None:
-    """A pad between the elements, or one that takes some away, cannot be fused into an update."""
-    found = _comes_from(operation.operands[0], lambda source: source.name == "stablehlo.pad")
-    return _apart(operation) if found else None
+def update_of_part(operation: Operation) -> Sequence[Value] | None:
+    """A slice that leaves elements out of a row, or a pad that does, or that puts elements between,
+    cannot be fused into an update.
+    """
+    written = range(len(operation.results))
+    parts = [i for i in written if _comes_from(operation.operands[i], _skips_or_pads)]
+    return _apart(operation, parts) if parts else None
 
 
 def _comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
@@ -78,10 +81,16 @@ def _skips(operation: Operation) -> bool:
     return not whole or any(stride != 1 for stride in strides)
 
 
-def _apart(operation: Operation) -> Sequence[Value]:
-    """The operation on its first operand behind a barrier, which nothing is fused across."""
-    operand = operation.operands[0]
-    barrier = mlir.emit("stablehlo.optimization_barrier", [operand], results=[operand.type])
+def _skips_or_pads(operation: Operation) -> bool:
+    return operation.name == "stablehlo.pad" or _skips(operation)
+
+
+def _apart(operation: Operation, operands: Sequence[int] = (0,)) -> Sequence[Value]:
+    """The operation on some operands behind a barrier, which nothing is fused across."""
+    values = [operation.operands[i] for i in operands]
+    types = [x.type for x in values]
+    barrier = mlir.emit("stablehlo.optimization_barrier", values, results=types)
     copy = operation.clone()
-    copy.operands[0] = barrier.results[0]
+    for i, x in zip(operands, barrier.results, strict=True):
+        copy.operands[i] = x
     return list(copy.results)

@@ -47,7 +47,7 @@ CURES: dict[str, list[Cure]] = {
         complexes.pad_of_complex128,
         fusion.read_of_slice,
         fusion.pad_of_pad,
-        fusion.update_of_pad,
+        fusion.update_of_part,
         arguments.update_of_argument,
         arguments.update_of_shared,
         complexes.constant_of_complex128,
