@@ -153,7 +153,6 @@ def source(program: Program, internal: bool) -> str:
 
 
 NOT_CURED = {
-    ("update of a part of a complex number", False),
     ("loop that updates what it took from outside", True),
 }
 

@@ -30,7 +30,9 @@ _HOLDING = {
 _USERS = 64
 """How many users of a value to look at before it counts as shared."""
 
-_PARTS = {"stablehlo.dynamic_slice", "stablehlo.gather", "stablehlo.slice"}
+_PARTS = {
+    f"stablehlo.{name}" for name in ("complex", "dynamic_slice", "gather", "imag", "real", "slice")
+}
 """Operations whose result may be a part of their operand's memory."""
 
 
