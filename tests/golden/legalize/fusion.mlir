@@ -58,3 +58,11 @@ func.func @pad_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
 // CHECK:        [[S:%\w+]] = "stablehlo.scatter"
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
 // CHECK-NEXT:   stablehlo.pad [[B]],
+
+// One element: no stride.
+func.func @stride_to_nowhere(%x: tensor<8xf32>) -> tensor<1xf32> {
+  %0 = stablehlo.slice %x [4:8:4] : (tensor<8xf32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+// CHECK:      func.func @stride_to_nowhere
+// CHECK:        stablehlo.slice {{.*}} [4:5]

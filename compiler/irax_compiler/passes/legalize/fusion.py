@@ -7,7 +7,7 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops import comparison, elementwise, shape
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.legalize.arguments import UPDATES
 from irax_compiler.passes.legalize.cure import cure, read_as
@@ -19,6 +19,24 @@ _PASSING = {
     "stablehlo.transpose",
 }
 """What is fused besides elementwise operations."""
+
+
+@cure("stablehlo.slice")
+def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
+    """A slice of one element has no use for a stride, and IREE drops its dimension wrongly."""
+    op = read_as(shape.Slice, operation)
+    if op is None:
+        return None
+    sizes = shape_of(operation.results[0])
+    strides = tuple(s if n > 1 else 1 for s, n in zip(op.strides, sizes, strict=True))
+    if strides == op.strides:
+        return None
+    limits = (
+        limit if n > 1 else start + n
+        for start, limit, n in zip(op.start_indices, op.limit_indices, sizes, strict=True)
+    )
+    x = operation.operands[0]
+    return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
 
 
 @cure("stablehlo.reverse", "stablehlo.gather")

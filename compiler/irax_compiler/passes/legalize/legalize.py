@@ -45,6 +45,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.contraction_of_booleans,
         contraction.narrow_reduction,
         complexes.pad_of_complex128,
+        fusion.stride_to_nowhere,
         fusion.read_of_slice,
         fusion.pad_of_pad,
         fusion.update_of_part,
