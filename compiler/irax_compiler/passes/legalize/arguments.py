@@ -75,7 +75,10 @@ def _is_shared(x: Value, update: Operation) -> bool:
     source = mlir.definition(x)
     if source is not None and source.name == "stablehlo.constant":
         return False  # each use has its own
-    users = {use.owner.operation for use in x.uses} - {update}
+    owners = [use.owner.operation for use in x.uses]
+    if owners.count(update) > 1:
+        return True
+    users = set(owners) - {update}
     if any(user.name in _PARTS and update in _users(user) for user in users):
         return True  # a part that is written over another is read where it is
     for _ in range(_USERS):

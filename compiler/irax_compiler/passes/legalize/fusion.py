@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from irax_compiler import mlir
@@ -37,6 +38,16 @@ def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
     )
     x = operation.operands[0]
     return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
+
+
+@cure("stablehlo.reshape")
+def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
+    """One element of an array, taken as a slice and reshaped, cannot be fused into two users."""
+    source = mlir.definition(operation.operands[0])
+    shape_ = shape_of(operation.results[0])
+    if source is None or not _is_slice(source) or prod(shape_) != 1 or len(shape_) < 2:
+        return None
+    return _apart(operation)
 
 
 @cure("stablehlo.reverse", "stablehlo.gather")
@@ -88,11 +99,15 @@ def _is_elementwise(operation: Operation) -> bool:
     )
 
 
+def _is_slice(operation: Operation) -> bool:
+    return operation.name == "stablehlo.slice"
+
+
 def _skips(operation: Operation) -> bool:
     """Whether it is a slice of anything but whole rows, one after the other."""
     if operation.name == "stablehlo.dynamic_slice":
         return True
-    if operation.name != "stablehlo.slice":
+    if not _is_slice(operation):
         return False
     strides: Any = operation.attributes["strides"]
     whole = shape_of(operation.operands[0])[1:] == shape_of(operation.results[0])[1:]

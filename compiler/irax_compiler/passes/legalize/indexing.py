@@ -60,14 +60,17 @@ def empty_scatter(operation: Operation) -> Sequence[Value] | None:
 
 @cure("stablehlo.scatter")
 def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not take windows of several elements along an indexed dimension, and writes outside
-    of the array. One window is a dynamic_update_slice.
+    """IREE does not take windows of several elements along an indexed dimension. A single one is a
+    dynamic_update_slice.
     """
     op = read(operation)
     assert isinstance(op, scatter.Scatter)
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
-    if np.prod(shape_of(updates)) != np.prod(sizes):
+    is_row = all(n in (1, whole) for n, whole in zip(sizes, shape_of(x), strict=True)) and all(
+        sizes[d] == 1 for d in op.dims.index_map
+    )
+    if is_row or np.prod(shape_of(updates)) != np.prod(sizes):
         return None
     vector = shape.reshape(indices, (len(op.dims.index_map),))
     starts = [full((), 0, dtype_of(indices)) for _ in sizes]
@@ -126,26 +129,37 @@ def _repeat_one_inside(
 ) -> tuple[Value, Value]:
     """Places and updates in which those left out repeat one that is not.
 
-    If all are left out, the first place is written what it has.
+    If all are left out, the last place is written what it has.
     """
-    count, depth = shape_of(places)
-    row = shape_of(written)[1:]
+    count = shape_of(places)[0]
+    last = full((), count - 1, INT32)
     numbers = comparison.select(
-        inside, shape.Iota((count,), INT32, 0)(), full((count,), count, INT32)
+        inside, shape.Iota((count,), INT32, 0)(), full((count,), count - 1, INT32)
     )
-    first = reduction.Reduce("minimum", (0,))(numbers, full((), count, INT32))
-    none_inside = comparison.equal(first, full_like(first, count))
-    zero = full((), 0, INT32)
-    place = dynamic.DynamicSlice((1, depth))(places, first, zero)
-    starts = [shape.reshape(shape.slice_in_dim(place, i, i + 1, 1), ()) for i in range(depth)]
-    there = dynamic.DynamicSlice((1,) * depth + row)(array, *starts, *[zero] * len(row))
-    update = dynamic.DynamicSlice((1, *row))(written, first, *[zero] * len(row))
-    update = comparison.select(none_inside, shape.reshape(there, (1, *row)), update)
+    # The first that is inside; the last if none is.
+    first = reduction.Reduce("minimum", (0,))(numbers, last)
+    first = shape.reshape(first, (1, 1))
+    place, update = _rows_at(places, first), _rows_at(written, first)
+    is_inside = shape.reshape(_rows_at(inside, first), (1,))
+    update = _where(is_inside, update, _rows_at(array, place))
     return _where(inside, places, place), _where(inside, written, update)
 
 
+def _rows_at(x: Value, places: Value) -> Value:
+    """Parts of an array at places that are vectors of indices: [n, depth]."""
+    depth, extents = shape_of(places)[1], shape_of(x)
+    dims = windows.WindowDims(
+        window_dims=tuple(range(1, len(extents) - depth + 1)),
+        collapsed_dims=tuple(range(depth)),
+        index_map=tuple(range(depth)),
+        index_vector_dim=1,
+    )
+    sizes = (1,) * depth + extents[depth:]
+    return gather.Gather(dims, sizes, indices_are_sorted=False)(x, places)
+
+
 def _where(rows: Value, x: Value, row: Value) -> Value:
-    """The rows of `x` where `rows` holds, and the one row elsewhere."""
+    """The rows of `x` where `rows` holds, and the one row elsewhere: [n, ...], [1, ...]."""
     extents = shape_of(x)
     mask = shape.BroadcastInDim(extents, (0,))(rows)
     return comparison.select(

@@ -46,6 +46,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.narrow_reduction,
         complexes.pad_of_complex128,
         fusion.stride_to_nowhere,
+        fusion.reshape_of_one_element,
         fusion.read_of_slice,
         fusion.pad_of_pad,
         fusion.update_of_part,
