@@ -7,7 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, each, f64, fixed, i32, of
+from tests.differential.harness import Case, each, f64, fixed, i32, of
 
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.core import Op

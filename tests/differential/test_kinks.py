@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.ops.harness import Case, fixed
+from tests.differential.harness import Case, fixed
 
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import comparison, elementwise, reduction

@@ -2,7 +2,7 @@
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, boolean, f64, i32, of
+from tests.differential.harness import Case, boolean, f64, i32, of
 
 from irax_compiler.ops.shape import (
     BroadcastInDim,

@@ -1,7 +1,7 @@
 """No op without its rules: what is missing fails here, by name, not at a user's run time."""
 
 import pytest
-from tests.ops.harness import CASES, NOT_DIFFERENTIABLE
+from tests.differential.harness import CASES, NOT_DIFFERENTIABLE
 
 import irax_compiler.ops  # noqa: F401  (registers the ops)
 from irax_compiler.ops.control_flow import StructuredOp

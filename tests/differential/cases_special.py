@@ -5,8 +5,8 @@ import math
 import ml_dtypes
 import numpy as np
 import scipy.special
-from tests.ops.cases_elementwise import in_all_dtypes
-from tests.ops.harness import Case, each, f64, fixed, of
+from tests.differential.cases_elementwise import in_all_dtypes
+from tests.differential.harness import Case, each, f64, fixed, of
 
 from irax_compiler.ops import special
 

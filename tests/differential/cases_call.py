@@ -1,7 +1,7 @@
 """Calls, against the formula of what they call."""
 
 import numpy as np
-from tests.ops.harness import Case, f64, i32
+from tests.differential.harness import Case, f64, i32
 
 TYPES = "(tensor<2xf64>, tensor<f64>, tensor<i32>) -> (tensor<2xf64>, tensor<i32>, tensor<f64>)"
 CALL = f"""

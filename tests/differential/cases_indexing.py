@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, Operand, boolean, f64, fixed, i32, of
-from tests.ops.window_loops import gather_by_loops, scatter_by_loops
+from tests.differential.harness import Case, Operand, boolean, f64, fixed, i32, of
+from tests.differential.window_loops import gather_by_loops, scatter_by_loops
 
 from irax_compiler.ops.dynamic import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.ops.gather import Gather

@@ -5,7 +5,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, Operand, f64, fixed, i32, of
+from tests.differential.harness import Case, Operand, f64, fixed, i32, of
 
 from irax_compiler.ops.sort import Order, Sort
 

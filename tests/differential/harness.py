@@ -205,7 +205,7 @@ def _collect() -> tuple[list[Case], set[str]]:
     cases: list[Case] = []
     not_differentiable: set[str] = set()
     for path in sorted(Path(__file__).parent.glob("cases_*.py")):
-        module = importlib.import_module(f"tests.ops.{path.stem}")
+        module = importlib.import_module(f"tests.differential.{path.stem}")
         for case in module.CASES:
             case.family = path.stem.removeprefix("cases_")
         cases += module.CASES

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.ops.window_loops import gather_by_loops, scatter_by_loops
+from tests.differential.window_loops import gather_by_loops, scatter_by_loops
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator

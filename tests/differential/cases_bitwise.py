@@ -2,7 +2,7 @@
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, each, of
+from tests.differential.harness import Case, each, of
 
 from irax_compiler.ops import bitwise
 

@@ -5,7 +5,7 @@ import struct
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, boolean, each, f64, fixed, i32, of
+from tests.differential.harness import Case, boolean, each, f64, fixed, i32, of
 
 from irax_compiler.ops.conversion import BitcastConvert, Convert
 

@@ -2,7 +2,7 @@
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, Operand, f64, fixed, i32, of
+from tests.differential.harness import Case, Operand, f64, fixed, i32, of
 
 from irax_compiler import mlir
 from irax_compiler.ops.dot import DotDimensions, DotGeneral

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.ops.harness import (
+from tests.differential.harness import (
     CASES,
     Arrays,
     Case,

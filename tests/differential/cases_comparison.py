@@ -4,7 +4,7 @@ import operator
 
 import ml_dtypes
 import numpy as np
-from tests.ops.harness import Case, boolean, each, f64, fixed, i32, of
+from tests.differential.harness import Case, boolean, each, f64, fixed, i32, of
 
 from irax_compiler.ops import comparison
 from irax_compiler.ops.comparison import Compare
