@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Value
-from irax_compiler.ops.control_flow import StructuredOp
+from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.core import Op, read
+
+Call = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
+"""Evaluates a function of a module, by its name."""
 
 
 class Evaluator:
@@ -48,7 +50,11 @@ class Step:
 
 @dataclass
 class Program:
-    """A block as a list of steps over numbered slots."""
+    """A block as a list of steps over numbered slots.
+
+    Values that the block uses but are not its own are `captured`: further inputs, after its
+    arguments.
+    """
 
     num_slots: int
     inputs: tuple[int, ...]
@@ -56,31 +62,32 @@ class Program:
     outputs: tuple[int, ...]
 
     @classmethod
-    def of(cls, block: Block) -> Program:
+    def of(cls, block: Block, captured: Sequence[Value] = ()) -> Program:
         slots: dict[Value, int] = {}
 
         def slot(value: Value) -> int:
             return slots.setdefault(value, len(slots))
 
-        inputs = tuple(map(slot, block.arguments))
+        arguments = (*map(slot, block.arguments), *map(slot, captured))
         operations = [o.operation for o in block.operations]
         outputs = tuple(map(slot, operations.pop().operands))
         steps = []
         alive = set(outputs)
         for operation in reversed(operations):
-            reads = tuple(map(slot, operation.operands))
+            op = read(operation)
+            reads = tuple(map(slot, inputs(op, operation)))
             writes = tuple(map(slot, operation.results))
             dead = tuple({*reads, *writes} - alive)
             alive.update(reads)
-            steps.append(Step(read(operation), reads, writes, dead))
-        return cls(len(slots), inputs, steps[::-1], outputs)
+            steps.append(Step(op, reads, writes, dead))
+        return cls(len(slots), arguments, steps[::-1], outputs)
 
-    def run(self, arguments: Sequence[np.ndarray], evaluator: Evaluator) -> list[np.ndarray]:
+    def run(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
         env: list[Any] = [None] * self.num_slots
         for slot, argument in zip(self.inputs, arguments, strict=True):
             env[slot] = argument
         for step in self.steps:
-            results = evaluate(step.op, [env[i] for i in step.inputs], evaluator)
+            results = step.op.evaluate_through(call, [env[i] for i in step.inputs])
             for slot, result in zip(step.outputs, results, strict=True):
                 env[slot] = result
             for slot in step.dead:
@@ -88,19 +95,17 @@ class Program:
         return [env[slot] for slot in self.outputs]
 
 
-def evaluate(op: Op, operands: Sequence[Any], call: Any) -> Sequence[np.ndarray]:
-    """The results of one op; `call(name, arguments)` evaluates a function of its module."""
-    if isinstance(op, StructuredOp):
-        return op.evaluate_through(call, operands)
-    results = op.evaluate(*operands)
-    return (np.asarray(results),) if op.num_results == 1 else results
+def inputs(op: Op, operation: Operation) -> list[Value]:
+    """The values that an operation is evaluated for."""
+    captured = mlir.captured(operation) if op.captures else []
+    return [*operation.operands, *captured]
 
 
 def evaluate_value(
     value: Value,
     known: dict[Value, np.ndarray],
     argument: Callable[[Value], np.ndarray | None],
-    call: Any,
+    call: Call,
 ) -> np.ndarray | None:
     """The value of an operation's result in an unfinished function, if it follows from what
     `argument` knows of the function's arguments; None if not.
@@ -120,11 +125,13 @@ def evaluate_value(
                 return None
             known[current] = found
             continue
-        missing = [v for v in operation.operands if v not in known]
+        op = read(operation)
+        needed = inputs(op, operation)
+        missing = [v for v in needed if v not in known]
         if missing:
             pending.extend(missing)
             continue
         with np.errstate(all="ignore"):
-            results = evaluate(read(operation), [known[v] for v in operation.operands], call)
+            results = op.evaluate_through(call, [known[v] for v in needed])
         known.update(zip(operation.results, results, strict=True))
     return known[value]

@@ -154,9 +154,14 @@ def string(text: str) -> Attribute:
     return ir.StringAttr.get(text, CONTEXT)
 
 
+def dictionary(entries: Mapping[str, Attribute]) -> Attribute:
+    """A dictionary attribute."""
+    return ir.DictAttr.get(dict(entries), CONTEXT)
+
+
 def reflection(entries: Mapping[str, str]) -> Attribute:
     """IREE's reflection attribute: what the runtime can ask of a compiled function."""
-    return ir.DictAttr.get({k: string(v) for k, v in entries.items()}, CONTEXT)
+    return dictionary({k: string(v) for k, v in entries.items()})
 
 
 def symbol(name: str) -> Attribute:
@@ -436,9 +441,9 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
     there = functions(source)
     wanted = [name]
     for function in wanted:
-        for call in calls(there[function]):
-            if callee(call) not in wanted:
-                wanted.append(callee(call))
+        for reference in references(there[function]):
+            if callee(reference) not in wanted:
+                wanted.append(callee(reference))
     names: dict[str, str] = {}
     taken = set(functions(target))
     for function in wanted:
@@ -452,17 +457,30 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
         copy = there[function].clone(ip=ir.InsertionPoint(target.body))
         copy.attributes["sym_name"] = string(names[function])
         copy.attributes["sym_visibility"] = string("private")
-        for call in calls(copy):
-            call.attributes["callee"] = symbol(names[callee(call)])
+        for reference in references(copy):
+            set_callee(reference, names[callee(reference)])
     return names
 
 
 def calls(function: Operation) -> list[Operation]:
     """The `func.call` operations in a function and its regions, in order."""
+    return _found(function, "func.call")
+
+
+def references(function: Operation) -> list[Operation]:
+    """The operations in a function and its regions that name another function, in order."""
+    return _found(function, *_REFERENCES)
+
+
+_REFERENCES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+"""Operations that name a function, and the attribute that does."""
+
+
+def _found(function: Operation, *names: str) -> list[Operation]:
     found = []
 
     def visit(operation: Operation) -> ir.WalkResult:
-        if operation.name == "func.call":
+        if operation.name in names:
             found.append(operation)
         return ir.WalkResult.ADVANCE
 
@@ -470,10 +488,15 @@ def calls(function: Operation) -> list[Operation]:
     return found
 
 
-def callee(call: Operation) -> str:
-    """The name of the function that a `func.call` calls."""
-    attribute: Any = call.attributes["callee"]
+def callee(reference: Operation) -> str:
+    """The name of the function that one of `references` names."""
+    attribute: Any = reference.attributes[_REFERENCES[reference.name]]
     return attribute.value
+
+
+def set_callee(reference: Operation, name: str) -> None:
+    """Makes one of `references` name another function."""
+    reference.attributes[_REFERENCES[reference.name]] = symbol(name)
 
 
 def is_argument(value: Value) -> bool:
@@ -491,6 +514,33 @@ def owner_name(argument: Value) -> str:
     """The name of the operation that a block argument's block is in: func.func, stablehlo.while."""
     block: Any = argument.owner
     return block.owner.operation.name
+
+
+def captured(operation: Operation) -> list[Value]:
+    """The values from outside that are used in an operation's regions, in order, each once."""
+    own: set[Value] = set()
+    found: dict[Value, None] = {}
+
+    def visit(regions: Any) -> None:
+        for region in regions:
+            for block in region:
+                own.update(block.arguments)
+                for view in block.operations:
+                    inner = view.operation
+                    found.update(dict.fromkeys(v for v in inner.operands if v not in own))
+                    visit(inner.regions)
+                    own.update(inner.results)
+
+    visit(operation.regions)
+    return list(found)
+
+
+def open_module() -> Module:
+    """The module that the current insertion point is in."""
+    operation: Any = ir.InsertionPoint.current.block.owner
+    while operation.operation.name != "builtin.module":
+        operation = operation.operation.parent
+    return operation.operation.opview
 
 
 def remove_dead_operations(block: Block) -> None:

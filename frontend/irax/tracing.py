@@ -20,7 +20,7 @@ from irax import errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator, evaluate, evaluate_value
+from irax_compiler.evaluate import Evaluator, evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.control_flow import call_function
 from irax_compiler.ops.core import Op, UnsupportedOp
@@ -261,12 +261,16 @@ def _run(op: Op, operands: Sequence[Array], weak_type: bool) -> list[Array]:
     values = [_elements(x) for x in operands]
     with np.errstate(all="ignore"):
         try:
-            results = evaluate(op, values, None)
+            results = op.evaluate_through(_no_function, values)
         except UnsupportedOp:
             raise
         except ValueError as error:
             raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
     return [ConcreteArray(r, weak_type) for r in results]
+
+
+def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    raise UnsupportedOp(f"@{name} is called where there is no module")
 
 
 def _elements(x: Array) -> np.ndarray[Any, Any]:

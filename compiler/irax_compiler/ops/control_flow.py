@@ -1,4 +1,4 @@
-"""Ops that hold or name other computations: func.call.
+"""Ops that hold or name other computations: func.call, and what is defined by other ops.
 
 Their rules need the transformation that asks, because it must transform what they hold too.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value
-from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register_class
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, Typed, register_class
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Transform(Protocol):
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
         """The derived form of function `name`; `pattern` says which arguments take part and how."""
+        ...
+
+    def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:
+        """The name of a function that is what `op` means for operands of some types."""
         ...
 
     @property
@@ -160,6 +165,60 @@ class Call(StructuredOp):
         self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
     ) -> Sequence[np.ndarray]:
         return call(self.callee, operands)
+
+
+class DefinedOp(StructuredOp):
+    """An op whose meaning is that of simpler ops. Its rules are theirs, but for those it has."""
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Builds what the op means."""
+        raise NotImplementedError
+
+    def _call(self, transform: Transform, operands: Sequence[Typed]) -> Call:
+        name = transform.definition(self, tuple(x.type for x in operands))
+        results = mlir.terminator(mlir.body(transform.functions[name])).operands
+        return Call(name, tuple(v.type for v in results))
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self._call(transform, primals).jvp_through(transform, primals, tangents)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self._call(transform, primals).linearize_through(transform, primals, tangents)
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        return self._call(transform, operands).transpose_through(transform, cotangents, operands)
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        return self._call(transform, operands).batch_through(transform, operands, axes)
+
+    def evaluate_through(
+        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
+    ) -> Sequence[np.ndarray]:
+        arrays = [np.asarray(x) for x in operands]
+        types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in arrays)
+        return _definition(self, types)("main", arrays)
+
+
+@lru_cache(maxsize=1024)
+def _definition(op: DefinedOp, types: tuple[Any, ...]) -> evaluate.Evaluator:
+    """What an op means for operands of some types: @main of a module of its own."""
+    module = mlir.new_module()
+    function = mlir.new_function(module, "main", types)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        results = op.define(mlir.arguments(function))
+    mlir.finish_function(function, results)
+    return evaluate.Evaluator(module)
 
 
 def call_function(

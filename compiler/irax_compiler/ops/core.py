@@ -51,6 +51,8 @@ class Op:
     name: str
     """The operation's name in the IR, such as `stablehlo.add`."""
     num_results: ClassVar[int] = 1
+    captures: ClassVar[bool] = False
+    """Whether it is evaluated for what its regions capture, too, after its operands."""
 
     # -- building and reading --
 
@@ -89,6 +91,21 @@ class Op:
     def evaluate(self, *operands: np.ndarray) -> Any:
         """The result (a tuple of them if `num_results` is not 1) for concrete operands."""
         raise UnsupportedOp(f"{self.name}: no evaluate rule")
+
+    def evaluate_through(
+        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
+    ) -> Sequence[np.ndarray]:
+        """All results for concrete operands; `call` evaluates a function of the op's module."""
+        results = self.evaluate(*operands)
+        return (np.asarray(results),) if self.num_results == 1 else results
+
+    def jvp_with_results(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]] | None:
+        """The results and their tangents, for an op that computes both in one go; others, None,
+        are built, and then asked for `jvp`.
+        """
+        return None
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

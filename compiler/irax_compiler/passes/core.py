@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.control_flow import Derived
+from irax_compiler.ops.control_flow import DefinedOp, Derived
 from irax_compiler.ops.core import Op, UnsupportedOp, read
 
 
@@ -61,6 +61,7 @@ class Deriver:
         self.module = module
         self.functions = mlir.functions(module)
         self._derived: dict[tuple[str, Any], Derived] = {}
+        self._definitions: dict[tuple[DefinedOp, Any], str] = {}
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
         """The derived form of function `name` for a pattern of arguments; made when first asked."""
@@ -77,6 +78,18 @@ class Deriver:
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         raise NotImplementedError
+
+    def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:
+        """The name of a function that is what `op` means for operands of some types."""
+        key = (op, types)
+        if key not in self._definitions:
+            name = op.name.partition(".")[2]
+            function = self.new_function(name, types, mlir.Location.current)
+            with mlir.InsertionPoint(mlir.body(function)):
+                results = op.define(mlir.arguments(function))
+            mlir.finish_function(function, results)
+            self._definitions[key] = mlir.function_name(function)
+        return self._definitions[key]
 
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
         """An empty private function with a name not taken yet."""

@@ -152,13 +152,18 @@ def _differentiate(
             with marked:
                 through = op.linearize_through if split else op.jvp_through
                 outputs, out_tangents = through(transform, inputs, active)
+        elif not any(is_inexact(r) for r in results):
+            outputs: Sequence[Value] = clone(operation, primals)
+            out_tangents: Sequence[Tangent] = [None] * len(results)
         else:
-            outputs = clone(operation, primals)
-            if not any(is_inexact(r) for r in results):
-                out_tangents: Sequence[Tangent] = [None] * len(results)
-            else:
+            with marked:
+                both = op.jvp_with_results(inputs, active)
+            if both is None:
+                outputs = clone(operation, primals)
                 with marked:
                     out_tangents = op.jvp(inputs, active, outputs)
+            else:
+                outputs, out_tangents = both
     except UnsupportedOp as error:
         raise in_context(error, operation) from None
     primals.update(zip(results, outputs, strict=True))

@@ -1,0 +1,98 @@
+"""Composites: operations made of others, which any tool can run by what they are made of.
+
+class Lu(ComposedOp):      an op of irax's own, with rules; in the IR it is a
+    name = "irax.lu"       `stablehlo.composite "irax.lu"`, whose decomposition is `define`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, Operation, Type, Value
+from irax_compiler.ops import core
+from irax_compiler.ops.control_flow import Call
+from irax_compiler.ops.core import Op, register_class
+
+
+@register_class
+@dataclass(frozen=True)
+class Composite(Call):
+    """A composite that irax has no rules for: a call of its decomposition."""
+
+    name = "stablehlo.composite"
+    own_attributes: tuple[tuple[str, Attribute], ...] = ()
+    """All attributes but the decomposition."""
+
+    def attributes(self) -> dict[str, Attribute]:
+        return {**dict(self.own_attributes), "decomposition": mlir.symbol(self.callee)}
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        kind: Any = operation.attributes["name"]
+        if kind.value in COMPOSED:
+            return COMPOSED[kind.value].read(operation)
+        types = tuple(r.type for r in operation.results)
+        own = {name: operation.attributes[name] for name in operation.attributes}
+        del own["decomposition"]
+        return cls(mlir.callee(operation), types, tuple(own.items()))
+
+
+class ComposedOp(Op):
+    """An op with rules of its own that the IR holds as a composite. Its fields are the composite's
+    attributes; `define` builds what it is made of, for tools and targets that have no other way.
+    """
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Builds the decomposition."""
+        raise NotImplementedError
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        decomposition = self._decomposition(tuple(x.type for x in operands))
+        attributes = {
+            "name": mlir.string(self.name),
+            "composite_attributes": mlir.dictionary(self.attributes()),
+            "decomposition": mlir.symbol(mlir.function_name(decomposition)),
+        }
+        results = mlir.terminator(mlir.body(decomposition)).operands
+        types = [v.type for v in results]
+        return tuple(mlir.emit("stablehlo.composite", operands, attributes, types).results)
+
+    def _decomposition(self, types: tuple[Type, ...]) -> Operation:
+        """The function of the open module that this is made of; made when first needed."""
+        module = mlir.open_module()
+        settings = [f"{f.name}_{getattr(self, f.name)}" for f in fields(self)]  # pyright: ignore
+        shapes = [str(t).removeprefix("tensor<").removesuffix(">") for t in types]
+        name = ".".join([self.name, *settings, *shapes]).replace("complex<", "c").replace(">", "")
+        there = mlir.functions(module)
+        if name in there:
+            return there[name]
+        function = mlir.new_function(module, name, types)
+        with mlir.InsertionPoint(mlir.body(function)):
+            results = self.define(mlir.arguments(function))
+        mlir.finish_function(function, results)
+        return function
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        given: Any = operation.attributes["composite_attributes"]
+        values = {}
+        for f in fields(cls):  # pyright: ignore[reportArgumentType]
+            codec: core.AttributeCodec = f.metadata["codec"]
+            key = codec.name or f.name
+            values[f.name] = codec.decode(given[key]) if key in given else codec.default
+        return cls(**values)
+
+
+COMPOSED: dict[str, type[ComposedOp]] = {}
+"""The ops that the IR holds as composites, by the composite's name."""
+
+C = TypeVar("C", bound=type[ComposedOp])
+
+
+def register_composed(cls: C) -> C:
+    """Class decorator: composites of this name in the IR are read by this class."""
+    COMPOSED[cls.name] = cls
+    return cls

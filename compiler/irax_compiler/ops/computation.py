@@ -1,0 +1,133 @@
+"""What a region computes on scalars, as a parameter of an op: the body of a general reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, conversion, elementwise
+from irax_compiler.ops.core import Op, UnsupportedOp, full, read
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A function of scalars, which can be done to arrays element by element.
+
+    It is known by its text, that of a module whose one function it is; so equal ones are equal.
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, block: Block) -> Computation:
+        """What the one block of a region computes. Raises UnsupportedOp if it uses values from
+        outside that are no constants, or does anything that cannot be done to arrays element by
+        element.
+        """
+        module = mlir.new_module()
+        function = mlir.new_function(module, "body", [a.type for a in block.arguments])
+        env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
+        *body, last = (o.operation for o in block.operations)
+        body = [*_constants_outside([*body, last]), *body]
+        with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+            for operation in body:
+                _check_scalar(operation, env)
+                copy = mlir.emit(
+                    operation.name,
+                    [env[v] for v in operation.operands],
+                    {a: operation.attributes[a] for a in operation.attributes},
+                    [r.type for r in operation.results],
+                )
+                env.update(zip(operation.results, copy.results, strict=True))
+        if any(v not in env for v in last.operands):
+            raise UnsupportedOp(f"{last.name} at {last.location} returns a value from outside")
+        mlir.finish_function(function, [env[v] for v in last.operands])
+        return cls(str(module))
+
+    def fill(self, region: Any) -> None:
+        """Makes this the content of an operation's empty region."""
+        source = mlir.body(_function(self))
+        block = mlir.Block.create_at_start(region, [a.type for a in source.arguments])
+        with mlir.InsertionPoint(block):
+            env = dict(zip(source.arguments, block.arguments, strict=True))
+            results = self._copy(env, ())
+            mlir.emit("stablehlo.return", results, results=[])
+
+    def __call__(self, *arrays: Value) -> list[Value]:
+        """Does it to arrays of one shape, element by element."""
+        source = mlir.body(_function(self))
+        return self._copy(dict(zip(source.arguments, arrays, strict=True)), shape_of(arrays[0]))
+
+    def _copy(self, env: dict[Value, Value], shape: tuple[int, ...]) -> list[Value]:
+        *body, last = (o.operation for o in mlir.body(_function(self)).operations)
+        for operation in body:
+            constant = mlir.splat(operation.results[0])
+            if constant is not None:
+                results: Sequence[Value] = [full(shape, constant, constant.dtype)]
+            else:
+                attributes = {a: operation.attributes[a] for a in operation.attributes}
+                types = [mlir.tensor_type(shape, dtype_of(r)) for r in operation.results]
+                operands = [env[v] for v in operation.operands]
+                results = mlir.emit(operation.name, operands, attributes, types).results
+            env.update(zip(operation.results, results, strict=True))
+        return [env[v] for v in last.operands]
+
+    def evaluate(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Does it to arrays of one shape, in NumPy."""
+        source = mlir.body(_function(self))
+        env: dict[Value, Any] = dict(zip(source.arguments, arrays, strict=True))
+        *body, last = (o.operation for o in source.operations)
+        for operation, op in zip(body, _ops(self), strict=True):
+            env[operation.results[0]] = op.evaluate(*(env[v] for v in operation.operands))
+        shape = np.shape(arrays[0])
+        return [np.broadcast_to(env[v], shape) for v in last.operands]
+
+
+@cache
+def _module(computation: Computation) -> Module:
+    return mlir.parse_module(computation.text)
+
+
+def _function(computation: Computation) -> Operation:
+    return mlir.functions(_module(computation))["body"]
+
+
+@cache
+def _ops(computation: Computation) -> list[Op]:
+    *body, _ = (o.operation for o in mlir.body(_function(computation)).operations)
+    return [read(operation) for operation in body]
+
+
+def _constants_outside(operations: Sequence[Operation]) -> list[Operation]:
+    used = dict.fromkeys(v for operation in operations for v in operation.operands)
+    sources = (mlir.definition(v) for v in used)
+    constants = (s for s in sources if s is not None and s.name == "stablehlo.constant")
+    return [s for s in dict.fromkeys(constants) if s not in operations]
+
+
+_ELEMENTWISE = (
+    elementwise.Elementwise,
+    comparison.Compare,
+    comparison.Select,
+    comparison.Clamp,
+    conversion.Convert,
+    conversion.BitcastConvert,
+)
+
+
+def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
+    elementwise_kind = operation.name == "stablehlo.constant" or isinstance(
+        read(operation), _ELEMENTWISE
+    )
+    scalar = all(shape_of(v) == () for v in [*operation.operands, *operation.results])
+    if not (elementwise_kind and scalar and all(v in env for v in operation.operands)):
+        raise UnsupportedOp(
+            f"{operation.name} at {operation.location} is in a computation that is done element by "
+            "element; expected an elementwise operation on scalars of that computation"
+        )
