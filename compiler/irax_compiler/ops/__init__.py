@@ -11,6 +11,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     computation,
     control_flow,
     conversion,
+    convolution,
     dot,
     dynamic,
     elementwise,

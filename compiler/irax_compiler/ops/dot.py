@@ -75,7 +75,7 @@ _DIMENSIONS = numbers(
         "rhs_contracting_dimensions",
     ),
 )
-_PRECISION = AttributeCodec(
+PRECISION = AttributeCodec(
     lambda v: mlir.parse_attribute(f"[{', '.join(f'#stablehlo<precision {p}>' for p in v)}]"),
     lambda a: tuple(re.findall(r"precision (\w+)", mlir.attribute_text(a))),
 )
@@ -93,7 +93,7 @@ class DotGeneral(Op):
     name = "stablehlo.dot_general"
     dimensions: DotDimensions = attribute(_DIMENSIONS, "dot_dimension_numbers")
     dtype: np.dtype = result_dtype()
-    precision: tuple[str, str] | None = attribute(_PRECISION, "precision_config")
+    precision: tuple[str, str] | None = attribute(PRECISION, "precision_config")
     """DEFAULT, HIGH or HIGHEST for each operand."""
     algorithm: str | None = attribute(_ALGORITHM)
     """How the hardware is to compute it: the contents of `#stablehlo.dot_algorithm<...>`."""
@@ -108,7 +108,7 @@ class DotGeneral(Op):
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         working = working_dtype(self.dtype)
         if inexact(working):
-            working = _widest(x.dtype, y.dtype, self.dtype)
+            working = widest(x.dtype, y.dtype, self.dtype)
         lhs_order, rhs_order, num_batching, num_contracting = _layout(
             self.dimensions, x.ndim, y.ndim
         )
@@ -163,7 +163,7 @@ class DotGeneral(Op):
         first = len(batching) + (0 if swapped else len(x_free))
         op = self
         if dtype_of(ct) != dtype_of(y):
-            wide = _widest(dtype_of(ct), dtype_of(y))
+            wide = widest(dtype_of(ct), dtype_of(y))
             ct, y = conversion.convert(ct, wide), conversion.convert(y, wide)
             op = replace(op, algorithm=None)
         contracted = tuple(range(first, first + len(y_free)))
@@ -232,7 +232,7 @@ def _layout(
 
 
 @lru_cache(maxsize=4096)
-def _widest(*dtypes: np.dtype) -> np.dtype:
+def widest(*dtypes: np.dtype) -> np.dtype:
     """A dtype that holds the values of all these, at least float32."""
     return np.result_type(*map(working_dtype, dtypes))
 
