@@ -11,7 +11,7 @@ from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
     "inline,symbol-dce,func.func(chlo-legalize-to-stablehlo),simplify,cse,legalize{{target={target}}},"
-    "canonicalize,cse,annotate"
+    "canonicalize,cse,annotate,host"
 )
 """The passes, in order, as a pipeline with `target` to be filled in."""
 

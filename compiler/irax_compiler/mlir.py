@@ -388,6 +388,19 @@ def new_function(
     return function
 
 
+def declare_function(
+    module: Module, name: str, inputs: Sequence[Type], results: Sequence[Type]
+) -> None:
+    """A private function without a body, which the program gets from elsewhere."""
+    attributes = {
+        "sym_name": string(name),
+        "function_type": type_attribute(function_type(inputs, results)),
+        "sym_visibility": string("private"),
+    }
+    with ir.InsertionPoint(module.body), UNKNOWN:
+        _create("func.func", attributes=attributes, regions=1)
+
+
 def make_public(function: Operation) -> None:
     """Makes a function one that others may call from outside: no pass removes or narrows it."""
     if "sym_visibility" in function.attributes:

@@ -18,7 +18,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import memory, shared_library
+from irax_runtime import host, memory, shared_library
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
@@ -246,6 +246,8 @@ class IreeExecutable:
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
         self._driver = driver
+        imports = reflection.get("irax.host")
+        self._host = [] if imports is None else [self._host_module(imports)]
         self._is_shared_library = is_shared_library
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts = [self._context()]
@@ -257,11 +259,19 @@ class IreeExecutable:
     def _context(self) -> Any:
         if self._is_shared_library:
             shared_library.provide_libm()
-        modules = [self.device._modules[self._driver], self._module]
+        modules = [self.device._modules[self._driver], *self._host, self._module]
         context = rt.VmContext(self.device._instance, modules)
         if self._is_shared_library:
             shared_library.remove_placeholders()
         return context
+
+    def _host_module(self, imports: str) -> Any:
+        device = self.device
+
+        def wrap(reference: Any, type_: TensorType) -> IreeBuffer:
+            return IreeBuffer(reference, type_.shape, type_.dtype, device)
+
+        return host.host_module(imports, wrap, lambda array: device.put(array, may_alias=True))
 
     def forget_contexts(self) -> None:
         """Makes new contexts from now on. Those that there are stay, unused: to free them could

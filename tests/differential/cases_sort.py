@@ -62,6 +62,26 @@ def total_order(x: np.ndarray) -> np.ndarray:
     return np.array(bits, np.int32).view(np.float32)
 
 
+BY_SQUARE = """
+func.func @main(%x: tensor<2x5xf64>, %y: tensor<2x5xf64>)
+    -> (tensor<2x5xf64>, tensor<2x5xf64>) {
+  %s:2 = "stablehlo.sort"(%x, %y) ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>, %c: tensor<f64>, %d: tensor<f64>):
+    %e = stablehlo.multiply %a, %a : tensor<f64>
+    %f = stablehlo.multiply %b, %b : tensor<f64>
+    %r = stablehlo.compare LT, %e, %f : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    stablehlo.return %r : tensor<i1>
+  }) {dimension = 1 : i64, is_stable = true}
+    : (tensor<2x5xf64>, tensor<2x5xf64>) -> (tensor<2x5xf64>, tensor<2x5xf64>)
+  return %s#0, %s#1 : tensor<2x5xf64>, tensor<2x5xf64>
+}"""
+
+
+def by_square(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(x * x, axis=1)
+    return np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)
+
+
 CASES = [
     case("sort", [f64(7)]),
     case("sort-descending", [f64(7)], direction="GT"),
@@ -85,6 +105,7 @@ CASES = [
     case("sort-complex", [fixed([1 + 2j, 1 + 1j, NAN, -1 + 0j, NAN * 1j, 1 + 1j], np.complex64)]),
     case("sort-none", [f64(0)]),
     case("sort-one", [i32(1, 3)]),
+    Case("sort-by-square", BY_SQUARE, [f64(2, 5), f64(2, 5)], by_square),
     Case(
         "sort-total-order",
         Sort(0, True, Order(1, "LT", total=True)),

@@ -47,6 +47,8 @@ def test_every_op_overrides_the_rules(op: Op) -> None:
     for rule in RULES[base]:
         if rule != "evaluate" and op.name in WITHOUT_OPERANDS:
             continue
+        if rule == "jvp" and type(op).jvp_with_results is not Op.jvp_with_results:
+            continue
         assert getattr(type(op), rule) is not getattr(base, rule), f"{op.name} has no {rule} rule"
 
 

@@ -1,26 +1,29 @@
-"""The comparators that sort reads, ours and those of others, and those that it refuses."""
+"""The comparators that sort reads: those it knows as an order of keys, and any others."""
 
 import numpy as np
 import pytest
+from tests.differential.harness import rebuilt
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.core import read
 from irax_compiler.ops.sort import Order, Sort
+from irax_compiler.ops.sort_by import SortBy
 from irax_compiler.pipeline import run_pipeline
 
 
-def sort_text(*comparator: str) -> str:
+def sort_text(*comparator: str, length: int = 4) -> str:
     """A module that sorts floats and ints by what the last line of a comparator names %r."""
     lines = "\n    ".join(comparator)
+    floats, ints = f"tensor<{length}xf32>", f"tensor<{length}xi32>"
     return f"""
-func.func @main(%x: tensor<4xf32>, %y: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {{
+func.func @main(%x: {floats}, %y: {ints}) -> ({floats}, {ints}) {{
   %s:2 = "stablehlo.sort"(%x, %y) ({{
   ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
     {lines}
     stablehlo.return %r : tensor<i1>
-  }}) {{dimension = 0 : i64}} : (tensor<4xf32>, tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>)
-  return %s#0, %s#1 : tensor<4xf32>, tensor<4xi32>
+  }}) {{dimension = 0 : i64, is_stable = true}} : ({floats}, {ints}) -> ({floats}, {ints})
+  return %s#0, %s#1 : {floats}, {ints}
 }}"""
 
 
@@ -31,10 +34,10 @@ def compare(result: str, comparison: str, dtype: str = "f32") -> str:
     )
 
 
-def sorts(module: mlir.Module) -> list[Sort]:
+def sorts(module: mlir.Module) -> list[Sort | SortBy]:
     operations = (o.operation for o in mlir.body(mlir.functions(module)["main"]).operations)
     found = [read(o) for o in operations if o.name == "stablehlo.sort"]
-    return [op for op in found if isinstance(op, Sort)]
+    return [op for op in found if isinstance(op, Sort | SortBy)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def sorts(module: mlir.Module) -> list[Sort]:
     ],
 )
 def test_a_plain_comparison_is_read(comparison: str, order: Order) -> None:
-    assert sorts(mlir.parse_module(sort_text(compare("r", comparison)))) == [Sort(0, False, order)]
+    assert sorts(mlir.parse_module(sort_text(compare("r", comparison)))) == [Sort(0, True, order)]
 
 
 TIE = compare("tie", "EQ, %a, %b")
@@ -66,48 +69,50 @@ def test_keys_are_read_in_any_order_of_and_and_or(both: str, either: str) -> Non
         f"%both = stablehlo.and {both} : tensor<i1>",
         f"%r = stablehlo.or {either} : tensor<i1>",
     ]
-    assert sorts(mlir.parse_module(sort_text(*comparator))) == [Sort(0, False, Order(2, "LT"))]
+    assert sorts(mlir.parse_module(sort_text(*comparator))) == [Sort(0, True, Order(2, "LT"))]
+
+
+X = np.array([2, -1, 2, 0.5, -3, 0.5], np.float32)
+N = np.array([1, 4, 2, -3, 0, 7], np.int32)
 
 
 @pytest.mark.parametrize(
-    "comparator",
+    "comparator, expected",
     [
-        [compare("r", "LE, %a, %b")],
-        [compare("r", "EQ, %a, %b")],
-        [compare("r", "LT, %a, %a")],
-        [compare("r", "LT, %c, %d", "i32")],
-        ["%e = stablehlo.negate %a : tensor<f32>", compare("r", "LT, %e, %b")],
-        ["%r = stablehlo.constant dense<true> : tensor<i1>"],
-        [
-            compare("first", "GT, %a, %b"),
-            TIE,
-            SECOND,
-            "%both = stablehlo.and %tie, %second : tensor<i1>",
-            "%r = stablehlo.or %first, %both : tensor<i1>",
-        ],
-        [
-            compare("first", "LT, %a, %b"),
-            compare("tie", "EQ, %c, %d", "i32"),
-            SECOND,
-            "%both = stablehlo.and %tie, %second : tensor<i1>",
-            "%r = stablehlo.or %first, %both : tensor<i1>",
-        ],
-        [
-            "%one = stablehlo.constant dense<1.0> : tensor<f32>",
-            compare("is_one", "EQ, %a, %one"),
-            "%e = stablehlo.select %is_one, %b, %a : tensor<i1>, tensor<f32>",
-            compare("r", "LT, %e, %b"),
-        ],
+        ([compare("r", "LT, %a, %a")], range(6)),
+        (["%r = stablehlo.constant dense<false> : tensor<i1>"], range(6)),
+        ([compare("r", "LT, %c, %d", "i32")], np.argsort(N)),
+        (
+            [
+                "%e = stablehlo.abs %a : tensor<f32>",
+                "%f = stablehlo.abs %b : tensor<f32>",
+                compare("r", "LT, %e, %f"),
+            ],
+            np.argsort(np.abs(X), stable=True),
+        ),
+        (
+            [
+                compare("first", "GT, %a, %b"),
+                TIE,
+                SECOND,
+                "%both = stablehlo.and %tie, %second : tensor<i1>",
+                "%r = stablehlo.or %first, %both : tensor<i1>",
+            ],
+            np.lexsort([N, -X]),
+        ),
     ],
-    ids=[
-        "not-strict", "equal", "itself", "second-operand-first", "computed", "constant",
-        "mixed-directions", "other-tie", "other-select",
-    ],
-)  # fmt: skip
-def test_other_comparators_are_refused_by_name(comparator: list[str]) -> None:
-    module = mlir.parse_module(sort_text(*comparator))
-    with pytest.raises(UnsupportedOp, match=r"stablehlo\.sort at .*comparator"):
-        sorts(module)
+    ids=["itself", "constant", "second-operand-first", "computed", "mixed-directions"],
+)
+def test_other_comparators(comparator: list[str], expected: np.ndarray) -> None:
+    module = mlir.parse_module(sort_text(*comparator, length=6))
+    (found,) = sorts(module)
+    assert isinstance(found, SortBy)
+    order = np.asarray(expected)
+    rebuilt(module, "main", "again")
+    for name in ("main", "again"):
+        results = Evaluator(module)(name, [X, N])
+        np.testing.assert_array_equal(results[0], X[order])
+        np.testing.assert_array_equal(results[1], N[order])
 
 
 @pytest.mark.parametrize("num_keys", [1, 2])

@@ -21,5 +21,6 @@ from irax_compiler.ops import (  # importing a family registers its ops
     scatter,
     shape,
     sort,
+    sort_by,
     special,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise
 from irax_compiler.ops.core import Op, UnsupportedOp, full, read
 
@@ -32,7 +32,7 @@ class Computation:
         """
         module = mlir.new_module()
         function = mlir.new_function(module, "body", [a.type for a in block.arguments])
-        env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
+        env: dict[Value, Value] = dict(zip(block.arguments, mlir.arguments(function), strict=True))
         *body, last = (o.operation for o in block.operations)
         body = [*_constants_outside([*body, last]), *body]
         with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
@@ -50,19 +50,27 @@ class Computation:
         mlir.finish_function(function, [env[v] for v in last.operands])
         return cls(str(module))
 
-    def fill(self, region: Any) -> None:
-        """Makes this the content of an operation's empty region."""
+    @property
+    def num_arguments(self) -> int:
+        return len(mlir.arguments(_function(self)))
+
+    def fill(self, region: Any, unused: Sequence[Type] = ()) -> None:
+        """Makes this the content of an operation's empty region; `unused` are the types of further
+        arguments that the region has.
+        """
         source = mlir.body(_function(self))
-        block = mlir.Block.create_at_start(region, [a.type for a in source.arguments])
+        types = [*(a.type for a in source.arguments), *unused]
+        block = mlir.Block.create_at_start(region, types)
         with mlir.InsertionPoint(block):
-            env = dict(zip(source.arguments, block.arguments, strict=True))
+            env: dict[Value, Value] = dict(zip(source.arguments, block.arguments, strict=False))
             results = self._copy(env, ())
             mlir.emit("stablehlo.return", results, results=[])
 
     def __call__(self, *arrays: Value) -> list[Value]:
         """Does it to arrays of one shape, element by element."""
         source = mlir.body(_function(self))
-        return self._copy(dict(zip(source.arguments, arrays, strict=True)), shape_of(arrays[0]))
+        env: dict[Value, Value] = dict(zip(source.arguments, arrays, strict=True))
+        return self._copy(env, shape_of(arrays[0]))
 
     def _copy(self, env: dict[Value, Value], shape: tuple[int, ...]) -> list[Value]:
         *body, last = (o.operation for o in mlir.body(_function(self)).operations)

@@ -5,7 +5,7 @@ Their rules need the transformation that asks, because it must transform what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -85,9 +85,7 @@ class StructuredOp(Op):
         """The batched results and their axes."""
         raise NotImplementedError
 
-    def evaluate_through(
-        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
-    ) -> Sequence[np.ndarray]:
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
         """The results, given how to evaluate a function of the module by name."""
         raise NotImplementedError
 
@@ -161,9 +159,7 @@ class Call(StructuredOp):
         derived = transform.function(self.callee, tuple(axes))
         return call_function(transform.functions, derived.name, operands), derived.results
 
-    def evaluate_through(
-        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
-    ) -> Sequence[np.ndarray]:
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
         return call(self.callee, operands)
 
 
@@ -202,9 +198,7 @@ class DefinedOp(StructuredOp):
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         return self._call(transform, operands).batch_through(transform, operands, axes)
 
-    def evaluate_through(
-        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
-    ) -> Sequence[np.ndarray]:
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]
         types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in arrays)
         return _definition(self, types)("main", arrays)

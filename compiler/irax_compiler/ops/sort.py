@@ -14,14 +14,13 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, gather, shape, windows
+from irax_compiler.ops import comparison, gather, shape, sort_by, windows
 from irax_compiler.ops.core import (
     FLAG,
     I64,
     Axis,
     Op,
     Tangent,
-    UnsupportedOp,
     attribute,
     from_operation,
     full_like,
@@ -53,6 +52,13 @@ class Sort(Op):
     is_stable: bool = attribute(FLAG, default=False)
     order: Order = from_operation(lambda operation: _read_order(operation))
 
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        try:
+            return super().read(operation)
+        except _UnreadableError:
+            return sort_by.SortBy.read(operation)
+
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         types = [x.type for x in operands]
         operation = mlir.emit(self.name, operands, self.attributes(), types, regions=1)
@@ -65,6 +71,8 @@ class Sort(Op):
 
     def evaluate(self, *operands: np.ndarray) -> Sequence[np.ndarray]:
         axis = self.dimension
+        if len(operands) == 1 and operands[0].dtype.kind in "biuf" and not self.order.total:
+            return (self._sorted(operands[0]),)
         if self.order.direction == "GT":
             # Turned around before and after, so that ties keep their order.
             operands = tuple(np.flip(x, axis) for x in operands)
@@ -78,6 +86,16 @@ class Sort(Op):
             return tuple(np.flip(x, axis) for x in results)
         return tuple(results)
 
+    def _sorted(self, x: np.ndarray) -> np.ndarray:
+        """Numbers alone: of equal ones only zeros can be told apart."""
+        descending = self.order.direction == "GT"
+        if descending:
+            x = np.flip(x, self.dimension)
+        zeros = np.signbit(x[x == 0]) if self.is_stable and x.dtype.kind == "f" else np.empty(0)
+        mixed = zeros.any() and not zeros.all()
+        result = np.sort(x, self.dimension, kind="stable" if mixed else None)
+        return np.flip(result, self.dimension) if descending else result
+
     def _keys(self, x: np.ndarray) -> list[np.ndarray]:
         """Arrays by which NumPy's sort orders `x` as this op does."""
         if x.dtype.kind == "c":
@@ -88,27 +106,14 @@ class Sort(Op):
             return [x.astype(np.float32)]
         return [x]
 
-    def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        """Sorts numbers along with the keys, and brings the tangents into the order they get."""
-        extents = shape_of(primals[0])
-        if 0 in extents:
-            return tangents
-        rank = len(extents)
-        dimension = self.dimension % rank
-        numbers = shape.Iota(extents, np.dtype(np.int32), dimension)()
-        *_, order = self.build([*primals[: self.order.num_keys], numbers])
-        others = tuple(d for d in range(rank) if d != dimension)
-        dims = windows.WindowDims(
-            collapsed_dims=(dimension,),
-            operand_batching_dims=others,
-            indices_batching_dims=others,
-            index_map=(dimension,),
-            index_vector_dim=rank,
-        )
-        take = gather.Gather(dims, (1,) * rank, indices_are_sorted=False)
-        return [None if t is None else take(t, order) for t in tangents]
+    def jvp_with_results(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """Sorts numbers along with the operands, and takes the tangents in the order they get."""
+        if 0 in shape_of(primals[0]):
+            return self.build(primals), tangents
+        *results, order = self.build([*primals, numbers_along(primals[0], self.dimension)])
+        return results, [None if t is None else take(t, order, self.dimension) for t in tangents]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align(size, operands, axes)
@@ -116,6 +121,27 @@ class Sort(Op):
         dimension = self.dimension % rank
         wider = Sort(dimension + (dimension >= axis), self.is_stable, self.order)
         return wider.build(operands), [axis] * len(operands)
+
+
+def numbers_along(x: Value, dimension: int) -> Value:
+    """0, 1, 2, ... along a dimension, in the shape of an array."""
+    extents = shape_of(x)
+    return shape.Iota(extents, np.dtype(np.int32), dimension % len(extents))()
+
+
+def take(x: Value, order: Value, dimension: int) -> Value:
+    """The elements along a dimension in the order of an array of their numbers."""
+    rank = len(shape_of(x))
+    dimension %= rank
+    others = tuple(d for d in range(rank) if d != dimension)
+    dims = windows.WindowDims(
+        collapsed_dims=(dimension,),
+        operand_batching_dims=others,
+        indices_batching_dims=others,
+        index_map=(dimension,),
+        index_vector_dim=rank,
+    )
+    return gather.Gather(dims, (1,) * rank, indices_are_sorted=False)(x, order)
 
 
 # ---- the comparator ------------------------------------------------------------------------------
@@ -168,27 +194,23 @@ class _Term:
 
 
 def _read_order(operation: Operation) -> Order:
-    """The order of a sort's region. Raises UnsupportedOp for a comparator of an unknown form."""
+    """The order of a sort's region. Raises _UnreadableError for a comparator of another form than
+    that of the first operands compared lexicographically, all LT or all GT.
+    """
     block = operation.regions[0].blocks[0]
     places = {argument: place for place, argument in enumerate(block.arguments)}
-    try:
-        terms = _terms(mlir.terminator(block).operands[0], places)
-    except _UnreadableError:
-        terms = []
+    terms = _terms(mlir.terminator(block).operands[0], places)
     directions = {term.direction for term in terms}
     totals = {term.total for term in terms} - {None}
-    num_keys = terms[-1].operand + 1 if terms else 0
+    num_keys = terms[-1].operand + 1
     keys = [
         (operand, part)
         for operand, x in enumerate(list(operation.operands)[:num_keys])
         for part in (("real", "imag") if dtype_of(x).kind == "c" else ("",))
     ]
     in_order = keys == [(term.operand, term.part) for term in terms]
-    if not (terms and in_order and len(totals) <= 1 and directions in ({"LT"}, {"GT"})):
-        raise UnsupportedOp(
-            f"{operation.name} at {operation.location} has a comparator of an unknown form; "
-            "expected one that compares the first operands lexicographically, all LT or all GT"
-        )
+    if not (in_order and len(totals) <= 1 and directions in ({"LT"}, {"GT"})):
+        raise _UnreadableError
     return Order(num_keys, directions.pop(), True in totals)
 
 

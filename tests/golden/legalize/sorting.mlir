@@ -43,3 +43,34 @@ func.func @sort_of_repeated_operands(%x: tensor<8xi32>) -> (tensor<8xi32>, tenso
 // CHECK:      func.func @sort_of_repeated_operands
 // CHECK:        [[R:%\w+]] = "stablehlo.sort"
 // CHECK:        return [[R]], [[R]]
+
+// Long rows go to the host: numbers as they are,
+func.func @sort_on_host(%x: tensor<2x64xbf16>) -> tensor<2x64xbf16> {
+  %a = "stablehlo.sort"(%x) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<bf16>, %1: tensor<bf16>):
+    %2 = stablehlo.compare LT, %0, %1, FLOAT : (tensor<bf16>, tensor<bf16>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<2x64xbf16>) -> tensor<2x64xbf16>
+  return %a : tensor<2x64xbf16>
+}
+// CHECK:      func.func @sort_on_host
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert %arg0 : {{.*}} -> tensor<2x64xf32>
+// CHECK-NEXT:   [[SORTED:%\w+]] = stablehlo.custom_call @irax_host.sort([[WIDE]]) {{{.*}}backend_config = {dimension = 1 : i64}}
+// CHECK-NEXT:   stablehlo.convert [[SORTED]]
+
+// and anything else by keys that hold the place in their lower half.
+func.func @argsort_on_host(%x: tensor<64xui16>, %y: tensor<64xf32>) -> tensor<64xf32> {
+  %a, %b = "stablehlo.sort"(%x, %y) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<ui16>, %1: tensor<ui16>, %2: tensor<f32>, %3: tensor<f32>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<ui16>, tensor<ui16>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<64xui16>, tensor<64xf32>) -> (tensor<64xui16>, tensor<64xf32>)
+  return %b : tensor<64xf32>
+}
+// CHECK:      func.func @argsort_on_host
+// CHECK-DAG:    [[PLACE:%\w+]] = stablehlo.iota dim = 0 : tensor<64xui64>
+// CHECK-DAG:    [[KEY:%\w+]] = stablehlo.convert %arg0 : {{.*}} -> tensor<64xui64>
+// CHECK-DAG:    [[HIGH:%\w+]] = stablehlo.shift_left [[KEY]], {{.*}}
+// CHECK:        [[BOTH:%\w+]] = stablehlo.or [[PLACE]], [[HIGH]]
+// CHECK:        stablehlo.custom_call @irax_host.sort([[BOTH]])
+// CHECK:        "stablehlo.gather"(%arg1

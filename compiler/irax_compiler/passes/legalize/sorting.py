@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import elementwise, shape, sort
-from irax_compiler.ops.core import full_like, read
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, elementwise, shape, sort
+from irax_compiler.ops.core import full_like
+from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalize.cure import cure, read_as
+from irax_compiler.passes.legalize.formula import Number, is_negative, where
 
 
 @cure("stablehlo.sort")
@@ -30,9 +32,8 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
 @cure("stablehlo.sort")
 def stable_sort(operation: Operation) -> Sequence[Value] | None:
     """IREE does not keep the order of equal elements: their places become the last key."""
-    op = read(operation)
-    assert isinstance(op, sort.Sort)
-    if not op.is_stable:
+    op = read_as(sort.Sort, operation)
+    if op is None or not op.is_stable:
         return None
     operands = list(operation.operands)
     num_keys, ascending = op.order.num_keys, op.order.direction == "LT"
@@ -61,3 +62,88 @@ def _rank(x: Value) -> int:
 def _is(x: Value, iota: shape.Iota) -> bool:
     operation = mlir.definition(x)
     return operation is not None and read_as(shape.Iota, operation) == iota
+
+
+# ---- on the host ---------------------------------------------------------------------------------
+
+HOST_SORT_LENGTH = 64
+"""Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
+
+
+@cure("stablehlo.sort")
+def sort_on_host(operation: Operation) -> Sequence[Value] | None:
+    """IREE sorts in quadratic time: long rows are sorted by NumPy, numbers as they are, and
+    anything else by what its elements' places come to when sorted along with the keys.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    if op is None or 0 in extents or extents[op.dimension] < HOST_SORT_LENGTH:
+        return None
+    if len(operands) == 1 and dtype_of(operands[0]).kind != "c" and not op.order.total:
+        return [_sorted(operands[0], op)]
+    keys = [key for x in operands[: op.order.num_keys] for key in _keys(x, op.order)]
+    order = _order(keys, op.dimension % len(extents))
+    return [sort.take(x, order, op.dimension) for x in operands]
+
+
+def _sorted(x: Value, op: sort.Sort) -> Value:
+    dtype = dtype_of(x)
+    dimension = op.dimension % _rank(x)
+    if dtype == np.bool_:
+        x = conversion.convert(x, np.dtype(np.uint8))
+    elif _is_narrow(dtype):
+        x = conversion.convert(x, np.dtype(np.float32))
+    turn = shape.Reverse((dimension,)) if op.order.direction == "GT" else lambda y: y
+    (result,) = host_call("sort", [turn(x)], [x.type], dimension=dimension)
+    return conversion.convert(turn(result), dtype)
+
+
+def _keys(x: Value, order: sort.Order) -> list[Value]:
+    """Unsigned numbers in the order that is asked for of the elements."""
+    dtype = dtype_of(x)
+    if dtype.kind == "c":
+        parts = [mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag")]
+        return [key for part in parts for key in _keys(part, order)]
+    if dtype == np.bool_:
+        key = Number(conversion.convert(x, np.dtype(np.uint8)))
+    elif inexact(dtype):
+        key = _float_key(x, order.total)
+    else:
+        key = Number(x)
+        if dtype.kind == "i":
+            key = key.bits(f"u{dtype.itemsize}") ^ (1 << (8 * dtype.itemsize - 1))
+    return [(~key if order.direction == "GT" else key).value]
+
+
+def _float_key(x: Value, total: bool) -> Number:
+    number = Number(x)
+    if _is_narrow(number.dtype):
+        number = number.to(np.float32)
+    if not total:  # one nan and one zero
+        number = where(number.equals(0), 0, number)
+        number = where(number.equals(number), number, np.nan)
+    width = 8 * number.dtype.itemsize
+    bits = number.bits(f"u{number.dtype.itemsize}")
+    return where(is_negative(number), ~bits, bits | (1 << (width - 1)))
+
+
+def _order(keys: Sequence[Value], dimension: int) -> Value:
+    """The places of the elements in the order of the keys, then of the places themselves."""
+    extents = shape_of(keys[0])
+    int32, uint64 = np.dtype(np.int32), np.dtype(np.uint64)
+    if sum(8 * dtype_of(key).itemsize for key in keys) > 32:
+        type_ = mlir.tensor_type(extents, int32)
+        return host_call("argsort", keys, [type_], dimension=dimension)[0]
+    # Keys and place in one number, which NumPy sorts twice as fast as it finds an order.
+    packed = Number(shape.Iota(extents, uint64, dimension)())
+    shift = 32
+    for key in reversed(keys):
+        packed = packed | (Number(key).to(uint64) << shift)
+        shift += 8 * dtype_of(key).itemsize
+    (result,) = host_call("sort", [packed.value], [packed.value.type], dimension=dimension)
+    return (Number(result) & 0xFFFFFFFF).to(int32).value
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize < 4

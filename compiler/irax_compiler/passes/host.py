@@ -1,0 +1,88 @@
+"""Calls of functions that run on the host: what a target leaves to libraries of the host's.
+
+    stablehlo.custom_call @irax_host.sort(%x) {backend_config = {dimension = 0 : i64}}
+
+becomes a call of a function that the program imports, and a line in the reflection attribute
+`irax.host` by which the runtime knows what to provide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Module, Operation, Type, Value
+from irax_compiler.passes.annotate import signature
+from irax_compiler.passes.core import Pass, nested, register_pass
+
+PREFIX = "irax_host."
+"""What the targets of such custom calls, and the imported functions, begin with."""
+
+
+def host_call(
+    name: str, operands: Sequence[Value], types: Sequence[Type], **parameters: int
+) -> tuple[Value, ...]:
+    """Builds a call of the host function `name`, one of `irax_runtime.host.FUNCTIONS`."""
+    attributes = {
+        "call_target_name": mlir.string(PREFIX + name),
+        "api_version": mlir.parse_attribute("4 : i32"),
+        "backend_config": mlir.dictionary(
+            {key: mlir.parse_attribute(f"{value} : i64") for key, value in parameters.items()}
+        ),
+    }
+    return tuple(mlir.emit("stablehlo.custom_call", operands, attributes, types).results)
+
+
+@register_pass
+@dataclass
+class Host(Pass):
+    """Leaves no custom call of a host function: each becomes a call of an imported function, and
+    public functions get the reflection attribute `irax.host`, a list of the imported ones in JSON:
+    name, parameters, types of arguments and of results.
+    """
+
+    name: ClassVar[str] = "host"
+
+    def run(self, module: Module) -> None:
+        calls = [o for o in nested(module.operation) if _is_host_call(o)]
+        if not calls:
+            return
+        imports = [_import(module, call, number) for number, call in enumerate(calls)]
+        for function in mlir.functions(module).values():
+            if mlir.is_public(function):
+                there: Any = function.attributes["iree.reflection"]
+                entries = {item.name: item.attr.value for item in there}
+                entries["irax.host"] = json.dumps(imports)
+                function.attributes["iree.reflection"] = mlir.reflection(entries)
+
+
+def _is_host_call(operation: Operation) -> bool:
+    if operation.name != "stablehlo.custom_call":
+        return False
+    target: Any = operation.attributes["call_target_name"]
+    return target.value.startswith(PREFIX)
+
+
+def _import(module: Module, call: Operation, number: int) -> list[Any]:
+    """Puts a call of an imported function in the place of a custom call; describes the import."""
+    target: Any = call.attributes["call_target_name"]
+    config: Any = call.attributes["backend_config"]
+    operands, results = list(call.operands), list(call.results)
+    name = f"{PREFIX}f{number}"
+    mlir.declare_function(module, name, [x.type for x in operands], [r.type for r in results])
+    with mlir.InsertionPoint(call), call.location:
+        callee = {"callee": mlir.symbol(name)}
+        replacement = mlir.emit("func.call", operands, callee, [r.type for r in results])
+    for result, value in zip(results, replacement.results, strict=True):
+        result.replace_all_uses_with(value)
+    call.erase()
+    parameters = {item.name: item.attr.value for item in config}
+    return [
+        target.value.removeprefix(PREFIX),
+        parameters,
+        signature(operands),
+        signature(list(replacement.results)),
+    ]
