@@ -46,3 +46,13 @@ func.func @maximum(%x: tensor<4xf16>) -> tensor<f16> {
 // CHECK:      func.func @maximum
 // CHECK-NOT:    stablehlo.convert
 // CHECK:        return
+
+// IREE's own algorithm takes the place of any other.
+func.func @contraction_by_algorithm(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) -> tensor<3x2xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+// CHECK:      func.func @contraction_by_algorithm
+// CHECK-NEXT:   stablehlo.dot_general
+// CHECK-NOT:      algorithm
+// CHECK:        return

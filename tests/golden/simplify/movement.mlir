@@ -171,3 +171,13 @@ func.func @iota_of_one() -> tensor<3x1xi32> {
 // CHECK:      func.func @iota_of_one()
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<3x1xi32>
 // CHECK-NEXT:   return [[ZERO]] : tensor<3x1xi32>
+
+// A broadcast of an iota is a larger iota.
+func.func @broadcast_of_iota() -> (tensor<4x3x2xi32>, tensor<4x3x2xi32>) {
+  %i = stablehlo.iota dim = 1 : tensor<2x3xi32>
+  %a = stablehlo.broadcast_in_dim %i, dims = [2, 1] : (tensor<2x3xi32>) -> tensor<4x3x2xi32>
+  return %a, %a : tensor<4x3x2xi32>, tensor<4x3x2xi32>
+}
+// CHECK:      func.func @broadcast_of_iota
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.iota dim = 1 : tensor<4x3x2xi32>
+// CHECK-NEXT:   return [[R]], [[R]]

@@ -27,6 +27,17 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     return [full_like(operation.results[0], 0)]
 
 
+@cure("stablehlo.dot_general")
+def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
+    """IREE has no choice of algorithms: its own is at least as precise as those that name a faster
+    one.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.algorithm is None:
+        return None
+    return replace(op, algorithm=None).build(operation.operands)
+
+
 @cure("stablehlo.dot_general", "stablehlo.dot")
 def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""

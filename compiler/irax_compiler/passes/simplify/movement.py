@@ -133,6 +133,19 @@ def broadcast_of_transpose(op: shape.BroadcastInDim, x: Value) -> Value | None:
     return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
 
 
+@rewrite(shape.BroadcastInDim)
+def broadcast_of_iota(op: shape.BroadcastInDim, x: Value) -> Value | None:
+    """broadcast(iota) -> iota."""
+    inner = made_by(x, shape.Iota)
+    if inner is None:
+        return None
+    along = inner.op.iota_dimension
+    dimension = op.broadcast_dimensions[along]
+    if op.shape[dimension] != inner.op.shape[along]:
+        return None
+    return shape.Iota(op.shape, inner.op.dtype, dimension)()
+
+
 # ---- slice, pad, reverse, concatenate, iota ------------------------------------------------------
 
 

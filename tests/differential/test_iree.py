@@ -1,0 +1,185 @@
+"""Every case, its derivatives and its batched forms, compiled by IREE, against the evaluator.
+
+Many functions share a module, because a compile costs a third of a second before it does anything.
+By default a third of the forms are compiled, each case in one or two; all with IRAX_ALL_FORMS=1.
+"""
+
+import itertools
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from tests.differential.harness import (
+    CASES,
+    Arrays,
+    Case,
+    assert_near,
+    directions,
+    epsilon,
+    only_inexact,
+)
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import LOWERING
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets import iree_cpu
+from irax_runtime.iree import cpu
+
+LANES = 2
+FORMS = ("value", "jvp", "vjp", "batch", "batch of vjp")
+IN_ONE_MODULE = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A form of a case: what pass makes it, and of what arguments."""
+
+    case: Case
+    form: str
+
+    def __str__(self) -> str:
+        return f"{self.case.family}-{self.case.name} ({self.form})"
+
+    def arguments(self) -> Arrays:
+        rng = self.case.rng()
+        operands = self.case.operands
+        if self.form == "batch":
+            return [o.lanes(rng, LANES, 0) for o in operands]
+        x = self.case.arrays(rng)
+        if self.form == "value":
+            return x
+        if self.form == "jvp":
+            return [*x, *directions(rng, [x[i] for i in self.case.active])]
+        u = directions(rng, only_inexact(self.case.run(x)))
+        if self.form == "vjp":
+            return [*x, *u]
+        lanes = [o.lanes(rng, LANES, 0) for o in operands]
+        return [*lanes, *(np.stack([a, -a]) for a in u)]
+
+    def add_to(self, module: mlir.Module, name: str) -> str:
+        """Adds the function, public, and returns its name."""
+        copied = mlir.copy_functions(self.case.module(), "main", module)["main"]
+        mlir.functions(module)[copied].attributes["sym_name"] = mlir.string(name)
+        chosen = ",".join(map(str, self.case.active))
+        pipeline, suffix = {
+            "value": ("", ""),
+            "jvp": (f"jvp{{func={name} wrt={chosen}}}", ".jvp"),
+            "vjp": (f"vjp{{func={name} wrt={chosen}}}", ".vjp"),
+            "batch": (f"batch{{func={name} size={LANES}}}", ".batch"),
+            "batch of vjp": (
+                f"vjp{{func={name} wrt={chosen}}},batch{{func={name}.vjp size={LANES}}}",
+                ".vjp.batch",
+            ),
+        }[self.form]
+        if pipeline:
+            run_pipeline(module, pipeline)
+        for function_name, function in mlir.functions(module).items():
+            if function_name == name + suffix:
+                mlir.make_public(function)
+            elif function_name.startswith(name + "."):
+                function.attributes["sym_visibility"] = mlir.string("private")
+        return name + suffix
+
+
+def _at_the_boundary(case: Case) -> bool:
+    """Whether the runtime has arrays of all its types: it has none of 4-bit integers."""
+    dtypes = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
+    return not any(d.name in ("int4", "uint4") for d in dtypes)
+
+
+UNDETERMINED = {"scatter-set-overlapping"}
+"""Of the windows that overlap some one wins, not the same one everywhere."""
+
+
+def _functions() -> Iterator[Function]:
+    everything = "IRAX_ALL_FORMS" in os.environ
+    for case in CASES:
+        if case.name in UNDETERMINED or not _at_the_boundary(case):
+            continue
+        forms = ["value"]
+        if case.operands:
+            forms.append("batch")
+        if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
+            forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
+        number = zlib.crc32(case.name.encode())
+        for i, form in enumerate(forms):
+            if everything or (i + number) % 3 == 0:
+                yield Function(case, form)
+
+
+def _modules() -> dict[str, Sequence[Function]]:
+    modules = {}
+    for family, functions in itertools.groupby(_functions(), lambda f: f.case.family):
+        for number, part in enumerate(_parts(list(functions))):
+            modules[f"{family}-{number}"] = part
+    return modules
+
+
+def _parts(functions: list[Function]) -> list[list[Function]]:
+    return [functions[i : i + IN_ONE_MODULE] for i in range(0, len(functions), IN_ONE_MODULE)]
+
+
+MODULES = _modules()
+
+
+def lowered(functions: Sequence[Function]) -> tuple[mlir.Module, mlir.Module, list[str]]:
+    """A module of the functions, the same ready for IREE, and their names."""
+    module = mlir.new_module()
+    names = [function.add_to(module, f"f{i}") for i, function in enumerate(functions)]
+    for name, operation in mlir.functions(module).items():
+        if name not in names:
+            operation.attributes["sym_visibility"] = mlir.string("private")
+    ready = mlir.clone_module(module)
+    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
+    return module, ready, names
+
+
+def compiled(functions: Sequence[Function], ready: mlir.Module) -> bytes:
+    """The artefact. Where IREE refuses the module, the error says which functions it refuses."""
+    try:
+        return iree_cpu.compile(mlir.bytecode(ready))
+    except iree_cpu.CompileError:
+        refused = []
+        for function in functions:
+            try:
+                iree_cpu.compile(mlir.bytecode(lowered([function])[1]))
+            except iree_cpu.CompileError as error:
+                refused.append(f"{function}: {error}")
+        raise AssertionError("\n".join(refused) or "only all together") from None
+
+
+@pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
+def test_iree_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
+    module, ready, names = lowered(functions)
+    artefact = compiled(functions, ready)
+    evaluator = Evaluator(module)
+    wrong = []
+    for function, name in zip(functions, names, strict=True):
+        arrays = function.arguments()
+        results = cpu().load(artefact, name)([cpu().put(a) for a in arrays])
+        expected = evaluator(name, arrays)
+        try:
+            for result, value in zip(results, expected, strict=True):
+                assert result.dtype == value.dtype
+                tolerance = max(function.case.tolerance or 0, _rounding(value.dtype))
+                assert_near(result.numpy(), value, tolerance)
+        except AssertionError as error:
+            wrong.append(f"{function}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _rounding(dtype: np.dtype) -> float:
+    if not mlir.inexact(dtype):
+        return 0.0
+    return (2 if dtype.itemsize < 4 else 100) * epsilon(dtype)
+
+
+@pytest.mark.parametrize("text", ["i4", "ui4"])
+def test_integers_of_4_bits_are_refused_at_the_boundary(text: str) -> None:
+    dtype = mlir.DTYPES[text]
+    with pytest.raises(TypeError, match=r"takes no arrays of dtype u?int4"):
+        cpu().put(np.zeros(3, dtype))
