@@ -391,13 +391,15 @@ def new_function(
 def declare_function(
     module: Module, name: str, inputs: Sequence[Type], results: Sequence[Type]
 ) -> None:
-    """A private function without a body, which the program gets from elsewhere."""
+    """A private function without a body, which the program gets from elsewhere, at the current
+    location.
+    """
     attributes = {
         "sym_name": string(name),
         "function_type": type_attribute(function_type(inputs, results)),
         "sym_visibility": string("private"),
     }
-    with ir.InsertionPoint(module.body), UNKNOWN:
+    with ir.InsertionPoint(module.body):
         _create("func.func", attributes=attributes, regions=1)
 
 

@@ -15,6 +15,8 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import MLIRError, Module
 from irax_compiler.passes import PASSES, Pass, PassError
+from irax_compiler.passes.core import nested
+from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class NativePass:
                 f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
                 "nor one of MLIR, with options that it takes"
             ) from None
+        if "canonicalize" in self.text:
+            for operation in list(nested(module.operation)):
+                if operation.name in broadcast_that_permutes.operations:
+                    broadcast_that_permutes.apply(operation)
         manager.run(module.operation)
 
 

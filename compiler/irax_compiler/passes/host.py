@@ -72,8 +72,8 @@ def _import(module: Module, call: Operation, number: int) -> list[Any]:
     config: Any = call.attributes["backend_config"]
     operands, results = list(call.operands), list(call.results)
     name = f"{PREFIX}f{number}"
-    mlir.declare_function(module, name, [x.type for x in operands], [r.type for r in results])
     with mlir.InsertionPoint(call), call.location:
+        mlir.declare_function(module, name, [x.type for x in operands], [r.type for r in results])
         callee = {"callee": mlir.symbol(name)}
         replacement = mlir.emit("func.call", operands, callee, [r.type for r in results])
     for result, value in zip(results, replacement.results, strict=True):

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, conversion, dot, reduction
+from irax_compiler.ops import comparison, conversion, dot, reduction, shape
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.passes.legalize.cure import cure, read_as
 
@@ -65,6 +66,17 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     ]
     count = replace(op, dtype=int32)(*operands)
     return [conversion.convert(count, op.dtype)]
+
+
+@cure("stablehlo.reduce")
+def reduction_of_nothing(operation: Operation) -> Sequence[Value] | None:
+    """IREE forgets the init value where no dimension is folded."""
+    op = read_as(reduction.Reduce, operation)
+    if op is None or op.dimensions:
+        return None
+    x, init = operation.operands
+    spread = shape.broadcast_scalar(init, shape_of(x))
+    return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, x]).results)
 
 
 @cure("stablehlo.reduce")

@@ -9,6 +9,7 @@ from irax_compiler.mlir import Module, Operation
 from irax_compiler.passes.core import Pass, PassError, nested, register_pass
 from irax_compiler.passes.legalize import (
     arguments,
+    broadcasts,
     complexes,
     contraction,
     convolution,
@@ -24,6 +25,7 @@ from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
     "iree-cpu": [
+        broadcasts.broadcast_that_permutes,
         indexing.gather_beyond_the_array,
         indexing.empty_scatter,
         indexing.scatter_of_one_window,
@@ -31,6 +33,11 @@ CURES: dict[str, list[Cure]] = {
         sorting.sort_of_repeated_operands,
         sorting.sort_on_host,
         sorting.stable_sort,
+        convolution.empty_convolution,
+        convolution.narrow_convolution,
+        convolution.complex_convolution,
+        convolution.windows_that_stop_early,
+        convolution.backward_kernel,
         integers.add_of_booleans,
         integers.reverse_of_unsigned,
         floats.saturating_convert,
@@ -46,9 +53,8 @@ CURES: dict[str, list[Cure]] = {
         contraction.contraction_by_algorithm,
         contraction.narrow_contraction,
         contraction.contraction_of_booleans,
+        contraction.reduction_of_nothing,
         contraction.narrow_reduction,
-        convolution.windows_that_stop_early,
-        convolution.backward_kernel,
         complexes.pad_of_complex128,
         fusion.stride_to_nowhere,
         fusion.reshape_of_one_element,

@@ -1,0 +1,118 @@
+"""Random programs: IREE against the evaluator, reverse against forward mode, lanes against batches.
+
+`make fuzz` runs thousands. What fails is made small, and left in FOLDER as a `.mlir` file.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from tests.differential.programs import ROUNDED, random_arguments, random_program
+
+from irax_compiler import lowering, mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets import iree_cpu
+from irax_runtime.iree import cpu
+
+FOLDER = Path(".fuzz")
+EXAMPLES = int(os.environ.get("IRAX_FUZZ", "0"))
+"""How many programs of each kind; 0: few."""
+NUMBERS = st.floats(-2, 2, width=16)
+TOLERANCE = 1e-9
+Arrays = list[np.ndarray]
+
+
+def examples(few: int) -> Callable:
+    """Made small only in the long run: for programs that are compiled it takes minutes."""
+    phases = tuple(p for p in Phase if EXAMPLES or p not in (Phase.shrink, Phase.explain))
+    return settings(max_examples=EXAMPLES or few, print_blob=True, phases=phases)
+
+
+@contextmanager
+def kept(module: mlir.Module, name: str) -> Iterator[None]:
+    """Leaves the text of a module for which the block fails; the last one is the smallest."""
+    text = str(module)
+    try:
+        yield
+    except Exception:
+        FOLDER.mkdir(exist_ok=True)
+        (FOLDER / f"{name}.mlir").write_text(text)
+        raise
+
+
+def random_case(data: st.DataObject, most: int) -> tuple[mlir.Module, Arrays]:
+    module = random_program(data.draw, ROUNDED, NUMBERS, most)
+    return module, random_arguments(data.draw, module, NUMBERS)
+
+
+def drawn_like(data: st.DataObject, arrays: Arrays) -> Arrays:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    return [rng.uniform(-1, 1, a.shape) for a in arrays]
+
+
+def dot(xs: Arrays, ys: Arrays) -> float:
+    return sum(float(np.vdot(x, y)) for x, y in zip(xs, ys, strict=True))
+
+
+def size(xs: Arrays) -> float:
+    return sum(float(np.abs(x).sum()) for x in xs)
+
+
+def assert_close(found: Arrays, expected: Arrays) -> None:
+    for a, b in zip(found, expected, strict=True):
+        assert a.shape == b.shape
+        scale = np.abs(b[np.isfinite(b)]).max(initial=1)
+        np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * scale)
+
+
+@examples(60)
+@given(st.data())
+def test_reverse_mode_is_the_transpose_of_forward_mode(data: st.DataObject):
+    module, x = random_case(data, most=14)
+    with kept(module, "vjp"):
+        run_pipeline(module, "jvp{func=main},vjp{func=main},simplify,prune")
+        evaluator = Evaluator(module)
+        y = evaluator("main", x)
+        u, v = drawn_like(data, y), drawn_like(data, x)
+        tangents = evaluator("main.jvp", [*x, *v])[len(y) :]
+        cotangents = evaluator("main.vjp", [*x, *u])[len(y) :]
+        scale = 1 + size(tangents) + size(cotangents)
+        assert abs(dot(u, tangents) - dot(cotangents, v)) <= TOLERANCE * scale
+
+
+@examples(60)
+@given(st.data())
+def test_a_batch_is_its_lanes(data: st.DataObject):
+    module, x = random_case(data, most=14)
+    with kept(module, "batch"):
+        run_pipeline(module, "vjp{func=main},batch{func=main.vjp size=2},simplify,prune")
+        evaluator = Evaluator(module)
+        u = drawn_like(data, evaluator("main", x))
+        inputs = [*x, *u]
+        lanes = [inputs, drawn_like(data, inputs)]
+        found = evaluator("main.vjp.batch", [np.stack(pair) for pair in zip(*lanes, strict=True)])
+        for lane, arrays in enumerate(lanes):
+            assert_close([a[lane] for a in found], evaluator("main.vjp", arrays))
+
+
+@examples(8)
+@given(st.data())
+def test_iree_agrees_with_the_evaluator(data: st.DataObject):
+    module, x = random_case(data, most=10)
+    with kept(module, "iree"):
+        run_pipeline(module, "vjp{func=main},simplify,prune")
+        evaluator = Evaluator(module)
+        inputs = [*x, *drawn_like(data, evaluator("main", x))]
+        expected = evaluator("main.vjp", inputs)
+        lowered = lowering.lower(module, "main.vjp")
+        executable = cpu().load(iree_cpu.compile(mlir.bytecode(lowered)), "main.vjp")
+        before = [a.copy() for a in inputs]
+        found = executable([cpu().put(a) for a in inputs])
+        assert_close([a.numpy() for a in found], expected)
+        for a, b in zip(inputs, before, strict=True):
+            np.testing.assert_array_equal(a, b)
