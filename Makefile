@@ -3,6 +3,8 @@
 #   make demo     train a small network on handwritten digits
 #   make test     run the test suite
 #   make oracle   install JAX, so that `make test` compares with it too
+#   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
+#   make docs     write the tables in docs/ anew
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
 #   make bench    run the benchmarks beside JAX
@@ -15,7 +17,7 @@ JOBS ?= auto
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle lint format bench clean
+.PHONY: help demo test oracle fuzz docs lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -45,6 +47,18 @@ test: $(VENV)/installed-test
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 oracle: $(VENV)/installed-oracle
+
+# `make fuzz FUZZ=100 SEED=1` for fewer programs, and the same ones again.
+FUZZ ?= 1000
+SEED ?= $(shell date +%s)
+
+fuzz: $(VENV)/installed-test
+	@echo "Seed: $(SEED)"
+	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/differential \
+	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+
+docs: $(VENV)/installed-test
+	@$(BIN)/python -m tests.differential.ops_table
 
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .
