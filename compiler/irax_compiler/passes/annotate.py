@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Value, shape_of
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import read
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import Pass, register_pass, returned
@@ -63,6 +64,12 @@ def work(block: Block) -> float:
             assert isinstance(op, DotGeneral)
             lhs = shape_of(operation.operands[0])
             depth = prod(lhs[d] for d in op.dimensions.lhs_contracting)
+            total += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
+        elif operation.name == "stablehlo.convolution":
+            op = read(operation)
+            assert isinstance(op, Convolution)
+            kernel = shape_of(operation.operands[1])
+            depth = prod(kernel) / max(kernel[op.dimensions.rhs[0]], 1)
             total += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
         elif operation.name in ("stablehlo.reduce", "stablehlo.sort"):
             total += prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
