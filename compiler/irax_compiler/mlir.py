@@ -285,6 +285,12 @@ def unknown_location() -> Location:
     return UNKNOWN
 
 
+def current_location() -> Location:
+    """The location that operations are made at."""
+    location = ir.Location.current
+    return UNKNOWN if location is None else location
+
+
 def file_location(file: str, line: int, column: int = 0) -> Location:
     """The location of a line of the user's."""
     return ir.Location.file(file, line, column, CONTEXT)
@@ -457,8 +463,7 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
     wanted = [name]
     for function in wanted:
         for reference in references(there[function]):
-            if callee(reference) not in wanted:
-                wanted.append(callee(reference))
+            wanted += [n for n in named_functions(reference) if n not in wanted]
     names: dict[str, str] = {}
     taken = set(functions(target))
     for function in wanted:
@@ -473,7 +478,7 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
         copy.attributes["sym_name"] = string(names[function])
         copy.attributes["sym_visibility"] = string("private")
         for reference in references(copy):
-            set_callee(reference, names[callee(reference)])
+            rename_functions(reference, names)
     return names
 
 
@@ -483,12 +488,8 @@ def calls(function: Operation) -> list[Operation]:
 
 
 def references(function: Operation) -> list[Operation]:
-    """The operations in a function and its regions that name another function, in order."""
-    return _found(function, *_REFERENCES)
-
-
-_REFERENCES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
-"""Operations that name a function, and the attribute that does."""
+    """The operations in a function and its regions that name other functions, in order."""
+    return _found(function, "func.call", "stablehlo.composite")
 
 
 def _found(function: Operation, *names: str) -> list[Operation]:
@@ -503,15 +504,39 @@ def _found(function: Operation, *names: str) -> list[Operation]:
     return found
 
 
-def callee(reference: Operation) -> str:
-    """The name of the function that one of `references` names."""
-    attribute: Any = reference.attributes[_REFERENCES[reference.name]]
+def callee(call: Operation) -> str:
+    """The name of the function that a `func.call` calls."""
+    attribute: Any = call.attributes["callee"]
     return attribute.value
 
 
-def set_callee(reference: Operation, name: str) -> None:
-    """Makes one of `references` name another function."""
-    reference.attributes[_REFERENCES[reference.name]] = symbol(name)
+def named_functions(reference: Operation) -> list[str]:
+    """The names of the functions that one of `references` names."""
+    return [a.value for a in _symbols(reference).values()]
+
+
+def rename_functions(reference: Operation, names: Mapping[str, str]) -> None:
+    """Makes one of `references` name other functions."""
+    for (outer, inner), attribute in _symbols(reference).items():
+        new = symbol(names[attribute.value])
+        if inner:
+            entries: Any = reference.attributes[outer]
+            new = dictionary({e.name: new if e.name == inner else e.attr for e in entries})
+        reference.attributes[outer] = new
+
+
+def _symbols(reference: Operation) -> dict[tuple[str, str], Any]:
+    """The attributes that are names of functions, and those in dictionaries, by their names."""
+    found: dict[tuple[str, str], Any] = {}
+    for name in reference.attributes:
+        attribute: Any = reference.attributes[name]
+        if isinstance(attribute, ir.FlatSymbolRefAttr):
+            found[name, ""] = attribute
+        elif isinstance(attribute, ir.DictAttr):
+            for entry in attribute:
+                if isinstance(entry.attr, ir.FlatSymbolRefAttr):
+                    found[name, entry.name] = entry.attr
+    return found
 
 
 def is_argument(value: Value) -> bool:
@@ -529,6 +554,30 @@ def owner_name(argument: Value) -> str:
     """The name of the operation that a block argument's block is in: func.func, stablehlo.while."""
     block: Any = argument.owner
     return block.owner.operation.name
+
+
+def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
+    """Copies an operation to the insertion point, with its operands as `env` has them; values
+    that its regions capture from outside are replaced too.
+    """
+    copy = operation.clone()
+    for i, operand in enumerate(operation.operands):
+        copy.operands[i] = env[operand]
+    for region in copy.regions:
+        for block in region:
+            _replace_captured(block, env)
+    return list(copy.results)
+
+
+def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:
+    for inner in block.operations:
+        operation = inner.operation
+        for i, operand in enumerate(operation.operands):
+            if operand in env:
+                operation.operands[i] = env[operand]
+        for region in operation.regions:
+            for nested in region:
+                _replace_captured(nested, env)
 
 
 def captured(operation: Operation) -> list[Value]:

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator
+from irax_compiler.evaluate import Evaluator, inputs
 from irax_compiler.ops.core import Op, read
 
 Arrays = list[np.ndarray]
@@ -283,7 +283,8 @@ def rebuilt(module: mlir.Module, source: str, name: str) -> None:
     operations = [o.operation for o in mlir.body(old).operations]
     with mlir.InsertionPoint(mlir.body(new)), mlir.UNKNOWN:
         for operation in operations[:-1]:
-            results = read(operation).build([env[v] for v in operation.operands])
+            op = read(operation)
+            results = op.build([env[v] for v in inputs(op, operation)])
             env.update(zip(operation.results, results, strict=True))
     mlir.finish_function(new, [env[v] for v in operations[-1].operands])
 

@@ -6,6 +6,7 @@ others as modules; names are taken only out of `elementwise`, by families that i
 
 from irax_compiler.ops import (  # importing a family registers its ops
     bitwise,
+    branches,
     comparison,
     composite,
     computation,
@@ -18,6 +19,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     gather,
     loops,
     reduction,
+    scan,
     scatter,
     shape,
     sort,

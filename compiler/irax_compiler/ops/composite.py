@@ -36,8 +36,8 @@ class Composite(Call):
             return COMPOSED[kind.value].read(operation)
         types = tuple(r.type for r in operation.results)
         own = {name: operation.attributes[name] for name in operation.attributes}
-        del own["decomposition"]
-        return cls(mlir.callee(operation), types, tuple(own.items()))
+        decomposition: Any = own.pop("decomposition")
+        return cls(decomposition.value, types, tuple(own.items()))
 
 
 class ComposedOp(Op):
@@ -60,16 +60,20 @@ class ComposedOp(Op):
         types = [v.type for v in results]
         return tuple(mlir.emit("stablehlo.composite", operands, attributes, types).results)
 
+    def decomposition_name(self, types: tuple[Type, ...]) -> str:
+        """What the function that it is made of is called: another name for other parameters."""
+        settings = [f"{f.name}_{getattr(self, f.name)}" for f in fields(self)]  # pyright: ignore
+        shapes = [str(t).removeprefix("tensor<").removesuffix(">") for t in types]
+        return ".".join([self.name, *settings, *shapes]).replace("complex<", "c").replace(">", "")
+
     def _decomposition(self, types: tuple[Type, ...]) -> Operation:
         """The function of the open module that this is made of; made when first needed."""
         module = mlir.open_module()
-        settings = [f"{f.name}_{getattr(self, f.name)}" for f in fields(self)]  # pyright: ignore
-        shapes = [str(t).removeprefix("tensor<").removesuffix(">") for t in types]
-        name = ".".join([self.name, *settings, *shapes]).replace("complex<", "c").replace(">", "")
+        name = self.decomposition_name(types)
         there = mlir.functions(module)
         if name in there:
             return there[name]
-        function = mlir.new_function(module, name, types)
+        function = mlir.new_function(module, name, types, mlir.current_location())
         with mlir.InsertionPoint(mlir.body(function)):
             results = self.define(mlir.arguments(function))
         mlir.finish_function(function, results)

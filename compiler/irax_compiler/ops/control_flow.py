@@ -5,16 +5,26 @@ Their rules need the transformation that asks, because it must transform what th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value
-from irax_compiler.ops.core import Axis, Linear, Op, Tangent, Typed, register_class
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import (
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    Typed,
+    full,
+    register_class,
+    zeros_like,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,26 @@ class Transform(Protocol):
 
     def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:
         """The name of a function that is what `op` means for operands of some types."""
+        ...
+
+    def outline(self, operation: Operation) -> Sequence[str]:
+        """The names of functions that are an operation's regions: of all that the operation
+        captures, then the arguments of the region.
+        """
+        ...
+
+    def build_function(
+        self,
+        name: str,
+        types: Sequence[Type],
+        build: Callable[..., Sequence[Value]],
+    ) -> str:
+        """The name of a new private function, which `build` fills: arguments to results."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of lanes, of a pass that batches."""
         ...
 
     @property
@@ -228,3 +258,69 @@ def scatter(values: Sequence[Value], present: Sequence[bool]) -> list[Tangent]:
     """`values` at the places where `present` holds, None at the others."""
     remaining = iter(values)
     return [next(remaining) if p else None for p in present]
+
+
+# ---- what loops and branches share ---------------------------------------------------------------
+
+D = TypeVar("D")
+
+
+def fixed_point(
+    step: Callable[[tuple[bool, ...]], tuple[D, Sequence[bool]]], flags: tuple[bool, ...]
+) -> tuple[D, tuple[bool, ...]]:
+    """What `step` gives for the least flags, from those given, to which it adds none."""
+    while True:
+        found, after = step(flags)
+        joined = tuple(a or b for a, b in zip(flags, after, strict=True))
+        if joined == flags:
+            return found, flags
+        flags = joined
+
+
+def instantiated(
+    like: Sequence[Typed], tangents: Sequence[Tangent], wanted: Sequence[bool]
+) -> list[Value]:
+    """The wanted tangents (or cotangents): zeros of the type of `like` where there is none."""
+    return [
+        zeros_like(x) if t is None else t
+        for x, t, wants in zip(like, tangents, wanted, strict=True)
+        if wants
+    ]
+
+
+def batched_where(
+    values: Sequence[Value], axes: Sequence[Axis], size: int, wanted: Sequence[bool]
+) -> list[Value]:
+    """The values, with the mapped axis first where that is wanted, by repetition if need be."""
+    return [
+        shape.batched_at(x, axis, size, 0) if wants else x
+        for x, axis, wants in zip(values, axes, wanted, strict=True)
+    ]
+
+
+def residuals_of(function: Operation, num_results: int) -> list[int | Type]:
+    """Of what a function gives beyond its results: the argument that it is, by its number, or else
+    the type.
+    """
+    block = mlir.body(function)
+    numbers: dict[Value, int] = {
+        argument: number for number, argument in enumerate(block.arguments)
+    }
+    residuals = list(mlir.terminator(block).operands)[num_results:]
+    return [numbers[v] if v in numbers else v.type for v in residuals]
+
+
+def dependent_results(function: Operation, flags: Sequence[bool]) -> tuple[bool, ...]:
+    """Which results of a function depend on one of the arguments that `flags` marks."""
+    block = mlir.body(function)
+    found: set[Value] = {a for a, flag in zip(block.arguments, flags, strict=True) if flag}
+    *body, last = (view.operation for view in block.operations)
+    for operation in body:
+        if any(v in found for v in [*operation.operands, *mlir.captured(operation)]):
+            found.update(operation.results)
+    return tuple(v in found for v in last.operands)
+
+
+def zeros_of(type_: Any) -> Value:
+    """A constant zero of a tensor type."""
+    return full(tuple(type_.shape), 0, mlir.dtype_of_type(type_))

@@ -214,6 +214,10 @@ FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), 
 """A bool."""
 
 
+SYMBOL = AttributeCodec(mlir.symbol, lambda a: a.value)
+"""The name of a function of the module: `@name`."""
+
+
 def keyword(kind: str) -> AttributeCodec:
     """One of StableHLO's enumerations: "LT" in `#stablehlo<comparison_direction LT>`."""
     return AttributeCodec(

@@ -1,35 +1,67 @@
-"""Loops and branches: while, case and if, whose regions may use values from outside."""
+"""Loops: while. Its regions may use values from outside, which count as operands after its own.
+
+For a pass, both regions become functions of the captured values, then the carried ones. A loop that
+counts to a number known at compile time is a scan (see `scan`), and has reverse mode through it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from irax_compiler import evaluate, mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops.core import Op, from_operation, register_class
+from irax_compiler.mlir import InsertionPoint, Operation, Value, is_inexact
+from irax_compiler.ops import comparison, reduction, scan, shape
+from irax_compiler.ops.control_flow import (
+    StructuredOp,
+    Transform,
+    batched_where,
+    call_function,
+    fixed_point,
+    instantiated,
+    scatter,
+)
+from irax_compiler.ops.core import (
+    Axis,
+    Linear,
+    Tangent,
+    UnsupportedOp,
+    from_operation,
+    full,
+    register_class,
+)
 
 
-def _programs(operation: Operation) -> tuple[evaluate.Program, ...]:
-    captured = mlir.captured(operation)
-    return tuple(evaluate.Program.of(r.blocks[0], captured) for r in operation.regions)
+@dataclass(frozen=True, eq=False)
+class RegionOp(StructuredOp):
+    """An op whose regions use values from outside."""
 
-
-@dataclass(frozen=True)
-class _RegionOp(Op):
     num_results: ClassVar[int] = -1
     captures: ClassVar[bool] = True
-    programs: tuple[evaluate.Program, ...] = from_operation(_programs)
-    """Its regions, each a function of its block's arguments and all that the op captures."""
-    num_operands: int = from_operation(lambda operation: len(operation.operands))
+    operation: Operation = from_operation(lambda operation: operation)
+
+    @cached_property
+    def programs(self) -> tuple[evaluate.Program, ...]:
+        """Its regions, each a function of its block's arguments and all that the op captures."""
+        captured = mlir.captured(self.operation)
+        return tuple(evaluate.Program.of(r.blocks[0], captured) for r in self.operation.regions)
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Builds it anew, for other operands and captured values."""
+        there = evaluate.inputs(self, self.operation)
+        return mlir.clone(self.operation, dict(zip(there, operands, strict=True)))
+
+    @property
+    def num_operands(self) -> int:
+        return len(self.operation.operands)
 
 
 @register_class
-@dataclass(frozen=True)
-class While(_RegionOp):
+class While(RegionOp):
     """Carries values from step to step for as long as a condition on them holds."""
 
     name = "stablehlo.while"
@@ -41,35 +73,115 @@ class While(_RegionOp):
             carry = body.run([*carry, *captured], call)
         return carry
 
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        condition, body = transform.outline(self.operation)
+        carry, captured = primals[: self.num_operands], primals[self.num_operands :]
+        t_carry, t_captured = tangents[: self.num_operands], tangents[self.num_operands :]
+        constant = tuple(t is not None for t in t_captured)
 
-@register_class
-@dataclass(frozen=True)
-class Case(_RegionOp):
-    """The branch that an index names; the last one where there is no such branch."""
+        def step(flags: tuple[bool, ...]):
+            derived = transform.function(body, (*constant, *flags))
+            return derived, derived.results
 
-    name = "stablehlo.case"
+        derived, flags = fixed_point(step, tuple(t is not None for t in t_carry))
+        start = instantiated(carry, t_carry, flags)
+        active = [t for t in t_captured if t is not None]
+        functions = transform.functions
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
-        index, *captured = operands
-        last = len(self.programs) - 1
-        chosen = int(index) if 0 <= index <= last else last
-        return self.programs[chosen].run(captured, call)
+        def go_on(*state: Value) -> Sequence[Value]:
+            return call_function(functions, condition, [*captured, *state[: len(carry)]])
 
+        def advance(*state: Value) -> Sequence[Value]:
+            values, moving = state[: len(carry)], state[len(carry) :]
+            found = call_function(functions, derived.name, [*captured, *values, *active, *moving])
+            results, moved = found[: len(carry)], found[len(carry) :]
+            moved = scatter(moved, derived.results)
+            return [*results, *instantiated(results, moved, flags)]
 
-@register_class
-@dataclass(frozen=True)
-class If(_RegionOp):
-    """The first branch if a condition holds, the second if not."""
+        results = while_loop(go_on, advance, [*carry, *start])
+        return results[: len(carry)], scatter(results[len(carry) :], flags)
 
-    name = "stablehlo.if"
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        as_scan, operands = self._as_scan(transform, primals)
+        _, t_operands = self._as_scan(transform, tangents)
+        return as_scan.linearize_through(transform, operands, t_operands)
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
-        condition, *captured = operands
-        return self.programs[0 if condition else 1].run(captured, call)
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        as_scan, in_order = self._as_scan(transform, operands)
+        found = as_scan.transpose_through(transform, cotangents, in_order)
+        num_captured = len(operands) - self.num_operands
+        return [*found[num_captured:], *found[:num_captured]]
+
+    def _as_scan(self, transform: Transform, operands: Sequence[Any]) -> tuple[scan.Scan, list]:
+        """The same loop as a scan, and its operands; UnsupportedOp if its steps are not known."""
+        length = trip_count(self.operation)
+        if length is None:
+            raise UnsupportedOp(
+                f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
+                "it takes is known only when it runs; give the loop a bound (max_steps), or a "
+                "fixed number of steps"
+            )
+        _, body = transform.outline(self.operation)
+        carry, captured = operands[: self.num_operands], operands[self.num_operands :]
+        as_scan = scan.Scan(body, length, False, len(captured), len(carry))
+        return as_scan, [*captured, *carry]
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        condition, body = transform.outline(self.operation)
+        carry, captured = operands[: self.num_operands], operands[self.num_operands :]
+        carry_axes, constant = axes[: self.num_operands], tuple(axes[self.num_operands :])
+
+        def step(flags: tuple[bool, ...]):
+            places = tuple(0 if flag else None for flag in flags)
+            test = transform.function(condition, (*constant, *places))
+            derived = transform.function(body, (*constant, *places))
+            if test.results[0] is not None:  # each lane has its own number of steps
+                return (test, derived), (True,) * len(flags)
+            return (test, derived), tuple(axis is not None for axis in derived.results)
+
+        (test, derived), flags = fixed_point(step, tuple(a is not None for a in carry_axes))
+        size, functions = transform.size, transform.functions
+        start = batched_where(carry, carry_axes, size, flags)
+        by_lane = test.results[0] is not None
+
+        def lanes_on(state: Sequence[Value]) -> Value:
+            return call_function(functions, test.name, [*captured, *state])[0]
+
+        def go_on(*state: Value) -> Sequence[Value]:
+            running = lanes_on(state)
+            if by_lane:
+                false = full((), False, np.dtype(np.bool_))
+                running = reduction.Reduce("or", (0,))(running, false)
+            return [running]
+
+        def advance(*state: Value) -> Sequence[Value]:
+            found = call_function(functions, derived.name, [*captured, *state])
+            found = batched_where(found, derived.results, size, flags)
+            if not by_lane:
+                return found
+            running = lanes_on(state)  # a lane that has ended keeps what it has
+            return [
+                comparison.select(shape.BroadcastInDim(mlir.shape_of(new), (0,))(running), new, old)
+                for new, old in zip(found, state, strict=True)
+            ]
+
+        results = while_loop(go_on, advance, start)
+        return results, [0 if flag else None for flag in flags]
 
 
 def while_loop(
-    condition: Callable[..., Value],
+    condition: Callable[..., Value | Sequence[Value]],
     body: Callable[..., Sequence[Value]],
     carry: Sequence[Value],
 ) -> tuple[Value, ...]:
@@ -83,3 +195,54 @@ def while_loop(
             results = [results] if isinstance(results, Value) else list(results)
             mlir.emit("stablehlo.return", results, {}, [])
     return tuple(operation.results)
+
+
+# ---- loops that count ----------------------------------------------------------------------------
+
+
+def trip_count(operation: Operation) -> int | None:
+    """How many steps a `stablehlo.while` takes, if it counts from a constant by a constant to a
+    constant: `i < n`, and `i + k` where `i` is carried; None if not.
+    """
+    condition, body = (region.blocks[0] for region in operation.regions)
+    test = mlir.definition(mlir.terminator(condition).operands[0])
+    if test is None or test.name != "stablehlo.compare":
+        return None
+    left, right = test.operands
+    carried: list[Value] = list(condition.arguments)
+    if left not in carried:
+        return None
+    place = carried.index(left)
+    following = mlir.definition(mlir.terminator(body).operands[place])
+    if following is None or following.name != "stablehlo.add":
+        return None
+    counter, increment = following.operands
+    if counter != body.arguments[place]:
+        counter, increment = increment, counter
+    if counter != body.arguments[place]:
+        return None
+    direction = str(test.attributes["comparison_direction"])
+    start, limit = _number(operation.operands[place]), _limit(right, carried, operation)
+    by = _number(increment)
+    if start is None or limit is None or by is None or by <= 0:
+        return None
+    if "LE" in direction:
+        limit += 1
+    elif "LT" not in direction:
+        return None
+    return max(0, -((start - limit) // by))
+
+
+def _limit(x: Value, carried: list[Value], operation: Operation) -> int | None:
+    """A limit that is a constant, or carried through unchanged."""
+    if x not in carried:
+        return _number(x)
+    place = carried.index(x)
+    body = operation.regions[1].blocks[0]
+    unchanged = mlir.terminator(body).operands[place] == body.arguments[place]
+    return _number(operation.operands[place]) if unchanged else None
+
+
+def _number(x: Value) -> int | None:
+    value = None if mlir.is_argument(x) or is_inexact(x) else mlir.splat(x)
+    return None if value is None or value.ndim else int(value)

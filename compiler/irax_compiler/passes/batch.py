@@ -15,9 +15,9 @@ from irax_compiler.passes.core import (
     Deriver,
     Pass,
     PassError,
-    clone,
     find_function,
     in_context,
+    inputs,
     register_pass,
     returned,
     rule,
@@ -93,8 +93,7 @@ class BatchDeriver(Deriver):
             for a, axis in zip(arguments, pattern, strict=True)
         ]
         function = self.new_function(f"{name}.{self.suffix}", types, source.location)
-        inputs = mlir.arguments(function)
-        env = dict(zip(arguments, inputs, strict=True))
+        env = dict(zip(arguments, mlir.arguments(function), strict=True))
         axes: dict[Value, Axis] = dict(zip(arguments, pattern, strict=True))
         with InsertionPoint(mlir.body(function)):
             for operation in walk(mlir.body(source)):
@@ -128,19 +127,19 @@ class BatchDeriver(Deriver):
     def _batch(
         self, operation: Operation, env: dict[Value, Value], axes: dict[Value, Axis]
     ) -> None:
-        operands = list(operation.operands)
+        operands = inputs(operation)
         in_axes = [axes.get(v) for v in operands]
         if all(axis is None for axis in in_axes):
-            env.update(zip(operation.results, clone(operation, env), strict=True))
+            env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
             return
         op = rule(operation, "batch")
-        inputs = [env[v] for v in operands]
+        values = [env[v] for v in operands]
         try:
             with mlir.named("batch", operation.location):
                 if isinstance(op, StructuredOp):
-                    results, out_axes = op.batch_through(self, inputs, in_axes)
+                    results, out_axes = op.batch_through(self, values, in_axes)
                 else:
-                    results, out_axes = op.batch(self.size, inputs, in_axes)
+                    results, out_axes = op.batch(self.size, values, in_axes)
         except UnsupportedOp as error:
             raise in_context(error, operation) from None
         env.update(zip(operation.results, results, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -56,12 +56,15 @@ class Deriver:
     """
 
     suffix: ClassVar[str]
+    size: int = 1
+    """The number of lanes, of a pass that batches."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.functions = mlir.functions(module)
         self._derived: dict[tuple[str, Any], Derived] = {}
         self._definitions: dict[tuple[DefinedOp, Any], str] = {}
+        self._outlined: dict[Operation, Sequence[str]] = {}
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
         """The derived form of function `name` for a pattern of arguments; made when first asked."""
@@ -84,12 +87,48 @@ class Deriver:
         key = (op, types)
         if key not in self._definitions:
             name = op.name.partition(".")[2]
-            function = self.new_function(name, types, mlir.Location.current)
-            with mlir.InsertionPoint(mlir.body(function)):
-                results = op.define(mlir.arguments(function))
-            mlir.finish_function(function, results)
-            self._definitions[key] = mlir.function_name(function)
+            self._definitions[key] = self.build_function(
+                name, types, lambda *operands: op.define(operands)
+            )
         return self._definitions[key]
+
+    def outline(self, operation: Operation) -> Sequence[str]:
+        """The names of functions that are an operation's regions: of all that the operation
+        captures, then the arguments of the region.
+        """
+        if operation not in self._outlined:
+            captured = mlir.captured(operation)
+            kind = operation.name.partition(".")[2]
+            parts = {"while": ("cond", "body"), "if": ("true", "false")}.get(kind)
+            names = parts or [str(i) for i in range(len(operation.regions))]
+            self._outlined[operation] = [
+                self._outline_region(f"{kind}.{name}", captured, region.blocks[0], operation)
+                for name, region in zip(names, operation.regions, strict=True)
+            ]
+        return self._outlined[operation]
+
+    def _outline_region(
+        self, name: str, captured: Sequence[Value], block: Block, operation: Operation
+    ) -> str:
+        own = list(block.arguments)
+        types = [v.type for v in [*captured, *own]]
+        function = self.new_function(name, types, operation.location)
+        env = dict(zip([*captured, *own], mlir.arguments(function), strict=True))
+        with mlir.InsertionPoint(mlir.body(function)):
+            for inner in walk(block):
+                env.update(zip(inner.results, mlir.clone(inner, env), strict=True))
+        mlir.finish_function(function, [env[v] for v in mlir.terminator(block).operands])
+        return mlir.function_name(function)
+
+    def build_function(
+        self, name: str, types: Sequence[Any], build: Callable[..., Sequence[Value]]
+    ) -> str:
+        """The name of a new private function, which `build` fills: arguments to results."""
+        function = self.new_function(name, types, mlir.current_location())
+        with mlir.InsertionPoint(mlir.body(function)):
+            results = build(*mlir.arguments(function))
+        mlir.finish_function(function, results)
+        return mlir.function_name(function)
 
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
         """An empty private function with a name not taken yet."""
@@ -108,6 +147,16 @@ def walk(block: Block) -> Iterator[Operation]:
     yield from operations[:-1]
 
 
+CAPTURING = {"stablehlo.case", "stablehlo.if", "stablehlo.while"}
+"""Operations that read what their regions capture, besides their operands."""
+
+
+def inputs(operation: Operation) -> list[Value]:
+    """The values that an operation reads."""
+    operands = list(operation.operands)
+    return [*operands, *mlir.captured(operation)] if operation.name in CAPTURING else operands
+
+
 def nested(operation: Operation) -> Iterator[Operation]:
     """The operations inside an operation, in order, each before those inside it."""
     for region in operation.regions:
@@ -121,30 +170,6 @@ def nested(operation: Operation) -> Iterator[Operation]:
 def returned(function: Operation) -> list[Value]:
     """The values a function returns."""
     return list(mlir.terminator(mlir.body(function)).operands)
-
-
-def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
-    """Copies an operation to the insertion point, with its operands as `env` has them; values
-    that its regions capture from outside are replaced too.
-    """
-    copy = operation.clone()
-    for i, operand in enumerate(operation.operands):
-        copy.operands[i] = env[operand]
-    for region in copy.regions:
-        for block in region:
-            _replace_captured(block, env)
-    return list(copy.results)
-
-
-def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:
-    for inner in block.operations:
-        operation = inner.operation
-        for i, operand in enumerate(operation.operands):
-            if operand in env:
-                operation.operands[i] = env[operand]
-        for region in operation.regions:
-            for nested in region:
-                _replace_captured(nested, env)
 
 
 def rule(operation: Operation, kind: str) -> Op:

@@ -14,9 +14,9 @@ from irax_compiler.passes.core import (
     Deriver,
     Pass,
     PassError,
-    clone,
     find_function,
     in_context,
+    inputs,
     register_pass,
     returned,
     rule,
@@ -118,9 +118,9 @@ def differentiate(
     types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
     function = transform.new_function(name, types, source.location)
     block = mlir.body(function)
-    inputs = mlir.arguments(function)
-    primals = dict(zip(arguments, inputs, strict=False))
-    tangent_inputs = iter(inputs[len(arguments) :])
+    given = mlir.arguments(function)
+    primals = dict(zip(arguments, given, strict=False))
+    tangent_inputs = iter(given[len(arguments) :])
     tangents = {
         a: next(tangent_inputs) for a, is_active in zip(arguments, active, strict=True) if is_active
     }
@@ -138,30 +138,30 @@ def _differentiate(
     tangents: dict[Value, Value],
     split: bool,
 ) -> None:
-    operands = list(operation.operands)
+    operands = inputs(operation)
     results = list(operation.results)
     active = [tangents.get(v) for v in operands]
     if not any(t is not None for t in active):
-        primals.update(zip(results, clone(operation, primals), strict=True))
+        primals.update(zip(results, mlir.clone(operation, primals), strict=True))
         return
     op = rule(operation, "jvp")
-    inputs = [primals[v] for v in operands]
+    values = [primals[v] for v in operands]
     marked = mlir.named("jvp", operation.location)
     try:
         if isinstance(op, StructuredOp):
             with marked:
                 through = op.linearize_through if split else op.jvp_through
-                outputs, out_tangents = through(transform, inputs, active)
+                outputs, out_tangents = through(transform, values, active)
         elif not any(is_inexact(r) for r in results):
-            outputs: Sequence[Value] = clone(operation, primals)
+            outputs: Sequence[Value] = mlir.clone(operation, primals)
             out_tangents: Sequence[Tangent] = [None] * len(results)
         else:
             with marked:
-                both = op.jvp_with_results(inputs, active)
+                both = op.jvp_with_results(values, active)
             if both is None:
-                outputs = clone(operation, primals)
+                outputs = mlir.clone(operation, primals)
                 with marked:
-                    out_tangents = op.jvp(inputs, active, outputs)
+                    out_tangents = op.jvp(values, active, outputs)
             else:
                 outputs, out_tangents = both
     except UnsupportedOp as error:

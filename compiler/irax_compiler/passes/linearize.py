@@ -14,7 +14,14 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow import Linearized
 from irax_compiler.ops.core import Tangent
-from irax_compiler.passes.core import Deriver, Pass, clone, find_function, register_pass, walk
+from irax_compiler.passes.core import (
+    Deriver,
+    Pass,
+    find_function,
+    inputs,
+    register_pass,
+    walk,
+)
 from irax_compiler.passes.jvp import (
     active_pattern,
     differentiable_results,
@@ -79,25 +86,25 @@ class LinearizeDeriver(Deriver):
         tangents: Sequence[Tangent],
     ) -> Linearized:
         block = mlir.body(joint)
-        inputs = mlir.arguments(joint)
-        primal_inputs, tangent_inputs = inputs[:num_primals], inputs[num_primals:]
+        given = mlir.arguments(joint)
+        primal_inputs, tangent_inputs = given[:num_primals], given[num_primals:]
         depends: set[Value] = set(tangent_inputs)
         forward_operations, linear_operations = [], []
         for operation in walk(block):
-            if any(v in depends for v in operation.operands):
+            if any(v in depends for v in inputs(operation)):
                 depends.update(operation.results)
                 linear_operations.append(operation)
             else:
                 forward_operations.append(operation)
         outputs = [t for t in tangents if t is not None]
-        needed = [v for operation in linear_operations for v in operation.operands]
+        needed = [v for operation in linear_operations for v in inputs(operation)]
         residuals = Residuals([v for v in [*needed, *outputs] if v not in depends])
 
         forward = self.new_function(f"{name}.fwd", [v.type for v in primal_inputs], joint.location)
         env = dict(zip(primal_inputs, mlir.arguments(forward), strict=True))
         with InsertionPoint(mlir.body(forward)):
             for operation in forward_operations:
-                env.update(zip(operation.results, clone(operation, env), strict=True))
+                env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         saved = residuals.saved
         mlir.finish_function(forward, [env[v] for v in [*results, *saved]])
         mlir.remove_dead_operations(mlir.body(forward))
@@ -107,7 +114,7 @@ class LinearizeDeriver(Deriver):
         env = dict(zip(linear_inputs, mlir.arguments(linear), strict=True))
         with InsertionPoint(mlir.body(linear)):
             for operation in [*residuals.recomputed, *linear_operations]:
-                env.update(zip(operation.results, clone(operation, env), strict=True))
+                env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         mlir.finish_function(linear, [env[v] for v in outputs])
         return Linearized(
             mlir.function_name(forward),

@@ -16,9 +16,9 @@ from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
-    clone,
     find_function,
     in_context,
+    inputs,
     register_pass,
     returned,
     rule,
@@ -70,20 +70,20 @@ class TransposeDeriver(Deriver):
         function = self.new_function(
             transposed, [v.type for v in [*known, *given]], source.location
         )
-        inputs = mlir.arguments(function)
-        env = dict(zip(known, inputs, strict=False))
+        received = mlir.arguments(function)
+        env = dict(zip(known, received, strict=False))
         cotangents: dict[Value, Value] = {}
         unknown = {a for a, is_linear in zip(arguments, linear, strict=True) if is_linear}
         with InsertionPoint(mlir.body(function)), mlir.named("transpose", source.location):
-            for value, ct in zip(given, inputs[len(known) :], strict=True):
+            for value, ct in zip(given, received[len(known) :], strict=True):
                 accumulate(cotangents, value, ct)
             pending = []
             for operation in walk(mlir.body(source)):
-                if any(v in unknown for v in operation.operands):
+                if any(v in unknown for v in inputs(operation)):
                     unknown.update(operation.results)
                     pending.append(operation)
                 else:
-                    env.update(zip(operation.results, clone(operation, env), strict=True))
+                    env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
             for operation in reversed(pending):
                 self._transpose(operation, env, unknown, cotangents)
             wanted = [a for a, is_linear in zip(arguments, linear, strict=True) if is_linear]
@@ -112,7 +112,7 @@ class TransposeDeriver(Deriver):
         if not any(ct is not None for ct in given):
             return
         op = rule(operation, "transpose")
-        values = list(operation.operands)
+        values = inputs(operation)
         operands = [Linear(v.type) if v in unknown else env[v] for v in values]
         try:
             with mlir.named("transpose", operation.location):
