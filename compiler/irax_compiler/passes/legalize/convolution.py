@@ -50,7 +50,7 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     op = read_as(Convolution, operation)
     if op is None or op.dtype.kind != "c":
         return None
-    part = replace(op, dtype=np.zeros((), op.dtype).real.dtype)
+    part = replace(op, dtype=np.dtype(f"f{op.dtype.itemsize // 2}"))
     (x, i_x), (y, i_y) = (
         [mlir.emit(f"stablehlo.{name}", [v]).results[0] for name in ("real", "imag")]
         for v in operation.operands

@@ -43,7 +43,8 @@ def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
     out, window = _extents(op, operation)
     if out and (math.prod(out) >= math.prod(window) or math.prod(out) > MOST_PRODUCTS):
         return None
-    return [_product_for_each_place(op, *operation.operands, out, window)]
+    x, y = operation.operands
+    return [_product_for_each_place(op, x, y, out, window)]
 
 
 @cure("stablehlo.convolution")
@@ -54,15 +55,15 @@ def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     op = read_as(Convolution, operation)
     if op is None:
         return None
-    x, y = map(shape_of, operation.operands)
-    features, outputs = x[op.dimensions.lhs[1]], y[op.dimensions.rhs[0]]
+    x, y = operation.operands
+    features, outputs = shape_of(x)[op.dimensions.lhs[1]], shape_of(y)[op.dimensions.rhs[0]]
     out, window = _extents(op, operation)
     groups = op.feature_group_count * op.batch_group_count
     alone = features == outputs == op.feature_group_count
     worth_it = len(out) == 1 and features >= MANY_FEATURES if groups == 1 else not alone
     if not worth_it or math.prod(window) > MOST_PRODUCTS:
         return None
-    return [_product_for_each_element(op, *operation.operands, out, window)]
+    return [_product_for_each_element(op, x, y, out, window)]
 
 
 @cure("stablehlo.convolution")
