@@ -14,6 +14,13 @@ from irax.lax.control import clamp as clamp
 from irax.lax.control import cond as cond
 from irax.lax.control import select as select
 from irax.lax.control import select_n as select_n
+from irax.lax.convolution import ConvDimensionNumbers as ConvDimensionNumbers
+from irax.lax.convolution import conv as conv
+from irax.lax.convolution import conv_dimension_numbers as conv_dimension_numbers
+from irax.lax.convolution import conv_general_dilated as conv_general_dilated
+from irax.lax.convolution import conv_transpose as conv_transpose
+from irax.lax.convolution import conv_with_general_padding as conv_with_general_padding
+from irax.lax.convolution import padtype_to_pads as padtype_to_pads
 from irax.lax.elementwise import RoundingMethod as RoundingMethod
 from irax.lax.elementwise import abs as abs
 from irax.lax.elementwise import acos as acos
@@ -86,6 +93,8 @@ from irax.lax.gathering import scatter_add as scatter_add
 from irax.lax.gathering import scatter_max as scatter_max
 from irax.lax.gathering import scatter_min as scatter_min
 from irax.lax.gathering import scatter_mul as scatter_mul
+from irax.lax.patches import conv_general_dilated_local as conv_general_dilated_local
+from irax.lax.patches import conv_general_dilated_patches as conv_general_dilated_patches
 from irax.lax.reductions import argmax as argmax
 from irax.lax.reductions import argmin as argmin
 from irax.lax.reductions import cummax as cummax

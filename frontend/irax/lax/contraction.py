@@ -46,7 +46,8 @@ DotDimensionNumbers = tuple[
 """((lhs contracting, rhs contracting), (lhs batching, rhs batching))."""
 
 
-def _precision(what: str, precision: PrecisionLike) -> tuple[str, str] | None:
+def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | None:
+    """The precision of both operands by name, or None where none is asked for."""
     pair = precision if isinstance(precision, tuple | list) else (precision, precision)
     try:
         left, right = (p if isinstance(p, Precision) else _BY_NAME[p] for p in pair)
@@ -109,7 +110,7 @@ def dot_general(
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)
     dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
-    op = ops.DotGeneral(dims, dtype, _precision(what, precision), None)
+    op = ops.DotGeneral(dims, dtype, precision_pair(what, precision), None)
     return bind(op, x, y, weak_type=weak)
 
 

@@ -27,6 +27,8 @@ from irax.numpy.contraction import trace as trace
 from irax.numpy.contraction import vdot as vdot
 from irax.numpy.contraction import vecdot as vecdot
 from irax.numpy.contraction import vecmat as vecmat
+from irax.numpy.convolution import convolve as convolve
+from irax.numpy.convolution import correlate as correlate
 from irax.numpy.creation import arange as arange
 from irax.numpy.creation import array as array
 from irax.numpy.creation import asarray as asarray

@@ -13,6 +13,7 @@ from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.convolution import Convolution, dilated
 from irax_compiler.ops.core import full_like
 from irax_compiler.passes.legalize.cure import cure, read_as
+from irax_compiler.passes.legalize.fusion import comes_from
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -97,6 +98,21 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     if backwards:
         y = apart(shape.Reverse(backwards)(y))
     return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
+
+
+@cure("stablehlo.convolution")
+def convolution_of_reverse(operation: Operation) -> Sequence[Value] | None:
+    """A reverse of either operand IREE cannot always fuse into the convolution."""
+    op = read_as(Convolution, operation)
+    reversed_ = [comes_from(x, _is_reverse) for x in operation.operands]
+    if op is None or not any(reversed_):
+        return None
+    pairs = zip(operation.operands, reversed_, strict=True)
+    return [op(*(apart(x) if flag else x for x, flag in pairs))]
+
+
+def _is_reverse(operation: Operation) -> bool:
+    return operation.name == "stablehlo.reverse"
 
 
 def apart(x: Value) -> Value:

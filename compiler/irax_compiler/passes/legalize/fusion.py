@@ -53,7 +53,7 @@ def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
 @cure("stablehlo.reverse", "stablehlo.gather")
 def read_of_slice(operation: Operation) -> Sequence[Value] | None:
     """A slice that leaves elements out of a row cannot be fused into a reverse or a gather."""
-    return _apart(operation) if _comes_from(operation.operands[0], _skips) else None
+    return _apart(operation) if comes_from(operation.operands[0], _skips) else None
 
 
 @cure("stablehlo.pad")
@@ -62,7 +62,7 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
     that does, or that takes elements away, it cannot fuse with the update that it pads.
     """
     kinds = (*UPDATES, "stablehlo.pad")
-    found = _comes_from(operation.operands[0], lambda source: source.name in kinds)
+    found = comes_from(operation.operands[0], lambda source: source.name in kinds)
     return _apart(operation) if found else None
 
 
@@ -72,11 +72,11 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
     cannot be fused into an update.
     """
     written = range(len(operation.results))
-    parts = [i for i in written if _comes_from(operation.operands[i], _skips_or_pads)]
+    parts = [i for i in written if comes_from(operation.operands[i], _skips_or_pads)]
     return _apart(operation, parts) if parts else None
 
 
-def _comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
+def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
     """Whether a value is elementwise computed from the result of an operation of some kind."""
     pending, seen = [x], set[Value]()
     while pending:

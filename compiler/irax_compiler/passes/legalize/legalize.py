@@ -39,6 +39,7 @@ CURES: dict[str, list[Cure]] = {
         convolution.complex_convolution,
         convolution.windows_that_stop_early,
         convolution.backward_kernel,
+        convolution.convolution_of_reverse,
         convolution_forms.convolution_to_few_places,
         convolution_forms.convolution_by_elements,
         convolution_forms.convolution_of_another_layout,
