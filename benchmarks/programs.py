@@ -64,6 +64,50 @@ def _digits_arguments(batch: int) -> tuple[Any, ...]:
     return params, _array(batch, 64), labels
 
 
+def _cnn(lib: Any, jnp: Any) -> Callable[..., Any]:
+    """Two convolutions with strides and a dense layer, for images [batch, rows, columns, 1]."""
+    numbers = ("NHWC", "HWIO", "NHWC")
+
+    def logits(params: Any, images: Any) -> Any:
+        x = images
+        for kernel in params["kernels"]:
+            x = lib.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=numbers)
+            x = lib.nn.relu(x)
+        return x.reshape(x.shape[0], -1) @ params["dense"]
+
+    return logits
+
+
+def _cnn_step(lib: Any, jnp: Any) -> Callable[..., Any]:
+    logits = _cnn(lib, jnp)
+
+    def loss(params: Any, images: Any, labels: Any) -> Any:
+        chosen = lib.nn.log_softmax(logits(params, images)) * lib.nn.one_hot(labels, 10)
+        return -jnp.mean(jnp.sum(chosen, axis=1))
+
+    def step(params: Any, images: Any, labels: Any) -> Any:
+        grads = lib.grad(loss)(params, images, labels)
+        return lib.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads)
+
+    return step
+
+
+def _cnn_arguments(batch: int) -> tuple[Any, ...]:
+    params = {
+        "kernels": [_array(3, 3, 1, 16) / 3, _array(3, 3, 16, 32, seed=1) / 12],
+        "dense": _array(7 * 7 * 32, 10, seed=2) / 40,
+    }
+    return params, _array(batch, 28, 28, 1, seed=3)
+
+
+def _conv(*numbers: str) -> Callable[[Any, Any], Callable[..., Any]]:
+    return lambda lib, jnp: (
+        lambda x, kernel: lib.lax.conv_general_dilated(
+            x, kernel, (1, 1), "SAME", dimension_numbers=numbers
+        )
+    )
+
+
 PROGRAMS = [
     Program("add 16", lambda lib, jnp: lambda x: x + 1.0, (_array(16),)),
     Program("selu 1e6", _selu, (_array(1_000_000),)),
@@ -77,4 +121,20 @@ PROGRAMS = [
     Program("matmul 1024", _matmul, (_array(1024, 1024), _array(1024, 1024, seed=1))),
     Program("digits step, batch 32", _digits_step, _digits_arguments(32)),
     Program("digits step, batch 512", _digits_step, _digits_arguments(512)),
+    Program(
+        "conv NHWC 8x56x56x64",
+        _conv("NHWC", "HWIO", "NHWC"),
+        (_array(8, 56, 56, 64), _array(3, 3, 64, 64, seed=1)),
+    ),
+    Program(
+        "conv NCHW 8x64x56x56",
+        _conv("NCHW", "OIHW", "NCHW"),
+        (_array(8, 64, 56, 56), _array(64, 64, 3, 3, seed=1)),
+    ),
+    Program("CNN, batch 64", _cnn, _cnn_arguments(64)),
+    Program(
+        "CNN step, batch 64",
+        _cnn_step,
+        (*_cnn_arguments(64), (np.arange(64) % 10).astype(np.int32)),
+    ),
 ]
