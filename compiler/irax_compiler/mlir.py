@@ -396,7 +396,7 @@ def new_function(
 
 def declare_function(
     module: Module, name: str, inputs: Sequence[Type], results: Sequence[Type]
-) -> None:
+) -> Operation:
     """A private function without a body, which the program gets from elsewhere, at the current
     location.
     """
@@ -406,7 +406,13 @@ def declare_function(
         "sym_visibility": string("private"),
     }
     with ir.InsertionPoint(module.body):
-        _create("func.func", attributes=attributes, regions=1)
+        return _create("func.func", attributes=attributes, regions=1)
+
+
+def result_types(function: Operation) -> list[Type]:
+    """The types of a function's results."""
+    attribute: Any = function.attributes["function_type"]
+    return list(attribute.value.results)
 
 
 def make_public(function: Operation) -> None:

@@ -24,14 +24,22 @@ from irax.backend import devices as devices
 from irax.backend import local_device_count as local_device_count
 from irax.backend import local_devices as local_devices
 from irax.batching import vmap as vmap
+from irax.checkpointing import checkpoint as checkpoint
+from irax.checkpointing import checkpoint_policies as checkpoint_policies
+from irax.checkpointing import remat as remat
 from irax.config import config as config
 from irax.config import debug_nans as debug_nans
 from irax.config import disable_jit as disable_jit
 from irax.config import enable_x64 as enable_x64
+from irax.custom_rules import closure_convert as closure_convert
+from irax.custom_rules import custom_gradient as custom_gradient
+from irax.custom_rules import custom_jvp as custom_jvp
+from irax.custom_rules import custom_vjp as custom_vjp
 from irax.ir import make_ir as make_ir
 from irax.jit import block_until_ready as block_until_ready
 from irax.jit import eval_shape as eval_shape
 from irax.jit import jit as jit
+from irax.transposition import linear_transpose as linear_transpose
 from irax.tree_util import tree_flatten as tree_flatten
 from irax.tree_util import tree_leaves as tree_leaves
 from irax.tree_util import tree_map as tree_map
@@ -40,9 +48,23 @@ from irax.tree_util import tree_structure as tree_structure
 from irax.tree_util import tree_unflatten as tree_unflatten
 
 if TYPE_CHECKING:
-    from irax import dtypes, errors, ir, lax, nn, numpy, ops, random, test_util, tree, tree_util
+    from irax import (
+        ad_checkpoint,
+        dtypes,
+        errors,
+        ir,
+        lax,
+        nn,
+        numpy,
+        ops,
+        random,
+        test_util,
+        tree,
+        tree_util,
+    )
 
 _MODULES = {
+    "ad_checkpoint",
     "dtypes",
     "errors",
     "ir",

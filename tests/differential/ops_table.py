@@ -11,7 +11,6 @@ from pathlib import Path
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
 from irax_compiler import mlir
-from irax_compiler.ops.core import registered_names
 from irax_compiler.passes.legalize.legalize import CURES
 
 PATH = Path(__file__).parents[2] / "docs" / "ops.md"
@@ -32,9 +31,10 @@ evaluator and on IREE's CPU target.
 | op | jvp | transpose | dtypes | cures |
 |----|-----|-----------|--------|-------|
 """
-LOOPS = """
-`stablehlo.while`, `stablehlo.case` and `stablehlo.if` are evaluated and compiled; they have no
-derivative and no batched form yet. An operation that is not in the table is refused by its name.
+TAIL = """
+Names that begin with `irax.` are composites (`stablehlo.composite`), which other tools run by what
+they are made of. A `stablehlo.while` has reverse mode if it counts to a constant. An operation that
+is not in the table is refused by its name.
 """
 
 
@@ -44,8 +44,8 @@ def table() -> str:
     for case in CASES:
         for name in set(case.op_names):
             cases.setdefault(name, []).append(case)
-    rows = (row(name, cases[name]) for name in registered_names() if name in cases)
-    return HEAD + "\n".join(rows) + "\n" + LOOPS
+    rows = (row(name, cases[name]) for name in sorted(cases))
+    return HEAD + "\n".join(rows) + "\n" + TAIL
 
 
 def row(name: str, cases: list[Case]) -> str:

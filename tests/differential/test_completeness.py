@@ -4,10 +4,14 @@ import pytest
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
 import irax_compiler.ops  # noqa: F401  (registers the ops)
+from irax_compiler.ops.composite import COMPOSED
 from irax_compiler.ops.control_flow import StructuredOp
 from irax_compiler.ops.core import Op, registered_names
+from irax_compiler.ops.custom_rules import RuledOp
 
-NAMES = registered_names()
+# Calls of functions with rules of their own are tested in tests/frontend.
+OWN = {name for name, cls in COMPOSED.items() if not issubclass(cls, RuledOp)}
+NAMES = sorted({*registered_names(), *OWN})
 RULES = {
     Op: ("evaluate", "jvp", "batch"),
     StructuredOp: (

@@ -5,19 +5,23 @@ others as modules; names are taken only out of `elementwise`, by families that i
 """
 
 from irax_compiler.ops import (  # importing a family registers its ops
+    barrier,
     bitwise,
     branches,
+    checkpoint,
     comparison,
     composite,
     computation,
     control_flow,
     conversion,
     convolution,
+    custom_rules,
     dot,
     dynamic,
     elementwise,
     gather,
     loops,
+    marks,
     reduction,
     scan,
     scatter,

@@ -36,8 +36,8 @@ class Composite(Call):
             return COMPOSED[kind.value].read(operation)
         types = tuple(r.type for r in operation.results)
         own = {name: operation.attributes[name] for name in operation.attributes}
-        decomposition: Any = own.pop("decomposition")
-        return cls(decomposition.value, types, tuple(own.items()))
+        del own["decomposition"]
+        return cls(decomposition_of(operation), types, tuple(own.items()))
 
 
 class ComposedOp(Op):
@@ -56,8 +56,7 @@ class ComposedOp(Op):
             "composite_attributes": mlir.dictionary(self.attributes()),
             "decomposition": mlir.symbol(mlir.function_name(decomposition)),
         }
-        results = mlir.terminator(mlir.body(decomposition)).operands
-        types = [v.type for v in results]
+        types = mlir.result_types(decomposition)
         return tuple(mlir.emit("stablehlo.composite", operands, attributes, types).results)
 
     def decomposition_name(self, types: tuple[Type, ...]) -> str:
@@ -81,13 +80,23 @@ class ComposedOp(Op):
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
-        given: Any = operation.attributes["composite_attributes"]
+        there = operation.attributes
+        given: Any = there.get("composite_attributes", {})
         values = {}
         for f in fields(cls):  # pyright: ignore[reportArgumentType]
+            if "operation" in f.metadata:
+                values[f.name] = f.metadata["operation"](operation)
+                continue
             codec: core.AttributeCodec = f.metadata["codec"]
             key = codec.name or f.name
             values[f.name] = codec.decode(given[key]) if key in given else codec.default
         return cls(**values)
+
+
+def decomposition_of(operation: Operation) -> str:
+    """The name of the function that a composite is made of."""
+    decomposition: Any = operation.attributes["decomposition"]
+    return decomposition.value
 
 
 COMPOSED: dict[str, type[ComposedOp]] = {}

@@ -74,6 +74,20 @@ class Transform(Protocol):
         """The name of a new private function, which `build` fills: arguments to results."""
         ...
 
+    def declare_function(self, name: str, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        """The name of a new private function without a body."""
+        ...
+
+    def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
+        """Names for functions to come, the same for the same key; and whether they are new."""
+        ...
+
+    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
+        """Function `name`, of primals and tangents to results and their tangents, in two: what
+        does not depend on tangents, and what does. Of the pass that linearizes.
+        """
+        ...
+
     @property
     def size(self) -> int:
         """The number of lanes, of a pass that batches."""
@@ -250,8 +264,23 @@ def call_function(
 ) -> Sequence[Value]:
     """Emits a call of one of a module's functions."""
     function = functions[name]
-    types = tuple(v.type for v in mlir.terminator(mlir.body(function)).operands)
-    return Call(name, types).build(operands)
+    return Call(name, tuple(mlir.result_types(function))).build(operands)
+
+
+def adapted(
+    module: mlir.Module, name: str, types: Sequence[Type], order: Sequence[int], new_name: str
+) -> str:
+    """The name, `new_name` if it is free, of a new function of arguments of some types, which calls
+    function `name` with those of them that `order` gives.
+    """
+    unique = mlir.unique_name(module, new_name)
+    function = mlir.new_function(module, unique, types, mlir.current_location())
+    arguments = mlir.arguments(function)
+    with mlir.InsertionPoint(mlir.body(function)):
+        operands = [arguments[i] for i in order]
+        results = call_function(mlir.functions(module), name, operands)
+    mlir.finish_function(function, results)
+    return mlir.function_name(function)
 
 
 def scatter(values: Sequence[Value], present: Sequence[bool]) -> list[Tangent]:
@@ -307,7 +336,11 @@ def residuals_of(function: Operation, num_results: int) -> list[int | Type]:
         argument: number for number, argument in enumerate(block.arguments)
     }
     residuals = list(mlir.terminator(block).operands)[num_results:]
-    return [numbers[v] if v in numbers else v.type for v in residuals]
+    found: list[int | Type] = []
+    for value in residuals:
+        number = numbers.get(value)
+        found.append(value.type if number is None else number)
+    return found
 
 
 def dependent_results(function: Operation, flags: Sequence[bool]) -> tuple[bool, ...]:

@@ -214,6 +214,12 @@ FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), 
 """A bool."""
 
 
+STRING = AttributeCodec(mlir.string, lambda a: a.value)
+"""A string."""
+STRINGS = AttributeCodec(
+    lambda v: mlir.array([mlir.string(text) for text in v]), lambda a: tuple(s.value for s in a)
+)
+"""A tuple of strings."""
 SYMBOL = AttributeCodec(mlir.symbol, lambda a: a.value)
 """The name of a function of the module: `@name`."""
 

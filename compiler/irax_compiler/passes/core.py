@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.control_flow import DefinedOp, Derived
+from irax_compiler.ops.control_flow import DefinedOp, Derived, Linearized
 from irax_compiler.ops.core import Op, UnsupportedOp, read
 
 
@@ -65,6 +65,7 @@ class Deriver:
         self._derived: dict[tuple[str, Any], Derived] = {}
         self._definitions: dict[tuple[DefinedOp, Any], str] = {}
         self._outlined: dict[Operation, Sequence[str]] = {}
+        self._reserved: dict[Any, Sequence[str]] = {}
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
         """The derived form of function `name` for a pattern of arguments; made when first asked."""
@@ -130,15 +131,43 @@ class Deriver:
         mlir.finish_function(function, results)
         return mlir.function_name(function)
 
+    def declare_function(self, name: str, inputs: Sequence[Any], results: Sequence[Any]) -> str:
+        """The name of a new private function without a body."""
+        unique = self._unique(name)
+        self.functions[unique] = mlir.declare_function(self.module, unique, inputs, results)
+        return unique
+
+    def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
+        """Names for functions to come, the same for the same key; and whether they are new."""
+        is_new = key not in self._reserved
+        if is_new:
+            taken = [n for others in self._reserved.values() for n in others]
+            self._reserved[key] = [
+                self._unique(f"{name}_{len(taken)}" if name in taken else name) for name in names
+            ]
+        return self._reserved[key], is_new
+
+    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
+        """Function `name`, of primals and tangents to results and their tangents, in two."""
+        raise NotImplementedError
+
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
         """An empty private function with a name not taken yet."""
-        unique, count = name, 0
-        while unique in self.functions:
-            count += 1
-            unique = f"{name}_{count}"
+        unique = self._unique(name)
         function = mlir.new_function(self.module, unique, inputs, location)
         self.functions[unique] = function
         return function
+
+    def _unique(self, name: str) -> str:
+        """The name, if it is free, or was reserved for a function that is still to come."""
+        taken = {n for names in self._reserved.values() for n in names}
+        if name in taken and name not in self.functions:
+            return name
+        unique, count = name, 0
+        while unique in self.functions or unique in taken:
+            count += 1
+            unique = f"{name}_{count}"
+        return unique
 
 
 def walk(block: Block) -> Iterator[Operation]:
@@ -183,4 +212,4 @@ def rule(operation: Operation, kind: str) -> Op:
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
     """The error, with the location of the operation it arose at."""
     text = str(error)
-    return error if " at " in text else UnsupportedOp(f"{text} (at {operation.location})")
+    return error if " at " in text else type(error)(f"{text} (at {operation.location})")

@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow import Linearized
-from irax_compiler.ops.core import Tangent
+from irax_compiler.ops.core import Tangent, UnsupportedOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
     find_function,
     inputs,
     register_pass,
+    returned,
     walk,
 )
 from irax_compiler.passes.jvp import (
@@ -61,6 +62,7 @@ class LinearizeDeriver(Deriver):
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
+        self._splits: dict[str, Linearized] = {}
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Linearized:
         name = mlir.function_name(source)
@@ -76,6 +78,33 @@ class LinearizeDeriver(Deriver):
         del self.functions[mlir.function_name(joint)]
         joint.erase()
         return split
+
+    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
+        if name not in self._splits:
+            source = self.functions[name]
+            types = [a.type for a in mlir.arguments(source)]
+            joint = self.new_function(f"{name}.joint", types, source.location)
+            with InsertionPoint(mlir.body(joint)):
+                values = self._inlined(source, mlir.arguments(joint))
+            mlir.finish_function(joint, values)
+            mlir.remove_dead_operations(mlir.body(joint))
+            results, tangents = values[:num_results], values[num_results:]
+            self._splits[name] = self._split(joint, name, num_primals, results, tangents)
+            del self.functions[mlir.function_name(joint)]
+            joint.erase()
+        return self._splits[name]
+
+    def _inlined(self, source: Operation, arguments: Sequence[Value]) -> list[Value]:
+        """The results of a function for some arguments, without calls of others."""
+        env: dict[Value, Value] = dict(zip(mlir.arguments(source), arguments, strict=True))
+        for operation in walk(mlir.body(source)):
+            if operation.name == "func.call":
+                callee = self.functions[mlir.callee(operation)]
+                found = self._inlined(callee, [env[v] for v in operation.operands])
+            else:
+                found = mlir.clone(operation, env)
+            env.update(zip(operation.results, found, strict=True))
+        return [env[v] for v in returned(source)]
 
     def _split(
         self,
@@ -96,6 +125,11 @@ class LinearizeDeriver(Deriver):
                 linear_operations.append(operation)
             else:
                 forward_operations.append(operation)
+        if any(v in depends for v in results):
+            raise UnsupportedOp(
+                f"@{name}: its rule computes results and tangents in one loop or branch, which "
+                "has no reverse mode: compute them apart"
+            )
         outputs = [t for t in tangents if t is not None]
         needed = [v for operation in linear_operations for v in inputs(operation)]
         residuals = Residuals([v for v in [*needed, *outputs] if v not in depends])

@@ -20,7 +20,7 @@ from irax.elementwise import as_arrays, convert
 from irax.lax.arguments import adapted, array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import conversion
+from irax_compiler.ops import conversion, marks
 from irax_compiler.ops import shape as ops
 
 # ---- dtypes --------------------------------------------------------------------------------------
@@ -123,11 +123,7 @@ def _stop_gradient(x: Any) -> Array:
     x = array_of("lax.stop_gradient", x)
     if current_trace() is None or not dtypes.issubdtype(x.dtype, np.inexact):
         return x
-    if x.dtype.kind == "c":
-        raise NotImplementedError("lax.stop_gradient: not supported for complex arrays")
-    # A value's bits, as an integer, have no derivative.
-    bits = bind(conversion.BitcastConvert(x.shape, np.dtype(f"u{x.dtype.itemsize}")), x)
-    return bind(conversion.BitcastConvert(x.shape, x.dtype), bits, weak_type=x.weak_type)
+    return bind(marks.stop_gradient, x, weak_type=x.weak_type)
 
 
 # ---- shapes --------------------------------------------------------------------------------------

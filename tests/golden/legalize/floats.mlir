@@ -72,3 +72,12 @@ func.func @untouched(%x: tensor<4xf32>, %y: tensor<4xf64>) -> (tensor<4xf32>, te
 // CHECK-NEXT:   stablehlo.log_plus_one
 // CHECK-NEXT:   stablehlo.sine
 // CHECK-NEXT:   return
+
+// A number that the virtual machine may hold is handed to the device first.
+func.func @convert_of_counter(%i: tensor<i32>) -> tensor<f64> {
+  %0 = stablehlo.convert %i : (tensor<i32>) -> tensor<f64>
+  return %0 : tensor<f64>
+}
+// CHECK:      func.func @convert_of_counter
+// CHECK-NEXT:   [[I:%\w+]] = stablehlo.optimization_barrier %arg0
+// CHECK-NEXT:   stablehlo.convert [[I]]

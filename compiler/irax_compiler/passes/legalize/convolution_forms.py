@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
@@ -48,6 +48,22 @@ def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
 
 
 @cure("stablehlo.convolution")
+def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
+    """Elements put apart, as in the gradient of a convolution with strides: IREE multiplies with
+    the zeros between them.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or op.feature_group_count * op.batch_group_count > 1:
+        return None
+    if not any(a > 1 for a in op.lhs_dilation) or any(
+        a > 1 and (stride, b) != (1, 1)
+        for a, stride, b in zip(op.lhs_dilation, op.strides, op.rhs_dilation, strict=True)
+    ):
+        return None
+    return [_with_features_last(op, operation, _between_elements)]
+
+
+@cure("stablehlo.convolution")
 def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     """Groups of several features, and sequences of many: IREE takes three to ten times as long as
     for a matrix product for each element of the window.
@@ -72,18 +88,9 @@ def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | Non
     back into the convolution.
     """
     op = read_as(Convolution, operation)
-    if op is None:
+    if op is None or op.dimensions == _features_last(len(op.strides)):
         return None
-    dims, best = op.dimensions, _features_last(len(op.strides))
-    if dims == best:
-        return None
-    x, y = operation.operands
-    result = replace(op, dimensions=best)(
-        _moved(x, dims.lhs, best.lhs), _moved(y, dims.rhs, best.rhs)
-    )
-    if dims.out != best.out:
-        result = shape.transpose(apart(result), _order(best.out, dims.out))
-    return [result]
+    return [_with_features_last(op, operation, lambda op, x, y: op(x, y))]
 
 
 @cure("stablehlo.convolution")
@@ -123,6 +130,58 @@ def _order(places: Dimensions, wanted: Dimensions) -> list[int]:
 
 def _moved(x: Value, places: Dimensions, wanted: Dimensions) -> Value:
     return x if places == wanted else apart(shape.transpose(x, _order(places, wanted)))
+
+
+def _with_features_last(
+    op: Convolution,
+    operation: Operation,
+    compute: Callable[[Convolution, Value, Value], Value],
+) -> Value:
+    """The result of a convolution that is computed with its features last."""
+    dims, best = op.dimensions, _features_last(len(op.strides))
+    x, y = operation.operands
+    x, y = _moved(x, dims.lhs, best.lhs), _moved(y, dims.rhs, best.rhs)
+    result = compute(replace(op, dimensions=best), x, y)
+    if dims.out == best.out:
+        return result
+    return shape.transpose(apart(result), _order(best.out, dims.out))
+
+
+def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
+    """A result for each place between two elements of x, side by side in the features; then these
+    places take turns in the result.
+
+    Of place q = a t + r, of r < a, the window's element k is at element j of x where q + k =
+    low + a j, or k = (low - r) + a (j - t): a kernel of every a-th element, for each r another.
+    """
+    rank = len(op.strides)
+    out = op.result_shape(shape_of(x), shape_of(y))[1:-1]
+    *window, inputs, outputs = shape_of(y)
+    before, after, steps, padding = [], [], [], []
+    for d, (low, _) in enumerate(op.padding):
+        a = op.lhs_dilation[d]
+        first, last = -(low // a), -((low - window[d] + 1) // a)  # of j - t
+        before.append(a - 1 - low - a * first)
+        after.append(low + a * last - window[d] + 1)
+        steps.append(last - first + 1)
+        count = -(-out[d] // a)
+        padding.append((-first, count + last - shape_of(x)[d + 1]))
+    phases = op.lhs_dilation
+    pad = shape.Pad((*before, 0, 0), (*after, 0, 0), (0,) * (rank + 2))
+    y = pad(y, full((), 0, dtype_of(y)))
+    y = shape.reshape(y, (*itertools.chain(*zip(steps, phases, strict=True)), inputs, outputs))
+    y = shape.Reverse(tuple(range(1, 2 * rank, 2)))(y)
+    order = [*range(0, 2 * rank, 2), 2 * rank, *range(1, 2 * rank, 2), 2 * rank + 1]
+    y = shape.reshape(shape.transpose(y, order), (*steps, inputs, math.prod(phases) * outputs))
+    dense = replace(op, padding=tuple(padding), lhs_dilation=(1,) * rank)
+    result = apart(dense(x, apart(y)))
+    n, *counts, _ = shape_of(result)
+    result = shape.reshape(result, (n, *counts, *phases, outputs))
+    order = [0, *itertools.chain(*((d + 1, d + 1 + rank) for d in range(rank))), 2 * rank + 1]
+    spread = [count * a for count, a in zip(counts, phases, strict=True)]
+    result = shape.reshape(shape.transpose(result, order), (n, *spread, outputs))
+    ones = (1,) * (rank + 2)
+    return shape.slice_(result, (0,) * (rank + 2), (n, *out, outputs), ones)
 
 
 def _product_for_each_place(

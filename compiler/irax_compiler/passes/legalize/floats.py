@@ -8,11 +8,23 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 
-from irax_compiler.mlir import Operation, Value, dtype_of, inexact
-from irax_compiler.ops import comparison, conversion, elementwise
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import barrier, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.passes.legalize.cure import cure
 from irax_compiler.passes.legalize.formula import Number, function, where
+
+
+@cure("stablehlo.convert")
+def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
+    """IREE counts in its virtual machine, which cannot convert integers to other floats than
+    float32: the count is handed back to the device first.
+    """
+    (x,) = operation.operands
+    target = dtype_of(operation.results[0])
+    if shape_of(x) or inexact(dtype_of(x)) or not inexact(target) or target == np.float32:
+        return None
+    return [conversion.Convert(target)(*barrier.barrier.build([x]))]
 
 
 @cure("stablehlo.convert")

@@ -1,0 +1,52 @@
+"""optimization_barrier: the same values, which nothing is moved across or fused through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register
+
+
+@dataclass(frozen=True)
+class Barrier(Op):
+    """As many results as operands."""
+
+    name = "stablehlo.optimization_barrier"
+    num_results: ClassVar[int] = -1
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        types = [x.type for x in operands]
+        return tuple(mlir.emit(self.name, operands, results=types).results)
+
+    def evaluate(self, *operands: np.ndarray) -> Any:
+        return operands
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return self._through(tangents)
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        found = self._through(cotangents)
+        return [
+            ct if isinstance(x, Linear) else None for x, ct in zip(operands, found, strict=True)
+        ]
+
+    def _through(self, values: Sequence[Tangent]) -> list[Tangent]:
+        """Those that are there, behind a barrier of their own."""
+        there = iter(self.build([v for v in values if v is not None]))
+        return [None if v is None else next(there) for v in values]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        return self.build(operands), axes
+
+
+barrier = register(Barrier())

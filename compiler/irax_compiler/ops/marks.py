@@ -1,0 +1,65 @@
+"""Marks: composites that leave a value what it is, and tell the passes something of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler.mlir import Value
+from irax_compiler.ops.composite import ComposedOp, register_composed
+from irax_compiler.ops.core import STRING, Axis, Linear, Tangent, attribute, only
+
+
+class _Mark(ComposedOp):
+    """The same value."""
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        return operands
+
+    def evaluate(self, x: np.ndarray) -> np.ndarray:
+        return x
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return [only(tangents)]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        return cotangents
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        return self.build(operands), axes
+
+
+@register_composed
+@dataclass(frozen=True)
+class Name(_Mark):
+    """A value with a name, by which the policy of a checkpoint knows it."""
+
+    name = "irax.name"
+    label: str = attribute(STRING)
+
+
+@register_composed
+@dataclass(frozen=True)
+class StopGradient(_Mark):
+    """A value of which no derivative is taken."""
+
+    name = "irax.stop_gradient"
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return [None]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        return [None]
+
+
+stop_gradient = StopGradient()

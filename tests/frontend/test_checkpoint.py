@@ -1,0 +1,94 @@
+"""checkpoint: the same derivatives, of less that is kept."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.ad_checkpoint import checkpoint_name
+from irax.test_util import check_grads
+from irax_compiler import mlir
+
+W = jnp.asarray(np.random.default_rng(0).standard_normal((4, 4)), jnp.float32)
+X = jnp.linspace(0.1, 1.0, 4)
+
+
+def layers(x, w):
+    hidden = checkpoint_name(jnp.sin(w @ x), "hidden")
+    return jnp.sum(jnp.sin(w @ hidden) ** 2)
+
+
+POLICIES = {
+    "default": None,
+    "nothing": irax.checkpoint_policies.nothing_saveable,
+    "everything": irax.checkpoint_policies.everything_saveable,
+    "dots": irax.checkpoint_policies.dots_saveable,
+    "dots-without-batch": irax.checkpoint_policies.dots_with_no_batch_dims_saveable,
+    "named": irax.checkpoint_policies.save_only_these_names("hidden"),
+    "not-named": irax.checkpoint_policies.save_anything_except_these_names("hidden"),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_derivatives_stay(policy):
+    f = irax.checkpoint(layers, policy=policy)
+    for transform in (
+        lambda f: irax.grad(f, (0, 1)),
+        lambda f: irax.hessian(f),
+        lambda f: irax.vmap(irax.grad(f), (0, None)),
+    ):
+        x = jnp.stack([X, 2 * X]) if "vmap" in transform.__code__.co_names else X
+        irax.tree_util.tree_map(
+            lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5),
+            transform(f)(x, W),
+            transform(layers)(x, W),
+        )
+
+
+def test_jit_and_second_order():
+    f = irax.checkpoint(layers)
+    expected = irax.grad(layers)(X, W)
+    np.testing.assert_allclose(irax.jit(irax.grad(f))(X, W), expected, rtol=1e-5)
+    check_grads(f, (X, W), order=2, atol=1e-1, rtol=1e-1)
+
+
+def ops_of(policy, function: str) -> list[str]:
+    """The operations of the functions of a gradient's module whose names end so."""
+    f = irax.checkpoint(layers, policy=policy) if policy != "none" else layers
+    module = mlir.parse_module(str(irax.make_ir(irax.grad(f))(X, W)))
+    return [
+        view.operation.name.partition(".")[2]
+        for name, operation in mlir.functions(module).items()
+        if name.endswith(function)
+        for view in mlir.body(operation).operations
+    ]
+
+
+def test_what_is_computed_again_is_seen_in_the_ir():
+    assert "optimization_barrier" in ops_of(None, ".bwd")
+    again = ops_of(None, ".fwd.again")
+    assert again.count("dot_general") == 2
+    assert ops_of(POLICIES["dots"], ".fwd.again").count("dot_general") == 0
+    assert again.count("sine") == 2
+    assert ops_of(POLICIES["named"], ".fwd.again").count("sine") == 1
+    assert ops_of(POLICIES["everything"], ".fwd.again") == ["return"]
+
+
+def test_residuals_are_the_arguments_alone():
+    f = irax.checkpoint(lambda x: jnp.sin(jnp.sin(jnp.sin(x))))
+    _, pullback = irax.vjp(f, X)
+    assert [r.shape for r in irax.tree_util.tree_leaves(pullback)] == [(4,)]
+
+
+def test_static_arguments_and_decorators():
+    @irax.checkpoint(static_argnums=(1,))
+    def f(x, power):
+        return x**power
+
+    assert irax.grad(f)(2.0, 3) == 12
+    assert irax.remat(f)(2.0, 3) == 8
+
+
+def test_wrong_policies():
+    with pytest.raises(TypeError, match="checkpoint_policies"):
+        irax.checkpoint(lambda x: x, policy=lambda *_: True)

@@ -1,0 +1,239 @@
+"""Derivative rules of the user's own, under every transformation, to second order."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax.test_util import check_grads
+
+X = jnp.arange(1.0, 4.0)
+
+
+@irax.custom_jvp
+def scaled_sine(x, y):
+    return jnp.sin(x) * y
+
+
+@scaled_sine.defjvp
+def _scaled_sine_jvp(primals, tangents):
+    (x, y), (dx, dy) = primals, tangents
+    return scaled_sine(x, y), jnp.cos(x) * y * dx + jnp.sin(x) * dy
+
+
+@irax.custom_vjp
+def ruled_sine(x, y):
+    return jnp.sin(x) * y
+
+
+ruled_sine.defvjp(
+    lambda x, y: (ruled_sine(x, y), (x, y)),
+    lambda r, ct: (jnp.cos(r[0]) * r[1] * ct, jnp.sin(r[0]) * ct),
+)
+
+
+def plain_sine(x, y):
+    return jnp.sin(x) * y
+
+
+def total(f):
+    return lambda *args: jnp.sum(f(*args))
+
+
+COMPOSITIONS = {
+    "grad": lambda f: irax.grad(total(f), (0, 1)),
+    "jit-grad": lambda f: irax.jit(irax.grad(total(f), (0, 1))),
+    "grad-jit": lambda f: irax.grad(total(irax.jit(f)), (0, 1)),
+    "vmap": lambda f: irax.vmap(f),
+    "vmap-grad": lambda f: irax.vmap(irax.grad(f)),
+    "grad-vmap": lambda f: irax.grad(total(irax.vmap(f)), (0, 1)),
+    "grad-grad": lambda f: irax.grad(total(irax.grad(total(f)))),
+    "vmap-shared": lambda f: lambda x, y: irax.vmap(f, (0, None))(x, y[0]),
+    "grad-vmap-shared": lambda f: irax.grad(
+        lambda x, y: irax.vmap(f, (0, None))(x, y[0]).sum(), (0, 1)
+    ),
+    "grad-grad-vmap": lambda f: irax.grad(total(irax.grad(total(irax.vmap(f))))),
+    "vmap-vmap-grad": lambda f: (
+        lambda x, y: irax.vmap(irax.vmap(irax.grad(f), (0, None)), (None, 0))(x, y)
+    ),
+    "jit-vmap-grad": lambda f: irax.jit(irax.vmap(irax.grad(f))),
+}
+
+
+@pytest.mark.parametrize("compose", COMPOSITIONS.values(), ids=COMPOSITIONS)
+@pytest.mark.parametrize("ruled", [scaled_sine, ruled_sine], ids=["jvp", "vjp"])
+def test_right_rules_change_nothing(ruled, compose):
+    expected = compose(plain_sine)(X, X + 1)
+    found = compose(ruled)(X, X + 1)
+    irax.tree_util.tree_map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, expected
+    )
+
+
+@pytest.mark.parametrize("compose", [irax.jacfwd, irax.hessian, lambda f: irax.jit(irax.jacfwd(f))])
+def test_forward_mode(compose):
+    expected = compose(plain_sine)(0.5, 2.0)
+    np.testing.assert_allclose(compose(scaled_sine)(0.5, 2.0), expected, rtol=1e-5)
+
+
+def test_gradients_check_to_second_order():
+    check_grads(scaled_sine, (0.5, 2.0), order=2)
+    check_grads(ruled_sine, (0.5, 2.0), order=2, modes=["rev"])
+
+
+def test_the_rule_is_what_counts():
+    f = irax.custom_jvp(lambda x: x)
+    f.defjvp(lambda primals, tangents: (f(*primals), 10 * tangents[0]))
+    assert irax.grad(f)(1.0) == 10
+    assert irax.jit(irax.grad(lambda x: irax.vmap(f)(x).sum()))(X).tolist() == [10] * 3
+    g = irax.custom_vjp(lambda x: x)
+    g.defvjp(lambda x: (x, ()), lambda r, ct: (10 * ct,))
+    assert irax.grad(g)(1.0) == 10
+    assert irax.grad(lambda x: g(x) ** 2)(3.0) == 60
+
+
+def test_a_dumped_module_keeps_its_rules():
+    f = irax.custom_jvp(lambda x: x * 1.0)
+    f.defjvp(lambda primals, tangents: (f(*primals), 10 * tangents[0]))
+
+    def main(x):
+        return f(x) * 2
+
+    loaded = irax.ir.load(str(irax.make_ir(main)(1.0)))
+    assert irax.grad(loaded)(1.0) == 20
+
+
+def test_defjvps():
+    f = irax.custom_jvp(lambda x, y: x * y)
+    f.defjvps(lambda t, out, x, y: 10 * t * y, None)
+    assert irax.grad(f, (0, 1))(2.0, 3.0) == (30, 0)
+
+
+def test_pytrees_and_integers():
+    @irax.custom_jvp
+    def f(tree, n):
+        return {"y": tree["a"] * n, "n": n}
+
+    @f.defjvp
+    def _(primals, tangents):
+        tree, n = primals
+        d_tree, d_n = tangents
+        assert d_n.dtype == irax.dtypes.float0
+        return f(tree, n), {"y": d_tree["a"] * n, "n": d_n}
+
+    gradient = irax.grad(lambda t: f(t, 3)["y"])({"a": 2.0})
+    assert gradient == {"a": 3}
+
+
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_nondiff_argnums(kind):
+    def apply(function, x):
+        return function(x)
+
+    if kind == "jvp":
+        f = irax.custom_jvp(apply, nondiff_argnums=(0,))
+        f.defjvp(lambda function, p, t: (f(function, *p), 10 * t[0]))
+    else:
+        f = irax.custom_vjp(apply, nondiff_argnums=(0,))
+        f.defvjp(lambda function, x: (f(function, x), x), lambda function, x, ct: (10 * ct,))
+    assert irax.grad(lambda x: f(jnp.sin, x))(1.0) == 10
+    assert irax.jit(lambda x: f(jnp.cos, x))(0.0) == 1
+
+
+def test_rules_use_values_from_outside():
+    def outer(x, z):
+        f = irax.custom_jvp(lambda x: x * lax.stop_gradient(z))
+        f.defjvp(lambda p, t: (f(*p), t[0] * lax.stop_gradient(z) * 10))
+        return f(x)
+
+    assert irax.grad(outer)(2.0, 3.0) == 30
+    assert irax.jit(irax.grad(outer))(2.0, 3.0) == 30
+    np.testing.assert_allclose(irax.vmap(irax.grad(outer))(X, X), 10 * X)
+
+
+def test_a_derivative_with_respect_to_a_value_from_outside_is_refused():
+    def outer(z):
+        f = irax.custom_jvp(lambda x: x * z)
+        f.defjvp(lambda p, t: (f(*p), t[0] * z))
+        return f(2.0)
+
+    with pytest.raises(NotImplementedError, match="pass the value as an argument"):
+        irax.grad(outer)(3.0)
+
+
+def test_forward_mode_of_a_custom_vjp_is_refused():
+    with pytest.raises(TypeError, match=r"custom_vjp.*no forward mode"):
+        irax.jvp(ruled_sine, (1.0, 2.0), (1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "rule, message",
+    [
+        (lambda p, t: p[0], "must return a pair"),
+        (lambda p, t: ([p[0]], t[0]), "result of structure"),
+        (lambda p, t: (p[0], (t[0], t[0])), "tangent of structure"),
+        (lambda p, t: (p[0], jnp.ones(3)), r"tangent of type float32\[3\]; expected float32\[\]"),
+    ],
+)
+def test_wrong_jvp_rules(rule, message):
+    f = irax.custom_jvp(lambda x: x)
+    f.defjvp(rule)
+    with pytest.raises(TypeError, match=message):
+        irax.grad(f)(1.0)
+
+
+@pytest.mark.parametrize(
+    "fwd, bwd, message",
+    [
+        (lambda x: x, lambda r, ct: (ct,), "fwd .* must return a pair"),
+        (lambda x: (x, None), lambda r, ct: ct, "bwd .* must return a tuple"),
+        (lambda x: (x, None), lambda r, ct: (ct, ct), "got 2 of them"),
+        (lambda x: (x, None), lambda r, ct: (jnp.ones(3),), "cotangent of type"),
+    ],
+)
+def test_wrong_vjp_rules(fwd, bwd, message):
+    f = irax.custom_vjp(lambda x: x)
+    f.defvjp(fwd, bwd)
+    with pytest.raises(TypeError, match=message):
+        irax.grad(f)(1.0)
+
+
+def test_a_function_without_rules():
+    with pytest.raises(AttributeError, match="defjvp"):
+        irax.custom_jvp(lambda x: x)(1.0)
+    with pytest.raises(AttributeError, match="defvjp"):
+        irax.custom_vjp(lambda x: x)(1.0)
+
+
+def test_custom_gradient():
+    @irax.custom_gradient
+    def f(x):
+        squared = x * x
+        return squared, lambda ct: 5 * ct * squared
+
+    assert f(2.0) == 4
+    assert irax.grad(f)(2.0) == 20
+    assert irax.jit(irax.grad(f))(2.0) == 20
+    np.testing.assert_allclose(irax.vmap(irax.grad(f))(X), 5 * X**2)
+    assert irax.grad(irax.grad(f))(2.0) == 20
+
+
+def test_closure_convert():
+    def outer(y):
+        pure, consts = irax.closure_convert(lambda x: x * jnp.sin(y), 1.0)
+        return pure(3.0, *consts)
+
+    np.testing.assert_allclose(irax.grad(outer)(0.5), 3 * np.cos(0.5), rtol=1e-6)
+
+
+def test_linear_transpose():
+    matrix = jnp.arange(6.0).reshape(2, 3)
+    (transposed,) = irax.linear_transpose(lambda x: matrix @ x, jnp.ones(3))(jnp.ones(2))
+    np.testing.assert_allclose(transposed, matrix.sum(0))
+    with pytest.raises(NotImplementedError, match="sine"):
+        irax.linear_transpose(jnp.sin, 1.0)
+    with pytest.raises(TypeError, match="int32"):
+        irax.linear_transpose(lambda x: x, 1)
+    with pytest.raises(TypeError, match="structure"):
+        irax.linear_transpose(lambda x: x, 1.0)((1.0,))
