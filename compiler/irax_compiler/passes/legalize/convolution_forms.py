@@ -157,15 +157,13 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
     rank = len(op.strides)
     out = op.result_shape(shape_of(x), shape_of(y))[1:-1]
     *window, inputs, outputs = shape_of(y)
-    before, after, steps, padding = [], [], [], []
-    for d, (low, _) in enumerate(op.padding):
-        a = op.lhs_dilation[d]
-        first, last = -(low // a), -((low - window[d] + 1) // a)  # of j - t
-        before.append(a - 1 - low - a * first)
-        after.append(low + a * last - window[d] + 1)
-        steps.append(last - first + 1)
-        count = -(-out[d] // a)
-        padding.append((-first, count + last - shape_of(x)[d + 1]))
+    before, after, steps, padding = zip(
+        *(
+            _every(op.lhs_dilation[d], op.padding[d], window[d], shape_of(x)[d + 1], out[d])
+            for d in range(rank)
+        ),
+        strict=True,
+    )
     phases = op.lhs_dilation
     pad = shape.Pad((*before, 0, 0), (*after, 0, 0), (0,) * (rank + 2))
     y = pad(y, full((), 0, dtype_of(y)))
@@ -173,7 +171,7 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
     y = shape.Reverse(tuple(range(1, 2 * rank, 2)))(y)
     order = [*range(0, 2 * rank, 2), 2 * rank, *range(1, 2 * rank, 2), 2 * rank + 1]
     y = shape.reshape(shape.transpose(y, order), (*steps, inputs, math.prod(phases) * outputs))
-    dense = replace(op, padding=tuple(padding), lhs_dilation=(1,) * rank)
+    dense = replace(op, padding=padding, lhs_dilation=(1,) * rank)
     result = apart(dense(x, apart(y)))
     n, *counts, _ = shape_of(result)
     result = shape.reshape(result, (n, *counts, *phases, outputs))
@@ -182,6 +180,20 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
     result = shape.reshape(shape.transpose(result, order), (n, *spread, outputs))
     ones = (1,) * (rank + 2)
     return shape.slice_(result, (0,) * (rank + 2), (n, *out, outputs), ones)
+
+
+def _every(
+    a: int, padding: tuple[int, int], window: int, n: int, out: int
+) -> tuple[int, int, int, tuple[int, int]]:
+    """What `_between_elements` needs of one dimension: zeros before and after the kernel, which
+    then is a whole number of times `a` long; that number; and what pads x.
+    """
+    if a == 1:
+        return 0, 0, window, padding
+    low = padding[0]
+    first, last = -(low // a), -((low - window + 1) // a)  # of j - t
+    before, after = a - 1 - low - a * first, low + a * last - window + 1
+    return before, after, last - first + 1, (-first, -(-out // a) + last - n)
 
 
 def _product_for_each_place(
