@@ -271,20 +271,3 @@ def read_scatter(text: str) -> Op:
 def test_absent_flags_are_false() -> None:
     op = read_scatter(scatter_text(1, "stablehlo.return %b0 : tensor<f32>"))
     assert op == Scatter("set", VECTOR, indices_are_sorted=False, unique_indices=False)
-
-
-@pytest.mark.parametrize(
-    "arrays, body, reason",
-    [
-        (1, "stablehlo.return %a0 : tensor<f32>", "computation other than"),
-        (
-            1,
-            "%s = stablehlo.subtract %a0, %b0 : tensor<f32>\nstablehlo.return %s : tensor<f32>",
-            "computation other than",
-        ),
-        (2, "stablehlo.return %b0, %b1 : tensor<f32>, tensor<f32>", "5 operands"),
-    ],
-)
-def test_what_is_not_supported_says_so(arrays: int, body: str, reason: str) -> None:
-    with pytest.raises(UnsupportedOp, match=rf"stablehlo\.scatter at .*{reason}"):
-        read_scatter(scatter_text(arrays, body))

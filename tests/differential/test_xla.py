@@ -20,6 +20,8 @@ OTHERWISE = {
     "dot-tf32": "XLA's CPU compiler does not have the algorithm",
     "indexing-dynamic_update_slice-scalar": "XLA cannot parse the text of a slice without sizes",
     "indexing-scatter-add-scalar": "XLA's scatter_simplifier fails on it",
+    "fold-sum-in-another-dtype": "XLA wants one dtype, StableHLO one that can be promoted",
+    "windows-of-nothing": "XLA leaves out what is padding where the array is empty",
     "special-erfc-float8_e5m2": "XLA does not expand it",
 }
 """What XLA refuses, or means something else by, and why that is no defect of irax."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -50,9 +50,39 @@ class Computation:
         mlir.finish_function(function, [env[v] for v in last.operands])
         return cls(str(module))
 
+    @classmethod
+    def build(cls, dtypes: Sequence[np.dtype], body: Callable[..., Sequence[Value]]) -> Computation:
+        """What `body` builds of scalars of some dtypes."""
+        module = mlir.new_module()
+        types = [mlir.tensor_type((), np.dtype(d)) for d in dtypes]
+        function = mlir.new_function(module, "body", types)
+        with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+            results = body(*mlir.arguments(function))
+        mlir.finish_function(function, results)
+        return cls(str(module))
+
+    @property
+    def result_dtypes(self) -> list[np.dtype]:
+        return [mlir.dtype_of_type(t) for t in mlir.result_types(_function(self))]  # pyright: ignore
+
     @property
     def num_arguments(self) -> int:
         return len(mlir.arguments(_function(self)))
+
+    def operation(self, number: int, operands: tuple[int, int]) -> str | None:
+        """The operation that makes result `number` of two of the arguments, such as "add"; "set"
+        if the result is the second of them; None if it is anything else.
+        """
+        source = mlir.body(_function(self))
+        arguments = [source.arguments[i] for i in operands]
+        result = mlir.terminator(source).operands[number]
+        if result == arguments[1]:
+            return "set"
+        made = mlir.definition(result)
+        if made is None or set(made.operands) != set(arguments):
+            return None
+        name = made.name.removeprefix("stablehlo.")
+        return name if name in COMMUTATIVE else None
 
     def fill(self, region: Any, unused: Sequence[Type] = ()) -> None:
         """Makes this the content of an operation's empty region; `unused` are the types of further
@@ -119,23 +149,34 @@ def _constants_outside(operations: Sequence[Operation]) -> list[Operation]:
     return [s for s in dict.fromkeys(constants) if s not in operations]
 
 
-_ELEMENTWISE = (
-    elementwise.Elementwise,
-    comparison.Compare,
-    comparison.Select,
-    comparison.Clamp,
-    conversion.Convert,
-    conversion.BitcastConvert,
-)
+COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}
+"""Operations that fold in any order."""
+
+
+@cache
+def named(name: str, dtype: np.dtype) -> Computation:
+    """One operation, such as `add`, of two numbers."""
+    return Computation.build(
+        [dtype, dtype], lambda x, y: list(mlir.emit(f"stablehlo.{name}", [x, y]).results)
+    )
 
 
 def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
-    elementwise_kind = operation.name == "stablehlo.constant" or isinstance(
-        read(operation), _ELEMENTWISE
-    )
     scalar = all(shape_of(v) == () for v in [*operation.operands, *operation.results])
-    if not (elementwise_kind and scalar and all(v in env for v in operation.operands)):
+    if not (_is_elementwise(operation) and scalar and all(v in env for v in operation.operands)):
         raise UnsupportedOp(
             f"{operation.name} at {operation.location} is in a computation that is done element by "
             "element; expected an elementwise operation on scalars of that computation"
         )
+
+
+def _is_elementwise(operation: Operation) -> bool:
+    kinds = (
+        elementwise.Elementwise,
+        comparison.Compare,
+        comparison.Select,
+        comparison.Clamp,
+        conversion.Convert,
+        conversion.BitcastConvert,
+    )
+    return operation.name == "stablehlo.constant" or isinstance(read(operation), kinds)

@@ -240,12 +240,21 @@ class DefinedOp(StructuredOp):
     def batch_through(
         self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        return self._call(transform, operands).batch_through(transform, operands, axes)
+        lanes = [Linear(_without(x.type, a)) for x, a in zip(operands, axes, strict=True)]
+        return self._call(transform, lanes).batch_through(transform, operands, axes)
 
     def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]
         types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in arrays)
         return _definition(self, types)("main", arrays)
+
+
+def _without(type_: Any, axis: Axis) -> Type:
+    """A tensor type without one of its dimensions."""
+    if axis is None:
+        return type_
+    sizes = [n for d, n in enumerate(type_.shape) if d != axis]
+    return mlir.tensor_type(tuple(sizes), mlir.dtype_of_type(type_))
 
 
 @lru_cache(maxsize=1024)

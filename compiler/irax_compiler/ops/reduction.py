@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, fold, shape
 from irax_compiler.ops.core import (
     I64S,
     Axis,
@@ -79,19 +79,12 @@ class Reduce(Op):
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
-        if len(operation.operands) != 2:
-            raise UnsupportedOp(
-                f"{operation.name} at {operation.location} folds {len(operation.operands) // 2} "
-                "arrays at once; expected one"
-            )
-        x, init = (dtype_of(v) for v in operation.operands)
-        if x != init:
-            raise UnsupportedOp(
-                f"{operation.name} at {operation.location} folds an array of {x} from an init "
-                f"value of {init}; expected one dtype"
-            )
+        x, init = operation.operands[0], operation.operands[len(operation.operands) // 2]
+        combiner = find_combiner(operation)
+        if len(operation.operands) != 2 or dtype_of(x) != dtype_of(init) or combiner is None:
+            return fold.Fold.read(operation)
         dimensions: Any = operation.attributes["dimensions"]
-        return cls(read_combiner(operation), tuple(dimensions))
+        return cls(combiner, tuple(dimensions))
 
     def evaluate(self, x: np.ndarray, init: np.ndarray) -> np.ndarray:
         wide = working_dtype(x.dtype)
@@ -180,8 +173,8 @@ def combiner_region(region: Any, combiner: str, dtype: np.dtype) -> None:
         mlir.emit("stablehlo.return", folded.results, results=[])
 
 
-def read_combiner(operation: Operation) -> str:
-    """The combiner of a reduction's region. Raises UnsupportedOp for any other computation."""
+def find_combiner(operation: Operation) -> str | None:
+    """The combiner of a region that is one operation on two scalars; None for any other."""
     block = operation.regions[0].blocks[0]
     body = [o.operation for o in block.operations]
     arguments = list(block.arguments)
@@ -190,10 +183,7 @@ def read_combiner(operation: Operation) -> str:
         takes_both = set(body[0].operands) == set(arguments)
         if combiner in COMBINERS and takes_both and list(body[1].operands) == [body[0].results[0]]:
             return combiner
-    raise UnsupportedOp(
-        f"{operation.name} at {operation.location} folds with a computation other than "
-        f"{', '.join(COMBINERS)}"
-    )
+    return None
 
 
 def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:

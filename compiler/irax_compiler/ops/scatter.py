@@ -9,7 +9,16 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, gather, reduction, shape, windows
+from irax_compiler.ops import (
+    comparison,
+    conversion,
+    elementwise,
+    gather,
+    reduction,
+    scatter_by,
+    shape,
+    windows,
+)
 from irax_compiler.ops.core import (
     FLAG,
     Axis,
@@ -26,22 +35,39 @@ from irax_compiler.ops.core import (
 )
 
 
-def _read_combiner(operation: Operation) -> str:
-    if len(operation.operands) != 3:
-        raise UnsupportedOp(
-            f"{operation.name} at {operation.location} has {len(operation.operands)} operands; "
-            "expected one array, its indices and its updates"
-        )
-    x, _, updates = operation.operands
-    if dtype_of(x) != dtype_of(updates):
-        raise UnsupportedOp(
-            f"{operation.name} at {operation.location} has updates of {dtype_of(updates)} for an "
-            f"array of {dtype_of(x)}; expected one dtype"
-        )
+def _find_combiner(operation: Operation) -> str | None:
     block = operation.regions[0].blocks[0]
     if list(mlir.terminator(block).operands) == [block.arguments[1]]:
         return "set"
-    return reduction.read_combiner(operation)
+    return reduction.find_combiner(operation)
+
+
+def flat_updates(
+    dims: windows.WindowDims,
+    array: Sequence[int],
+    indices: np.ndarray,
+    updates: Sequence[np.ndarray],
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Of all windows that lie within an array of some shape: the place of each element in row-major
+    order, and the elements of each array of updates.
+    """
+    sizes = dims.sizes(array, updates[0].shape)
+    starts = dims.starts(indices, len(array))
+    batch_rank = starts.ndim - 1
+    window_axes = range(batch_rank, updates[0].ndim)
+    rows = [
+        np.moveaxis(u, dims.window_dims, window_axes).reshape(starts.shape[1:] + sizes)
+        for u in updates
+    ]
+    limits = np.subtract(array, sizes).reshape(-1, *[1] * batch_rank)
+    inside = ((starts >= 0) & (starts <= limits)).all(axis=0)
+    if not inside.all():
+        starts, rows = starts[:, inside], [r[inside] for r in rows]
+    # The place of each element: that of its window and that within it.
+    steps = np.cumprod((1, *array[:0:-1]))[: len(array)][::-1]
+    within = np.tensordot(steps, np.indices(sizes), 1)
+    places = np.add.outer(np.tensordot(steps, starts, 1), within)
+    return places.ravel(), [r.ravel() for r in rows]
 
 
 @register_class
@@ -54,12 +80,20 @@ class Scatter(Op):
     """
 
     name = "stablehlo.scatter"
-    combiner: str = from_operation(_read_combiner)
+    combiner: str = from_operation(_find_combiner)
     """"set", or one of `reduction.COMBINERS`."""
     dims: windows.WindowDims = attribute(windows.SCATTER_NUMBERS, "scatter_dimension_numbers")
     indices_are_sorted: bool = attribute(FLAG, default=False)
     unique_indices: bool = attribute(FLAG, default=False)
     """The caller's word that no two windows overlap."""
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        operands = list(operation.operands)
+        single = len(operands) == 3 and dtype_of(operands[0]) == dtype_of(operands[2])
+        if single and _find_combiner(operation) is not None:
+            return super().read(operation)
+        return scatter_by.ScatterBy.read(operation)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         x = operands[0]
@@ -75,25 +109,12 @@ class Scatter(Op):
         return tuple(operation.results)
 
     def evaluate(self, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        sizes = self.dims.sizes(x.shape, updates.shape)
-        starts = self.dims.starts(indices, x.ndim)
-        batch_rank = starts.ndim - 1
-        window_axes = range(batch_rank, updates.ndim)
-        rows = np.moveaxis(updates, self.dims.window_dims, window_axes)
-        rows = rows.reshape(starts.shape[1:] + sizes)
-        limits = np.subtract(x.shape, sizes).reshape(-1, *[1] * batch_rank)
-        inside = ((starts >= 0) & (starts <= limits)).all(axis=0)
-        if not inside.all():
-            starts, rows = starts[:, inside], rows[inside]
-        # The place of each element in row-major order: that of its window and that within it.
-        steps = np.cumprod((1, *x.shape[:0:-1]))[: x.ndim][::-1]
-        within = np.tensordot(steps, np.indices(sizes), 1)
-        places = np.add.outer(np.tensordot(steps, starts, 1), within)
+        places, (rows,) = flat_updates(self.dims, x.shape, indices, [updates])
         out = np.array(x, order="C")
         if self.combiner == "set":
-            out.reshape(-1)[places.ravel()] = rows.ravel()
+            out.reshape(-1)[places] = rows
         else:
-            reduction.COMBINERS[self.combiner].at(out.reshape(-1), places.ravel(), rows.ravel())
+            reduction.COMBINERS[self.combiner].at(out.reshape(-1), places, rows)
         return out
 
     # -- derivatives --

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from irax_compiler.ops import (
     gather,
     reduction,
     scatter,
+    scatter_by,
     shape,
     windows,
 )
-from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.core import Op, constant, full, full_like, read
 from irax_compiler.passes.legalize.bounds import bounds
-from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.cure import cure, read_as
 
 INT32 = np.dtype(np.int32)
 
@@ -63,8 +64,9 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     """IREE does not take windows of several elements along an indexed dimension. A single one is a
     dynamic_update_slice.
     """
-    op = read(operation)
-    assert isinstance(op, scatter.Scatter)
+    op = read_as(scatter.Scatter, operation)
+    if op is None:
+        return None
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
     is_row = all(n in (1, whole) for n, whole in zip(sizes, shape_of(x), strict=True)) and all(
@@ -96,24 +98,24 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """IREE writes outside of the array where an index lies beyond it, and takes only windows of
     one element along leading dimensions and of everything along the others: rows.
     """
-    op = read(operation)
-    assert isinstance(op, scatter.Scatter)
+    op = read_as(Op, operation)
+    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy) or len(operation.results) > 1:
+        return None
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
     rows = Rows.of(op.dims, shape_of(x), shape_of(indices), shape_of(updates))
     all_inside = _stay_within(op.dims, indices, shape_of(x), sizes)
     clamped = indices if all_inside else op.dims.clamped(indices, shape_of(x), sizes)
     array, places, written = rows.array(x), rows.places(clamped), rows.updates(updates)
+    inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
+    if isinstance(op, scatter_by.ScatterBy):
+        result = _with_spare_row(
+            op, rows.dims, array, places, written, _flags(rows.updates(inside))
+        )
+        return [rows.restored(result, shape_of(x))]
     if not all_inside:
-        inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
         if op.combiner == "set":
-            flags = shape.slice_(
-                rows.updates(inside),
-                (0,) * len(shape_of(written)),
-                (shape_of(written)[0], *(1,) * (len(shape_of(written)) - 1)),
-                (1,) * len(shape_of(written)),
-            )
-            flags = shape.reshape(flags, shape_of(written)[:1])
+            flags = _flags(rows.updates(inside))
             places, written = _repeat_one_inside(array, places, written, flags)
         else:
             neutral = full_like(updates, reduction.identity(op.combiner, dtype_of(updates)))
@@ -122,6 +124,33 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     unique = op.unique_indices and (all_inside or op.combiner == "set")
     result = scatter.Scatter(op.combiner, rows.dims, False, unique)(array, places, written)
     return [rows.restored(result, shape_of(x))]
+
+
+def _flags(inside: Value) -> Value:
+    """For each row whether it lies within the array, of the same for each of its elements."""
+    extents = shape_of(inside)
+    limits = (extents[0], *(1,) * (len(extents) - 1))
+    first = shape.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
+    return shape.reshape(first, extents[:1])
+
+
+def _with_spare_row(
+    op: scatter_by.ScatterBy,
+    dims: windows.WindowDims,
+    array: Value,
+    places: Value,
+    written: Value,
+    inside: Value,
+) -> Value:
+    """A scatter of rows by any computation, those outside to one more row than the array has."""
+    extents, depth = shape_of(array), shape_of(places)[1]
+    zeros = (0,) * len(extents)
+    padding = shape.Pad(zeros, (1, *zeros[1:]), zeros)
+    longer = padding(array, full((), 0, dtype_of(array)))
+    spare = constant(np.array([[extents[0]] + [0] * (depth - 1)], np.int32))
+    places = _where(inside, places, spare)
+    (found,) = replace(op, dims=dims, unique_indices=False).build([longer, places, written])
+    return shape.slice_(found, zeros, extents, (1,) * len(extents))
 
 
 def _repeat_one_inside(

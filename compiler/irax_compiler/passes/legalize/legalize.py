@@ -14,6 +14,7 @@ from irax_compiler.passes.legalize import (
     contraction,
     convolution,
     convolution_forms,
+    definitions,
     floats,
     fusion,
     indexing,
@@ -26,6 +27,10 @@ from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
     "iree-cpu": [
+        definitions.by_definition,
+        definitions.scatter_of_several,
+        definitions.windows_of_nothing,
+        definitions.fold_in_another_dtype,
         broadcasts.broadcast_that_permutes,
         indexing.gather_beyond_the_array,
         indexing.empty_scatter,

@@ -15,6 +15,7 @@ ones): rules are applied until none applies.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -38,10 +39,21 @@ def rewrite(*ops: Op | type[Op]) -> Callable[[F], F]:
 
     def register(rule: F) -> F:
         for op in ops:
-            RULES.setdefault(op.name, []).append(rule)
+            kind = op if isinstance(op, type) else type(op)
+            RULES.setdefault(op.name, []).append(_for_kind(kind, rule))
         return rule
 
     return register
+
+
+def _for_kind(kind: type[Op], rule: Rule) -> Rule:
+    """The rule, for ops of one class alone: operations of one name may be read as several."""
+
+    @functools.wraps(rule)
+    def checked(op: Op, *operands: Value) -> Value | None:
+        return rule(op, *operands) if isinstance(op, kind) else None
+
+    return checked
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,10 @@ class Made(Generic[K]):
 def made_by(value: Value, op: K | type[K]) -> Made[K] | None:
     """The op and operands that make `value`, if they are of the kind `op`; else None."""
     operation = mlir.definition(value)
-    return None if operation is None or operation.name != op.name else made(operation)
+    if operation is None or operation.name != op.name:
+        return None
+    found = made(operation)
+    return found if isinstance(found.op, op if isinstance(op, type) else type(op)) else None
 
 
 def made_for_one(value: Value, op: K | type[K]) -> Made[K] | None:
