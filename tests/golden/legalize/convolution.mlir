@@ -54,15 +54,20 @@ func.func @backward_kernel(%x: tensor<2x9x3xf32>, %y: tensor<3x1x3xf32>) -> tens
 // CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[BACK]]
 // CHECK-NEXT:   stablehlo.convolution([[X]], [[APART]]) {{.*}} reverse = [false]}
 
-func.func @convolution_of_reverse(%x: tensor<2x9x3xf32>, %y: tensor<3x3x4xf32>) -> tensor<2x7x4xf32> {
+// The convolution does not see that its kernel is reversed, and its array padded already.
+func.func @convolution_of_moved(%x: tensor<2x9x3xf32>, %y: tensor<3x3x4xf32>) -> tensor<2x9x4xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.pad %x, %c, low = [0, 1, 0], high = [0, 0, 0], interior = [0, 0, 0] : (tensor<2x9x3xf32>, tensor<f32>) -> tensor<2x10x3xf32>
   %r = stablehlo.reverse %y, dims = [0] : tensor<3x3x4xf32>
-  %0 = stablehlo.convolution(%x, %r) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x9x3xf32>, tensor<3x3x4xf32>) -> tensor<2x7x4xf32>
-  return %0 : tensor<2x7x4xf32>
+  %0 = stablehlo.convolution(%p, %r) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 1]]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x10x3xf32>, tensor<3x3x4xf32>) -> tensor<2x9x4xf32>
+  return %0 : tensor<2x9x4xf32>
 }
-// CHECK:      func.func @convolution_of_reverse([[X:%\w+]]: tensor<2x9x3xf32>
+// CHECK:      func.func @convolution_of_moved
+// CHECK:        [[PAD:%\w+]] = stablehlo.pad
 // CHECK-NEXT:   [[BACK:%\w+]] = stablehlo.reverse
-// CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[BACK]]
-// CHECK-NEXT:   stablehlo.convolution([[X]], [[APART]])
+// CHECK-NEXT:   [[X:%\w+]] = stablehlo.optimization_barrier [[PAD]]
+// CHECK-NEXT:   [[Y:%\w+]] = stablehlo.optimization_barrier [[BACK]]
+// CHECK-NEXT:   stablehlo.convolution([[X]], [[Y]])
 
 // A large window at two places: two matrix products, of parts of the array and the whole kernel.
 func.func @convolution_to_few_places(%x: tensor<2x9x3xf32>, %y: tensor<8x3x4xf32>) -> tensor<2x2x4xf32> {
@@ -97,6 +102,23 @@ func.func @convolution_by_elements(%x: tensor<2x9x6xf32>, %y: tensor<2x3x4xf32>)
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.dot_general {{.*}} batching_dims = [0] x [0], contracting_dims = [3] x [1]
 // CHECK-NEXT:   stablehlo.add [[A]], [[B]]
 // CHECK:        return {{.*}} : tensor<2x8x4xf32>
+
+// Elements two places apart: for the places on elements and for those between them a kernel each, of
+// every second element, side by side in the features.
+func.func @convolution_of_dilated(%x: tensor<2x5x4xf32>, %y: tensor<3x4x3xf32>) -> tensor<2x9x3xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[1, 1]], lhs_dilate = [2]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x5x4xf32>, tensor<3x4x3xf32>) -> tensor<2x9x3xf32>
+  return %0 : tensor<2x9x3xf32>
+}
+// CHECK:      func.func @convolution_of_dilated([[X:%\w+]]: tensor<2x5x4xf32>, [[Y:%\w+]]: tensor<3x4x3xf32>
+// CHECK:        [[EVEN:%\w+]] = stablehlo.pad [[Y]], {{.*}} low = [0, 0, 0], high = [1, 0, 0]
+// CHECK-NEXT:   [[SPLIT:%\w+]] = stablehlo.reshape [[EVEN]] : (tensor<4x4x3xf32>) -> tensor<2x2x4x3xf32>
+// CHECK-NEXT:   [[BACK:%\w+]] = stablehlo.reverse [[SPLIT]], dims = [1]
+// CHECK-NEXT:   [[MOVED:%\w+]] = stablehlo.transpose [[BACK]], dims = [0, 2, 1, 3]
+// CHECK-NEXT:   [[KERNELS:%\w+]] = stablehlo.reshape [[MOVED]] : (tensor<2x4x2x3xf32>) -> tensor<2x4x6xf32>
+// CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[KERNELS]]
+// CHECK-NEXT:   [[BOTH:%\w+]] = stablehlo.convolution([[X]], [[APART]]) {{.*}} pad = {{\[\[}}0, 1]], lhs_dilate = [1], {{.*}} -> tensor<2x5x6xf32>
+// CHECK:        [[TURNS:%\w+]] = stablehlo.reshape {{.*}} -> tensor<2x10x3xf32>
+// CHECK-NEXT:   stablehlo.slice [[TURNS]] [0:2, 0:9, 0:3]
 
 // Channels first: to channels last, and back.
 func.func @convolution_of_another_layout(%x: tensor<2x3x8x9xf32>, %y: tensor<4x3x3x3xf32>) -> tensor<2x4x6x7xf32> {

@@ -101,18 +101,20 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
 
 
 @cure("stablehlo.convolution")
-def convolution_of_reverse(operation: Operation) -> Sequence[Value] | None:
-    """A reverse of either operand IREE cannot always fuse into the convolution."""
+def convolution_of_moved(operation: Operation) -> Sequence[Value] | None:
+    """A reverse IREE cannot always fuse into a convolution. Of a pad and the convolution's own it
+    makes one, wrongly where zeros go between the elements.
+    """
     op = read_as(Convolution, operation)
-    reversed_ = [comes_from(x, _is_reverse) for x in operation.operands]
-    if op is None or not any(reversed_):
+    moved = [comes_from(x, _moves) for x in operation.operands]
+    if op is None or not any(moved):
         return None
-    pairs = zip(operation.operands, reversed_, strict=True)
+    pairs = zip(operation.operands, moved, strict=True)
     return [op(*(apart(x) if flag else x for x, flag in pairs))]
 
 
-def _is_reverse(operation: Operation) -> bool:
-    return operation.name == "stablehlo.reverse"
+def _moves(operation: Operation) -> bool:
+    return operation.name in ("stablehlo.pad", "stablehlo.reverse")
 
 
 def apart(x: Value) -> Value:

@@ -26,6 +26,7 @@ from irax_compiler.passes.legalize import (
 from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
+    "chlo": [floats.float8_function],
     "iree-cpu": [
         definitions.by_definition,
         definitions.scatter_of_several,
@@ -44,7 +45,7 @@ CURES: dict[str, list[Cure]] = {
         convolution.complex_convolution,
         convolution.windows_that_stop_early,
         convolution.backward_kernel,
-        convolution.convolution_of_reverse,
+        convolution.convolution_of_moved,
         convolution_forms.convolution_to_few_places,
         convolution_forms.convolution_of_dilated,
         convolution_forms.convolution_by_elements,
@@ -79,7 +80,8 @@ CURES: dict[str, list[Cure]] = {
         complexes.constant_of_complex128,
     ],
 }
-"""For each target the cures it needs. Each goes over the whole module once, in this order: it sees
+"""For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
+the whole module once, in this order: it sees
 what those before it built, and never what it built itself."""
 
 
