@@ -32,7 +32,7 @@ def check_grads(
     functions in the same way.
 
     Args:
-        f: a function of pytrees of real arrays.
+        f: a function of pytrees of arrays, real or complex.
         args: the point.
         order: 1, 2, ...
         modes: "fwd", "rev" or both.
@@ -123,7 +123,10 @@ class _Check:
 
         def draw(x: Any) -> Any:
             dtype, _ = dtypes.dtype_of(x)
-            return np.asarray(self.random.normal(size=np.shape(x)), dtype)
+            drawn = self.random.normal(size=np.shape(x))
+            if dtype.kind == "c":
+                drawn = drawn + 1j * self.random.normal(size=np.shape(x))
+            return np.asarray(drawn, dtype)
 
         return tree_util.tree_map(draw, tree)
 
@@ -143,14 +146,15 @@ def _pull(f: Callable[..., Any], cotangent: Any, *args: Any) -> Any:
 
 
 def _wide(x: Any) -> Any:
-    return np.asarray(x).astype(np.float64)
+    array = np.asarray(x)
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 def _dot(a: Any, b: Any) -> Any:
     leaves = zip(tree_util.tree_leaves(a), tree_util.tree_leaves(b), strict=True)
-    return sum(np.vdot(_wide(x), _wide(y)) for x, y in leaves)
+    return np.real(sum(np.sum(_wide(x) * _wide(y)) for x, y in leaves))
 
 
 def _least_dtype(args: tuple[Any, ...]) -> str:
     names = {dtypes.dtype_of(x)[0].name for x in tree_util.tree_leaves(args)}
-    return "float64" if names <= {"float64"} else "float32"
+    return "float64" if names <= {"float64", "complex128"} else "float32"

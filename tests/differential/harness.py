@@ -102,7 +102,7 @@ class Case:
     """The operands with a derivative; by default all that are inexact."""
     differentiable: bool | None = None
     """Whether its derivatives are tested; by default, if all floats among its operands and results
-    are float64, which finite differences need."""
+    are float64 or complex128, which finite differences need."""
     family: str = field(default="", init=False)
 
     def module(self) -> mlir.Module:
@@ -158,7 +158,8 @@ class Case:
         kinds = {o.dtype for o in self.operands if o.inexact}
         results = {mlir.dtype_of_type(t) for t in self.result_types}
         results = {d for d in results if mlir.inexact(d)}
-        return bool(kinds) and bool(results) and kinds | results == {np.dtype(np.float64)}
+        wide = {np.dtype(np.float64), np.dtype(np.complex128)}
+        return bool(kinds) and bool(results) and kinds | results <= wide
 
     def linear_subsets(self) -> Iterator[tuple[int, ...]]:
         """The sets of operands in which, the others being what they are, @main is linear.
@@ -257,12 +258,12 @@ def _part(dtype: np.dtype) -> np.dtype:
 
 
 def dot(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Any:
-    """The inner product of two lists of arrays, without conjugation."""
+    """The real part of the inner product of two lists of arrays, without conjugation."""
     wide = [
         np.sum(x.astype(np.complex128) * y.astype(np.complex128))
         for x, y in zip(xs, ys, strict=True)
     ]
-    return sum(wide)
+    return np.real(sum(wide))
 
 
 def only_inexact(arrays: Sequence[np.ndarray]) -> Arrays:

@@ -76,18 +76,6 @@ def test_a_batched_layer_is_one_product(axes: str) -> None:
     assert names == ["dot_general"] or (axes == "None,0" and names == ["dot_general", "transpose"])
 
 
-@pytest.mark.parametrize("name", ["abs", "sign"])
-def test_derivatives_that_are_for_real_numbers_refuse_complex_ones(name: str) -> None:
-    result = "f32" if name == "abs" else "complex<f32>"
-    text = f"""
-    func.func @main(%x: tensor<complex<f32>>) -> tensor<{result}> {{
-      %0 = stablehlo.{name} %x : (tensor<complex<f32>>) -> tensor<{result}>
-      return %0 : tensor<{result}>
-    }}"""
-    with pytest.raises(UnsupportedOp, match=rf"stablehlo.{name}: no jvp rule for complex operands"):
-        derived(text, "jvp{func=main}")
-
-
 def test_derivatives_that_nobody_knows_are_refused_by_name() -> None:
     text = """
     func.func @main(%s: tensor<f32>, %q: tensor<f32>) -> tensor<f32> {

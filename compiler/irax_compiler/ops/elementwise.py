@@ -19,11 +19,11 @@ from irax_compiler.ops.core import (
     Linear,
     Op,
     Tangent,
-    UnsupportedOp,
     full_like,
     only,
     register,
     working_dtype,
+    zeros_like,
 )
 
 Partial = Callable[..., Value]
@@ -41,8 +41,6 @@ class Elementwise(Op):
     """One an operand; None where the derivative is zero everywhere. Empty: zero in all."""
     transposes: Mapping[int, Partial] = field(default_factory=dict)
     """For each operand the op is linear in: (cotangent, *operands) -> its cotangent."""
-    real_only: bool = False
-    """The partials are wrong for complex operands."""
     widen: bool = True
     """Evaluate narrow dtypes in `working_dtype`; otherwise `function` sees them as they are."""
 
@@ -60,8 +58,6 @@ class Elementwise(Op):
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
-        if self.real_only and dtype_of(primals[0]).kind == "c":
-            raise UnsupportedOp(f"{self.name}: no jvp rule for complex operands")
         total: Tangent = None
         for tangent, partial in zip(tangents, self.partials, strict=False):
             if tangent is not None and partial is not None:
@@ -98,7 +94,6 @@ def unary(
     derivative: Callable[[Value, Value], Value] | None = None,
     *,
     inverse_derivative: Callable[[Value, Value], Value] | None = None,
-    real_only: bool = False,
     dialect: str = "stablehlo",
 ) -> Elementwise:
     """An op of one operand; `derivative(x, y)` is dy/dx, or `inverse_derivative(x, y)` is dx/dy;
@@ -109,7 +104,7 @@ def unary(
         partials = [lambda t, x, y: multiply(t, derivative(x, y))]
     elif inverse_derivative is not None:
         partials = [lambda t, x, y: divide(t, inverse_derivative(x, y))]
-    return register(Elementwise(f"{dialect}.{name}", function, partials, real_only=real_only))
+    return register(Elementwise(f"{dialect}.{name}", function, partials))
 
 
 def binary(
@@ -118,13 +113,22 @@ def binary(
     partials: Sequence[Partial | None] = (),
     transposes: Mapping[int, Partial] | None = None,
     *,
-    real_only: bool = False,
     dialect: str = "stablehlo",
 ) -> Elementwise:
     """An op of two operands."""
-    return register(
-        Elementwise(f"{dialect}.{name}", function, partials, transposes or {}, real_only)
+    return register(Elementwise(f"{dialect}.{name}", function, partials, transposes or {}))
+
+
+def unary_linear(
+    name: str, function: Callable[..., Any], transpose: Callable[[Value, Value], Value]
+) -> Elementwise:
+    """An op of one operand that is its own derivative; `transpose(ct, x)` is its cotangent."""
+    op: Elementwise = register(
+        Elementwise(
+            f"stablehlo.{name}", function, [lambda t, x, y: op(t)], {0: transpose}, widen=False
+        )
     )
+    return op
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
@@ -219,7 +223,6 @@ remainder = binary(
         # The quotient rounded to zero; where x / y rounds up to it, z tells that it did not reach.
         lambda t, x, y, z: multiply(t, negate(round_nearest_even(divide(subtract(x, z), y)))),
     ],
-    real_only=True,
 )
 negate = register(
     Elementwise(
@@ -242,13 +245,11 @@ maximum = binary(
     "maximum",
     _extremum(np.maximum, np.add),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
-    real_only=True,
 )
 minimum = binary(
     "minimum",
     _extremum(np.minimum, lambda x, y: -(-x - y)),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
-    real_only=True,
 )
 
 
@@ -281,10 +282,69 @@ atan2 = binary(
     ],
 )
 
+# ---- complex numbers -----------------------------------------------------------------------------
+#
+# These are linear over the real numbers. Transposes are taken without conjugation: u * (J v) and
+# (J^T u) * v have the same real part. So the gradient of a real function of z = x + iy is
+# df/dx - i df/dy.
+
+
+def _complex(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    result = np.empty(x.shape, np.complex64 if x.dtype == np.float32 else np.complex128)
+    result.real, result.imag = x, y
+    return result
+
+
+def _from_real(ct: Value, x: Value) -> Value:
+    return complex_(ct, zeros_like(ct)) if dtype_of(x).kind == "c" else ct
+
+
+def _from_imaginary(ct: Value, x: Value) -> Value:
+    return complex_(zeros_like(ct), negate(ct)) if dtype_of(x).kind == "c" else zeros_like(ct)
+
+
+complex_ = binary(
+    "complex",
+    _complex,
+    [
+        lambda t, x, y, z: complex_(t, zeros_like(t)),
+        lambda t, x, y, z: complex_(zeros_like(t), t),
+    ],
+    {0: lambda ct, x, y: real(ct), 1: lambda ct, x, y: negate(imag(ct))},
+)
+real = unary_linear("real", lambda x: np.array(np.real(x)), _from_real)
+imag = unary_linear("imag", lambda x: np.array(np.imag(x)), _from_imaginary)
+
+
+def conjugate(x: Value) -> Value:
+    """The complex conjugate."""
+    return complex_(real(x), negate(imag(x))) if dtype_of(x).kind == "c" else x
+
+
 # ---- functions of one operand --------------------------------------------------------------------
 
-abs = unary("abs", np.abs, lambda x, y: sign(x), real_only=True)
-sign = unary("sign", _sign, real_only=True)
+
+def _abs_tangent(t: Value, x: Value, y: Value) -> Value:
+    if dtype_of(x).kind != "c":
+        return multiply(t, sign(x))
+    # The part of the tangent along x, whose length is 0 where x has no direction.
+    along = multiply(conjugate(sign(x)), t)
+    return real(along)
+
+
+def _sign_tangent(t: Value, x: Value, y: Value) -> Value | None:
+    """Of x / |x|: the part of the tangent across x, in proportion."""
+    if dtype_of(x).kind != "c":
+        return None
+    across = imag(multiply(conjugate(y), t))
+    size = abs(x)
+    zero = full_like(size, 0)
+    turned = comparison.select(comparison.equal(size, zero), zero, divide(across, size))
+    return multiply(y, complex_(zero, turned))
+
+
+abs = register(Elementwise("stablehlo.abs", np.abs, [_abs_tangent]))
+sign = register(Elementwise("stablehlo.sign", _sign, [_sign_tangent]))
 floor = unary("floor", np.floor)
 ceil = unary("ceil", np.ceil)
 round_nearest_even = unary("round_nearest_even", np.rint)

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, comparison, conversion, elementwise
+from irax_compiler.ops import barrier, comparison, conversion, elementwise, special
 from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.passes.legalize.cure import cure
 from irax_compiler.passes.legalize.formula import Number, function, where
@@ -81,6 +81,31 @@ def narrow_function(operation: Operation) -> Sequence[Value] | None:
     float32 = np.dtype(np.float32)
     wide = read(operation).build([conversion.convert(x, float32) for x in operation.operands])
     return [conversion.convert(wide[0], dtype)]
+
+
+FUNCTIONS = tuple(
+    {
+        op.name: None
+        for family in (elementwise, special)
+        for op in vars(family).values()
+        if isinstance(op, elementwise.Elementwise)
+    }
+)
+"""The elementwise functions of StableHLO and CHLO."""
+
+
+@cure(*FUNCTIONS)
+def float8_function(operation: Operation) -> Sequence[Value] | None:
+    """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
+    computed in float32.
+    """
+    dtypes = {dtype_of(x) for x in [*operation.operands, *operation.results]}
+    if not any(inexact(d) and d.itemsize == 1 for d in dtypes):
+        return None
+    float32 = np.dtype(np.float32)
+    op = read(operation)
+    wide = op.build([conversion.convert(x, float32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype_of(operation.results[0]))]
 
 
 @cure("stablehlo.log_plus_one")

@@ -228,8 +228,8 @@ class Rows:
     ) -> Rows:
         sizes = dims.sizes(array, updates)
         partial = {d for d, n in enumerate(array) if sizes[d] < n}
-        placed = tuple(sorted({*dims.index_map, *dims.operand_batching_dims, *partial}))
         apart = dims.collapsed_dims + dims.operand_batching_dims
+        placed = tuple(sorted({*dims.index_map, *apart, *partial}))
         windowed = [d for d in range(len(array)) if d not in apart]
         place_of = dict(zip(windowed, dims.window_dims, strict=True))
         batch = [d for d in range(len(updates)) if d not in dims.window_dims]

@@ -1,0 +1,10 @@
+// Functions of 8-bit floats are those of float32.
+// RUN: --pipeline "legalize{target=chlo}"
+func.func @float8_function(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+  %0 = chlo.erf %x : tensor<4xf8E5M2> -> tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}
+// CHECK:      func.func @float8_function
+// CHECK-NEXT:   [[X:%\w+]] = stablehlo.convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xf32>
+// CHECK-NEXT:   [[Y:%\w+]] = chlo.erf [[X]] : tensor<4xf32> -> tensor<4xf32>
+// CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E5M2>
