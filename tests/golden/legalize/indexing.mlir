@@ -81,3 +81,13 @@ func.func @windows(%x: tensor<3x8xf32>, %u: tensor<2x3x2xf32>) -> tensor<3x8xf32
 // CHECK:        [[ROWS:%\w+]] = stablehlo.reshape [[PARTS]] : (tensor<2x2x3xf32>) -> tensor<4x3xf32>
 // CHECK:        [[R:%\w+]] = "stablehlo.scatter"({{.*}}, {{.*}}, [[ROWS]])
 // CHECK:        stablehlo.transpose [[R]], dims = [1, 0]
+
+// The dimension of the index vectors goes to the end.
+func.func @index_vectors_last(%x: tensor<3x2x4xf64>, %i: tensor<3x2x2xi32>) -> tensor<3x2x2x3xf64> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 3], operand_batching_dims = [1], start_indices_batching_dims = [2], start_index_map = [2, 0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 2, 1, 3>}> : (tensor<3x2x4xf64>, tensor<3x2x2xi32>) -> tensor<3x2x2x3xf64>
+  return %0 : tensor<3x2x2x3xf64>
+}
+// CHECK:      func.func @index_vectors_last
+// CHECK:        stablehlo.transpose %arg1, dims = [0, 2, 1]
+// CHECK:        "stablehlo.gather"(%arg0
+// CHECK-SAME:     start_indices_batching_dims = [1], start_index_map = [2, 0], index_vector_dim = 2

@@ -52,6 +52,22 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
 
 
+@cure("stablehlo.gather")
+def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
+    """IREE crashes where batches of indices lie after the dimension of the index vectors: that
+    becomes the last one.
+    """
+    op = read_as(gather.Gather, operation)
+    x, indices = operation.operands
+    last = len(shape_of(indices)) - 1
+    if op is None or op.dims.index_vector_dim >= last or not op.dims.indices_batching_dims:
+        return None
+    vectors = op.dims.index_vector_dim
+    moved = tuple(d - (d > vectors) for d in op.dims.indices_batching_dims)
+    dims = replace(op.dims, index_vector_dim=last, indices_batching_dims=moved)
+    return [replace(op, dims=dims)(x, shape.move_axis(indices, vectors, last))]
+
+
 @cure("stablehlo.scatter")
 def empty_scatter(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where there are no updates."""

@@ -1,0 +1,21 @@
+// What is carried and never read comes to depend on what it was.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @carry_that_is_overwritten(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %r:2 = stablehlo.while(%a = %x, %b = %y) : tensor<f32>, tensor<f32>
+  cond {
+    %ten = stablehlo.constant dense<10.0> : tensor<f32>
+    %p = stablehlo.compare LT, %a, %ten : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %0 = stablehlo.add %a, %a : tensor<f32>
+    stablehlo.return %0, %a : tensor<f32>, tensor<f32>
+  }
+  return %r#0, %r#1 : tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @carry_that_is_overwritten
+// CHECK:        cond {
+// CHECK:        } do {
+// CHECK:          [[SUM:%\w+]] = stablehlo.add [[A:%\w+]], [[A]]
+// CHECK:          [[HOLDS:%\w+]] = stablehlo.compare LT, [[A]], {{.*}}
+// CHECK:          [[NEW:%\w+]] = stablehlo.select [[HOLDS]], [[A]], [[B:%\w+]]
+// CHECK:          stablehlo.return [[SUM]], [[NEW]]
