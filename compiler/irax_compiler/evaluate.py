@@ -24,7 +24,6 @@ class Evaluator:
 
     def __init__(self, module: Module) -> None:
         self.module = module  # its operations live as long as it does
-        self.functions = mlir.functions(module)
         self._programs: dict[str, Program] = {}
 
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -33,7 +32,8 @@ class Evaluator:
         """
         program = self._programs.get(name)
         if program is None:
-            program = self._programs[name] = Program.of(mlir.body(self.functions[name]))
+            function = mlir.functions(self.module)[name]  # it may have come since the last call
+            program = self._programs[name] = Program.of(mlir.body(function))
         with np.errstate(all="ignore"):
             return program.run(arguments, self)
 

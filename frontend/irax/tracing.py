@@ -20,7 +20,7 @@ from irax import errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax_compiler import mlir
-from irax_compiler.evaluate import Evaluator, evaluate_value
+from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.control_flow import call_function
 from irax_compiler.ops.core import Op, UnsupportedOp
@@ -47,6 +47,7 @@ class ModuleBuilder:
     def __init__(self, module: mlir.Module | None = None) -> None:
         self.module = mlir.new_module() if module is None else module
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+        self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
         """`name`, or `name_1`, ... if there is such a function already."""
@@ -155,15 +156,11 @@ class Trace:
                 return origin.home.concretize(origin.value)
             return origin.value if isinstance(origin, ConcreteArray) else None
 
-        def call(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-            return Evaluator(self.builder.module)(name, arguments)
+        return evaluate_value(value, self._known, argument, self.builder.evaluator)
 
-        return evaluate_value(value, self._known, argument, call)
-
-    def unknown_argument(self) -> str:
-        """Names what makes values of this trace unknown, for error messages."""
-        names = [n for v, n in self.argument_names.items() if v not in self._sources]
-        return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+    def unknown_arguments(self) -> list[str]:
+        """The names of the arguments that make values of this trace unknown."""
+        return [n for v, n in self.argument_names.items() if v not in self._sources]
 
     def finish(self, results: Sequence[Array]) -> None:
         """Ends the function with a return of `results`."""
@@ -217,11 +214,13 @@ class Tracer(Array):
 
     def _unknown_in(self) -> str:
         trace: Trace | None = self.home
-        while trace is not None and trace.kind not in ("jit", "vmap"):
+        while trace is not None:
+            names = trace.unknown_arguments()
+            if names:
+                which = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+                return f"{trace.kind} traces the function; it depends on {which}"
             trace = trace.parent
-        if trace is None:
-            return f"{self.trace.kind} traces the function"
-        return f"{trace.kind} traces the function; it depends on {trace.unknown_argument()}"
+        return f"{self.home.kind} traces the function"
 
 
 _CURES: dict[type[Exception], str] = {
@@ -244,24 +243,28 @@ _CURES: dict[type[Exception], str] = {
 }
 
 
-def bind(op: Op, *operands: Array, weak_type: bool = False) -> Any:
+def bind(
+    op: Op, *operands: Array, weak_type: bool = False, builder: ModuleBuilder | None = None
+) -> Any:
     """Applies an op: at once on NumPy outside of all traces, written down inside one.
 
+    `builder` has the functions that the op names, if it does; inside a trace it is the trace's own.
     Returns one array, or a list of them for an op of several results.
     """
     trace = _state.trace
     if trace is not None:
         results: list[Any] = trace.emit(op, operands, weak_type)
     else:
-        results = _run(op, operands, weak_type)
+        call = _no_function if builder is None else builder.evaluator
+        results = _run(op, operands, weak_type, call)
     return results[0] if op.num_results == 1 else results
 
 
-def _run(op: Op, operands: Sequence[Array], weak_type: bool) -> list[Array]:
+def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
     values = [_elements(x) for x in operands]
     with np.errstate(all="ignore"):
         try:
-            results = op.evaluate_through(_no_function, values)
+            results = op.evaluate_through(call, values)
         except UnsupportedOp:
             raise
         except ValueError as error:
@@ -327,14 +330,18 @@ def trace_function(
     kind: str,
     name: str,
     fresh_module: bool = False,
+    builder: ModuleBuilder | None = None,
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
 
-    With `fresh_module` it goes into a module of its own, otherwise into that of the trace around.
+    With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
+    outside of all traces into that of `builder`, if it is given.
     """
     parent = _state.trace
     share = parent is not None and not fresh_module
-    builder = parent.builder if share and parent is not None else ModuleBuilder()
+    if share and parent is not None:
+        builder = parent.builder
+    builder = builder or ModuleBuilder()
     trace = Trace(kind, name, builder, parent)
     _state.trace = trace
     try:
@@ -362,7 +369,7 @@ def call(
     if trace is not None:
         name = trace.builder.import_function(builder, name)
         return list(trace.call(name, operands, weak))
-    results = Evaluator(builder.module)(name, [_elements(x) for x in operands])
+    results = builder.evaluator(name, [_elements(x) for x in operands])
     return [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
 
 

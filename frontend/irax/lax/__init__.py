@@ -4,6 +4,9 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
+from irax.lax.associative import associative_scan as associative_scan
+from irax.lax.branches import cond as cond
+from irax.lax.branches import switch as switch
 from irax.lax.contraction import DotDimensionNumbers as DotDimensionNumbers
 from irax.lax.contraction import Precision as Precision
 from irax.lax.contraction import PrecisionLike as PrecisionLike
@@ -11,7 +14,6 @@ from irax.lax.contraction import batch_matmul as batch_matmul
 from irax.lax.contraction import dot as dot
 from irax.lax.contraction import dot_general as dot_general
 from irax.lax.control import clamp as clamp
-from irax.lax.control import cond as cond
 from irax.lax.control import select as select
 from irax.lax.control import select_n as select_n
 from irax.lax.convolution import ConvDimensionNumbers as ConvDimensionNumbers
@@ -93,6 +95,8 @@ from irax.lax.gathering import scatter_add as scatter_add
 from irax.lax.gathering import scatter_max as scatter_max
 from irax.lax.gathering import scatter_min as scatter_min
 from irax.lax.gathering import scatter_mul as scatter_mul
+from irax.lax.loops import fori_loop as fori_loop
+from irax.lax.loops import while_loop as while_loop
 from irax.lax.patches import conv_general_dilated_local as conv_general_dilated_local
 from irax.lax.patches import conv_general_dilated_patches as conv_general_dilated_patches
 from irax.lax.reductions import argmax as argmax
@@ -108,6 +112,8 @@ from irax.lax.reductions import reduce_or as reduce_or
 from irax.lax.reductions import reduce_prod as reduce_prod
 from irax.lax.reductions import reduce_sum as reduce_sum
 from irax.lax.reductions import reduce_xor as reduce_xor
+from irax.lax.scans import map as map
+from irax.lax.scans import scan as scan
 from irax.lax.slicing import dynamic_index_in_dim as dynamic_index_in_dim
 from irax.lax.slicing import dynamic_slice as dynamic_slice
 from irax.lax.slicing import dynamic_slice_in_dim as dynamic_slice_in_dim

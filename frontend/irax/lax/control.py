@@ -1,16 +1,12 @@
-"""Choosing: between the elements of arrays, and between functions."""
+"""Choosing between the elements of arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from irax import dtypes, errors, tree_util
+from irax import dtypes
 from irax.array import Array
-from irax.elementwise import apply, as_arrays
-from irax.flat import name_of
+from irax.elementwise import apply
 from irax.lax.arguments import array_of, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike
@@ -102,78 +98,3 @@ def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
                 f"{what}: a bound must be a scalar or of shape {operand.shape}, got {bound.shape}"
             )
     return bind(comparison.clamp, low, operand, high, weak_type=operand.weak_type)
-
-
-_MISSING: Any = object()
-
-
-def cond(
-    pred: ArrayLike,
-    true_fun: Callable[..., Any],
-    false_fun: Callable[..., Any],
-    *operands: Any,
-    operand: Any = _MISSING,
-) -> Any:
-    """Calls one of two functions, as a predicate says.
-
-    Where the value of the predicate is known, only that function is called. Where it is traced,
-    both are computed, and their results chosen from: mind functions that do not end, or raise, for
-    operands that they are not meant for; a nan of the function not chosen can reach derivatives.
-
-    Args:
-        pred: a boolean or number scalar; a number holds if it is not 0.
-        true_fun: a function of the operands.
-        false_fun: likewise, with results of the same structure, shapes and dtypes.
-        operands: pytrees of arrays.
-        operand: another way to give one operand.
-
-    Returns:
-        What the function returns.
-
-    Raises:
-        TypeError: `pred` is not a scalar; or it is traced, and the functions' results differ in
-            structure, shape or dtype.
-
-    >>> irax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3.0)
-    Array(4., dtype=float32, weak_type=True)
-    """
-    what = "lax.cond"
-    for function in (true_fun, false_fun):
-        if not callable(function):
-            raise TypeError(f"{what}: expected two functions, got {function!r}")
-    if operand is not _MISSING:
-        operands = (*operands, operand)
-    predicate = array_of(what, pred)
-    if predicate.ndim:
-        raise TypeError(f"{what}: the predicate must be a scalar, got shape {predicate.shape}")
-    known = _known(predicate)
-    if known is not None:
-        out = (true_fun if known else false_fun)(*operands)
-        return tree_util.tree_map(lambda leaf: array_of(what, leaf), out)
-    leaves, tree = tree_util.tree_flatten(true_fun(*operands))
-    other_leaves, other_tree = tree_util.tree_flatten(false_fun(*operands))
-    holds = apply(comparison.not_equal, predicate, 0, what=what)
-    names = f"true_fun {name_of(true_fun)} and false_fun {name_of(false_fun)}"
-    if tree != other_tree:
-        raise TypeError(
-            f"{what}: {names} must return the same structure, got {tree} and {other_tree}"
-        )
-    chosen = []
-    for on_true, on_false in zip(leaves, other_leaves, strict=True):
-        x, y = as_arrays([on_true, on_false], what)
-        if x.dtype != y.dtype or x.shape != y.shape:
-            raise TypeError(
-                f"{what}: {names} must return the same types, got {x.aval} and {y.aval}; convert "
-                "one with .astype(...), or broadcast it"
-            )
-        weak = x.weak_type and y.weak_type
-        chosen.append(bind(comparison.select, holds, x, y, weak_type=weak))
-    return tree_util.tree_unflatten(tree, chosen)
-
-
-def _known(predicate: Array) -> bool | None:
-    """Whether a scalar holds, or None where that is not known while tracing."""
-    try:
-        return bool(predicate.concrete("lax.cond", errors.TracerBoolConversionError))
-    except errors.TracerBoolConversionError:
-        return None

@@ -1,0 +1,112 @@
+"""What loops and branches must keep: the structure and the types of a pytree, and what is said of
+those that do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irax import dtypes, source, tree_util
+from irax.array import Array, as_array
+from irax.aval import ShapedArray
+from irax.elementwise import convert
+from irax.tracing import Input, Traced
+
+
+class Carry:
+    """What a loop carries from step to step: the leaves of a pytree, as arrays.
+
+    A step must return what it was given: the same structure, shapes and dtypes. Only where the loop
+    starts with a Python number may a step return another dtype, which the number then takes too.
+    """
+
+    def __init__(self, what: str, name: str, init: Any) -> None:
+        """`what` is the loop, `name` the argument with the first values, for error messages."""
+        self.what, self.name = what, name
+        leaves, self.tree = tree_util.tree_flatten(init)
+        self.names = leaf_names(name, init)
+        self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
+
+    def inputs(self) -> list[Input]:
+        """The arguments to trace a step with, which stand for what is carried at any step."""
+        return [Input(x.aval, None, n) for x, n in zip(self.arrays, self.names, strict=True)]
+
+    def unflatten(self, leaves: Sequence[Array]) -> Any:
+        """The pytree with other leaves."""
+        return tree_util.tree_unflatten(self.tree, leaves)
+
+    def trace(self, trace_step: Callable[[], Traced]) -> Traced:
+        """Traces a step, which passes what it carries on through `carried_on`; once more where
+        that has given first values another dtype.
+        """
+        while True:
+            try:
+                return trace_step()
+            except _Promotion as promotion:
+                if promotion.carry is not self:
+                    raise
+                self.arrays = [
+                    convert(x, dtype) if x.dtype != dtype else x
+                    for x, dtype in zip(self.arrays, promotion.dtypes, strict=True)
+                ]
+
+    def carried_on(self, function: str, out: Any) -> list[Array]:
+        """The leaves of what a step carries on.
+
+        Raises:
+            TypeError: they are not of the structure and types of those the loop starts with.
+        """
+        returned = f"what {function} carries on"
+        leaves, tree = tree_util.tree_flatten(out)
+        if tree != self.tree:
+            error = tree_util.structure_error(self.tree, out, self.name, returned)
+            raise TypeError(f"{self.what} at {source.user_line()}: {error}")
+        arrays = [as_array(x, f"{self.what}: {returned}") for x in leaves]
+        before, after = [x.aval for x in self.arrays], [x.aval for x in arrays]
+        promoted = [
+            dtypes.result_type(x, y) if x.weak_type and x.shape == y.shape else x.dtype
+            for x, y in zip(self.arrays, arrays, strict=True)
+        ]
+        if promoted != [x.dtype for x in before]:
+            raise _Promotion(self, promoted)
+        if not all(map(same_type, before, after)):
+            raise TypeError(
+                f"{self.what} at {source.user_line()}: {returned} must have the shapes and dtypes "
+                f"of {self.name}, but differs:\n"
+                + side_by_side(self.names, (self.name, returned), (before, after))
+                + f"\nConvert with .astype(...), or change {self.name}."
+            )
+        return arrays
+
+
+class _Promotion(Exception):
+    """Ends the trace of a step: first values take other dtypes."""
+
+    def __init__(self, carry: Carry, promoted: list[Any]) -> None:
+        self.carry, self.dtypes = carry, promoted
+
+
+def same_type(a: ShapedArray, b: ShapedArray) -> bool:
+    """Whether arrays are of one shape and dtype, weak or not."""
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def leaf_names(name: str, tree: Any) -> list[str]:
+    """A name for each leaf of a pytree: `init['w'][0]`."""
+    return [name + tree_util.keystr(path) for path, _ in tree_util.tree_leaves_with_path(tree)]
+
+
+def side_by_side(
+    names: Sequence[str], titles: Sequence[str], avals: Sequence[Sequence[ShapedArray]]
+) -> str:
+    """Pytrees of types in columns, with a mark at each leaf in which they differ."""
+    rows = [["", *titles, ""]]
+    for name, types in zip(names, zip(*avals, strict=True), strict=True):
+        mark = "" if all(same_type(types[0], t) for t in types) else "<- differs"
+        rows.append([name, *map(repr, types), mark])
+    if len(rows) > 24:
+        rows = [rows[0], *[row for row in rows[1:] if row[-1]][:24]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join("  " + line for line in lines)

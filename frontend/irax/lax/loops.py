@@ -1,0 +1,285 @@
+"""Loops that go on for as long as a condition holds, or from one number to another: while_loop and
+fori_loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax import checkpointing, dtypes, source, tree_util
+from irax.array import Array, as_array
+from irax.elementwise import apply, convert, select
+from irax.flat import name_of
+from irax.lax import branches, scans
+from irax.lax.arguments import array_of
+from irax.lax.carries import Carry
+from irax.tracing import Input, Traced, bind, call, trace_function
+from irax_compiler import evaluate, mlir
+from irax_compiler.mlir import Value
+from irax_compiler.ops import comparison, elementwise, loops
+from irax_compiler.ops.control_flow import call_function
+from irax_compiler.ops.core import Op
+
+
+def while_loop(
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    *,
+    max_steps: int | None = None,
+    checkpoint: bool = True,
+) -> Any:
+    """Calls a function on what it returned the last time, for as long as a condition holds.
+
+    A loop has forward mode, and `vmap`: lanes that have ended keep what they have. It has reverse
+    mode if `max_steps` bounds the number of steps; the bound is part of the meaning: after so many
+    steps the loop ends, though the condition may still hold.
+
+    Args:
+        cond_fun: takes what is carried, returns a boolean scalar.
+        body_fun: takes what is carried, returns it for the next step: of the structure, shapes and
+            dtypes of `init_val`.
+        init_val: what is carried at first: a pytree of arrays. Python numbers take the dtype that
+            `body_fun` returns.
+        max_steps: the most steps that the loop may take.
+        checkpoint: with `max_steps`: whether reverse mode keeps what is carried at about
+            sqrt(max_steps) steps, and computes the steps between again; otherwise it keeps all.
+
+    Returns:
+        What is carried when the condition does not hold any more.
+
+    Raises:
+        TypeError: `cond_fun` does not return a boolean scalar, or `body_fun` returns what differs
+            from `init_val`.
+        ValueError: `max_steps` is not positive.
+
+    >>> irax.lax.while_loop(lambda x: x < 100, lambda x: 3 * x, 2)
+    Array(162, dtype=int32, weak_type=True)
+    >>> cube = lambda x: irax.lax.while_loop(
+    ...     lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), (0, 1.0), max_steps=10
+    ... )[1]
+    >>> irax.grad(cube)(2.0)
+    Array(12., dtype=float32, weak_type=True)
+    """
+    what = "lax.while_loop"
+    for function in (cond_fun, body_fun):
+        if not callable(function):
+            raise TypeError(f"{what}: expected two functions, got {function!r}")
+    carry = Carry(what, "init_val", init_val)
+
+    def step(*flat: Array) -> list[Array]:
+        return carry.carried_on(name_of(body_fun), body_fun(carry.unflatten(flat)))
+
+    body = carry.trace(
+        lambda: trace_function(step, carry.inputs(), "while_loop", name_of(body_fun))
+    )
+
+    def go_on(*flat: Array) -> list[Array]:
+        out = cond_fun(carry.unflatten(flat))
+        leaves = tree_util.tree_leaves(out)
+        result = as_array(leaves[0], f"{what}: what cond_fun returns") if len(leaves) == 1 else None
+        if result is None or result.ndim or result.dtype != np.bool:
+            got = f"the pytree {out!r}" if result is None else str(result.aval)
+            raise TypeError(
+                f"{what} at {source.user_line()}: {name_of(cond_fun)} must return a boolean "
+                f"scalar, got {got}"
+            )
+        return [result]
+
+    condition = trace_function(
+        go_on, carry.inputs(), "while_loop", name_of(cond_fun), builder=body.builder
+    )
+    return carry.unflatten(_repeated(what, condition, body, carry.arrays, max_steps, checkpoint))
+
+
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+    max_steps: int | None = None,
+    checkpoint: bool = True,
+) -> Any:
+    """Calls a function for each number of a range: `val = body_fun(i, val)` for i from `lower` to
+    `upper - 1`.
+
+    Where the bounds are known while tracing, the loop has reverse mode; otherwise `max_steps` gives
+    it one, as to `while_loop`.
+
+    Args:
+        lower: an integer scalar, the first number.
+        upper: an integer scalar, the end of the range.
+        body_fun: takes a number and what is carried, returns it for the next step: of the
+            structure, shapes and dtypes of `init_val`.
+        init_val: what is carried at first: a pytree of arrays.
+        unroll: how many calls to write out for each step of the compiled loop; True for all. Only
+            for bounds that are known while tracing.
+        max_steps: the most steps that a loop with traced bounds may take.
+        checkpoint: with `max_steps`: whether reverse mode computes most steps again.
+
+    Returns:
+        What is carried at the end; `init_val` for an empty range.
+
+    Raises:
+        TypeError: bounds that are not integer scalars of one dtype, or `body_fun` returns what
+            differs from `init_val`.
+        ValueError: `unroll` with traced bounds, or an `unroll` or `max_steps` that is not positive.
+
+    >>> irax.lax.fori_loop(0, 5, lambda i, total: total + i, 0)
+    Array(10, dtype=int32, weak_type=True)
+    """
+    what = "lax.fori_loop"
+    if not callable(body_fun):
+        raise TypeError(f"{what}: expected a function, got {body_fun!r}")
+    first, end = _bounds(what, lower, upper)
+    carry = Carry(what, "init_val", init_val)
+    place = Input(first.aval, None, "i")
+
+    def step(i: Array, *flat: Array) -> list[Array]:
+        out = carry.carried_on(name_of(body_fun), body_fun(i, carry.unflatten(flat)))
+        return [i + 1, *out]
+
+    body = carry.trace(
+        lambda: trace_function(step, [place, *carry.inputs()], "fori_loop", name_of(body_fun))
+    )
+    start = [first, *carry.arrays]
+    low, high = branches.known_value(first), branches.known_value(end)
+    length = None if low is None or high is None else max(int(high) - int(low), 0)
+    if length is not None and length <= np.iinfo(np.int32).max:
+        calls = scans.check_unroll(what, 1 if unroll is None else unroll, length)
+        if max_steps is not None:
+            length = min(length, _positive(what, max_steps))
+        results = scans.repeat(body, start, [], length, unroll=calls)
+    elif unroll not in (None, 1, False):
+        raise ValueError(
+            f"{what}: unroll={unroll} wants bounds that are known while tracing; got traced ones"
+        )
+    else:
+        condition = trace_function(
+            lambda i, *_: [apply(comparison.less, i, end, what=what)],
+            [place, *carry.inputs()],
+            "fori_loop",
+            f"{name_of(body_fun)}.goes_on",
+            builder=body.builder,
+        )
+        results = _repeated(what, condition, body, start, max_steps, checkpoint)
+    return carry.unflatten(results[1:])
+
+
+def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
+    """The bounds, of one dtype; a Python int takes that of the other bound."""
+    bounds = [array_of(what, lower), array_of(what, upper)]
+    for name, x in zip(("lower", "upper"), bounds, strict=True):
+        if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
+            raise TypeError(f"{what}: {name} must be an integer scalar, got {x.aval}")
+    low, high = (x.aval for x in bounds)
+    dtype, weak = dtypes.lattice_result_type(*bounds)
+    if low.dtype != high.dtype and not (low.weak_type or high.weak_type):
+        raise TypeError(f"{what}: lower and upper must be of one dtype, got {low} and {high}")
+    first, end = (convert(x, dtype, weak) for x in bounds)
+    return first, end
+
+
+def _positive(what: str, max_steps: Any) -> int:
+    if not isinstance(max_steps, int | np.integer) or max_steps < 1:
+        raise ValueError(f"{what}: max_steps must be a positive int, got {max_steps!r}")
+    return int(max_steps)
+
+
+def _repeated(
+    what: str,
+    condition: Traced,
+    body: Traced,
+    start: Sequence[Array],
+    max_steps: int | None,
+    checkpoint: bool,
+) -> list[Array]:
+    if max_steps is not None:
+        return _bounded(condition, body, start, _positive(what, max_steps), checkpoint)
+    op = _While(condition.name, body.name, len(start), len(condition.captures))
+    operands = [*start, *condition.captures, *body.captures]
+    found = bind(op, *operands, builder=body.builder)
+    return [x.with_weak_type(w) for x, w in zip(found, body.weak, strict=True)]
+
+
+@dataclass(frozen=True)
+class _While(Op):
+    """A `stablehlo.while` whose condition and body are functions of the module: of what is
+    carried, then of what each has captured.
+    """
+
+    name = "stablehlo.while"
+    num_results: ClassVar[int] = -1
+    condition: str
+    body: str
+    num_carry: int
+    num_captured: int
+    """How many values the condition has captured."""
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        functions = mlir.functions(mlir.open_module())
+        carry, first, second = self._parts(operands)
+        return loops.while_loop(
+            lambda *state: call_function(functions, self.condition, [*state, *first]),
+            lambda *state: call_function(functions, self.body, [*state, *second]),
+            carry,
+        )
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        carry, first, second = self._parts(operands)
+        while call(self.condition, [*carry, *first])[0]:
+            carry = call(self.body, [*carry, *second])
+        return carry
+
+    def _parts(self, operands: Sequence[Any]) -> tuple[Any, Any, Any]:
+        captured = operands[self.num_carry :]
+        return (
+            operands[: self.num_carry],
+            captured[: self.num_captured],
+            captured[self.num_captured :],
+        )
+
+
+def _bounded(
+    condition: Traced, body: Traced, start: Sequence[Array], max_steps: int, checkpoint: bool
+) -> list[Array]:
+    """The loop as two nested scans, of about sqrt(max_steps) segments of as many steps. Reverse
+    mode keeps what is carried at the start of each segment, and computes the rest of it again.
+
+    The number of steps that are left is carried too, 0 when the loop has ended; what is left of a
+    segment, and of the segments, is then skipped.
+    """
+    segments = math.isqrt(max_steps - 1) + 1
+    steps = -(-max_steps // segments)
+    one = as_array(np.int32(1))
+
+    def left_of(left: Array, state: Sequence[Array]) -> Array:
+        (goes_on,) = call(condition.builder, condition.name, [*state, *condition.captures], [])
+        return select(goes_on, left, as_array(np.int32(0)), "lax.while_loop")
+
+    def advance(left: Array, *state: Array) -> list[Array]:
+        found = call(body.builder, body.name, [*state, *body.captures], body.weak)
+        return [
+            left_of(apply(elementwise.subtract, left, one, what="lax.while_loop"), found),
+            *found,
+        ]
+
+    def segment(*state: Array) -> list[Array]:
+        return scans.scan(lambda s, _: (_unless_ended(advance, s), None), [*state], None, steps)[0]
+
+    whole = checkpointing.checkpoint(segment) if checkpoint else segment
+    first = [left_of(as_array(np.int32(max_steps)), start), *start]
+    found, _ = scans.scan(lambda s, _: (_unless_ended(whole, s), None), first, None, segments)
+    return found[1:]
+
+
+def _unless_ended(advance: Callable[..., list[Array]], state: list[Array]) -> list[Array]:
+    running = apply(comparison.greater, state[0], 0, what="lax.while_loop")
+    return branches.cond(running, advance, lambda *same: list(same), *state)

@@ -1,0 +1,261 @@
+"""Loops over rows, and loops of a number of steps known beforehand: scan and map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irax import source, tree_util
+from irax.array import Array, as_array
+from irax.aval import ShapedArray
+from irax.batching import vmap
+from irax.flat import name_of
+from irax.lax import slicing, structure
+from irax.lax.carries import Carry, leaf_names
+from irax.tracing import Input, Traced, bind, call, current_trace, trace_function
+from irax_compiler import mlir
+from irax_compiler.ops.control_flow import adapted
+from irax_compiler.ops.scan import Scan
+
+
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Calls a function for each row of some arrays, carries values from row to row, and stacks what
+    it returns.
+
+    Args:
+        f: takes what is carried and a row of `xs`; returns a pair: what is carried on, of the
+            structure, shapes and dtypes of `init`, and a pytree of arrays, a row of `ys`.
+        init: what the first call gets: a pytree of arrays. Python numbers take the dtype that `f`
+            carries on.
+        xs: a pytree of arrays of the same leading length, or None.
+        length: the number of calls; needed only where `xs` has no arrays.
+        reverse: go from the last row to the first.
+        unroll: how many calls to write out for each step of the compiled loop; True for all.
+
+    Returns:
+        `(carry, ys)`: what the last call carried on, and the stacked rows.
+
+    Raises:
+        TypeError: `f` does not return a pair, or carries on what differs from `init`.
+        ValueError: lengths that disagree, or none.
+
+    >>> irax.lax.scan(lambda total, x: (total + x, total), 0.0, jnp.arange(4.0))
+    (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32))
+    """
+    what = "lax.scan"
+    if not callable(f):
+        raise TypeError(f"{what}: expected a function, got {f!r}")
+    carry = Carry(what, "init", init)
+    leaves, xs_tree = tree_util.tree_flatten(xs)
+    names = leaf_names("xs", xs)
+    arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
+    length = _length(what, arrays, names, length)
+    rows = [
+        Input(ShapedArray(x.shape[1:], x.dtype, x.weak_type), None, f"a row of {n}")
+        for x, n in zip(arrays, names, strict=True)
+    ]
+    ys_tree = None
+
+    def step(*flat: Array) -> list[Array]:
+        nonlocal ys_tree
+        count = len(carry.arrays)
+        state, row = carry.unflatten(flat[:count]), tree_util.tree_unflatten(xs_tree, flat[count:])
+        out = f(state, row)
+        if not (isinstance(out, tuple | list) and len(out) == 2):
+            raise TypeError(
+                f"{what} at {source.user_line()}: {name_of(f)} must return a pair "
+                f"(what is carried on, a row of ys), got {out!r} of type {type(out).__name__}"
+            )
+        carried = carry.carried_on(name_of(f), out[0])
+        found, ys_tree = tree_util.tree_flatten(out[1])
+        named = leaf_names(f"{name_of(f)}: the row of ys", out[1])
+        return [*carried, *(as_array(y, n) for y, n in zip(found, named, strict=True))]
+
+    traced = carry.trace(lambda: trace_function(step, [*carry.inputs(), *rows], "scan", name_of(f)))
+    calls = check_unroll(what, unroll, length)
+    results = repeat(traced, carry.arrays, arrays, length, reverse, calls)
+    count = len(carry.arrays)
+    ys = tree_util.tree_unflatten(ys_tree, results[count:])
+    return carry.unflatten(results[:count]), ys
+
+
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """Calls a function for each row of some arrays, one after the other, and stacks the results.
+
+    Where there is the memory for all rows at once, `vmap` is faster.
+
+    Args:
+        f: takes a pytree like `xs`, of rows; returns a pytree of arrays.
+        xs: a pytree of arrays of the same leading length.
+        batch_size: how many rows to compute at once, as by `vmap`.
+
+    Returns:
+        The stacked results.
+
+    Raises:
+        ValueError: lengths that disagree, or no arrays.
+
+    >>> irax.lax.map(lambda x: x * x, jnp.arange(3.0))
+    Array([0., 1., 4.], dtype=float32)
+    """
+    what = "lax.map"
+    if not callable(f):
+        raise TypeError(f"{what}: expected a function, got {f!r}")
+
+    def one(_: Any, x: Any) -> tuple[None, Any]:
+        return None, f(x)
+
+    if batch_size is None:
+        return scan(one, None, xs)[1]
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"{what}: batch_size must be a positive int, got {batch_size!r}")
+    leaves, tree = tree_util.tree_flatten(xs)
+    names = leaf_names("xs", xs)
+    arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
+    length = _length(what, arrays, names, None)
+    whole = length - length % batch_size
+    parts = []
+    if whole or not length:
+        blocks = [_blocks(x, whole, batch_size) for x in arrays]
+        found = map(vmap(f), tree_util.tree_unflatten(tree, blocks))
+        parts.append(tree_util.tree_map(_unblocked, found))
+    if whole < length:
+        rest = [slicing.slice_in_dim(x, whole, length) for x in arrays]
+        parts.append(vmap(f)(tree_util.tree_unflatten(tree, rest)))
+    return tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *parts)
+
+
+def _length(what: str, arrays: Sequence[Array], names: Sequence[str], length: int | None) -> int:
+    """The number of rows that all arrays have."""
+    for x, name in zip(arrays, names, strict=True):
+        if not x.ndim:
+            raise ValueError(f"{what}: {name} is a scalar; expected an array of rows")
+    if length is not None:
+        try:
+            length = int(length)
+        except TypeError:
+            raise TypeError(f"{what}: length must be an int, got {length!r}") from None
+        if length < 0:
+            raise ValueError(f"{what}: length must be at least 0, got {length}")
+    if not arrays:
+        if length is None:
+            raise ValueError(f"{what}: xs has no arrays, so length must say how many steps to take")
+        return length
+    sizes = {x.shape[0] for x in arrays} | ({length} if length is not None else set())
+    if len(sizes) > 1:
+        listed = ", ".join(f"{n}: {x.shape[0]}" for x, n in zip(arrays, names, strict=True))
+        stated = "" if length is None else f", length: {length}"
+        raise ValueError(f"{what}: expected as many rows everywhere, got {listed}{stated}")
+    return sizes.pop()
+
+
+def check_unroll(what: str, unroll: int | bool, length: int) -> int:
+    """How many calls each step of a loop consists of."""
+    if unroll is True:
+        return max(length, 1)
+    if unroll is False:
+        return 1
+    if not isinstance(unroll, int) or unroll < 1:
+        raise ValueError(f"{what}: unroll must be a positive int or a bool, got {unroll!r}")
+    return min(unroll, max(length, 1))
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+
+
+def repeat(
+    step: Traced,
+    carry: Sequence[Array],
+    xs: Sequence[Array],
+    length: int,
+    reverse: bool = False,
+    unroll: int = 1,
+) -> list[Array]:
+    """What is carried at the end, then the stacked rows: `step` is of what is carried and a row of
+    each of `xs`, to what is carried on and further rows.
+    """
+    if unroll == 1 or current_trace() is None:  # only compiled loops are faster when written out
+        return _repeated(step, carry, xs, length, reverse)
+    whole = length - length % unroll
+    carry = list(carry)
+    num_carry = len(carry)
+    tail: list[list[Array]] = []
+    if reverse:
+        carry, tail = _unrolled(step, carry, xs, range(whole, length), reverse)
+
+    def steps(*flat: Array) -> list[Array]:
+        carried, rows = _unrolled(step, flat[:num_carry], flat[num_carry:], range(unroll), reverse)
+        return [*carried, *_stacked(rows)]
+
+    blocks = [_blocks(x, whole, unroll) for x in xs]
+    inputs = [Input(x.aval) for x in carry]
+    inputs += [Input(ShapedArray(x.shape[1:], x.dtype, x.weak_type)) for x in blocks]
+    traced = trace_function(steps, inputs, "scan", f"{step.name}.unrolled")
+    found = _repeated(traced, carry, blocks, whole // unroll, reverse)
+    carry, stacks = found[:num_carry], [_unblocked(y) for y in found[num_carry:]]
+    if not reverse:
+        carry, tail = _unrolled(step, carry, xs, range(whole, length), reverse)
+    if tail:
+        rest = _stacked(tail)
+        stacks = [structure.concatenate(pair, 0) for pair in zip(stacks, rest, strict=True)]
+    return [*carry, *stacks]
+
+
+def _repeated(
+    step: Traced, carry: Sequence[Array], xs: Sequence[Array], length: int, reverse: bool
+) -> list[Array]:
+    num_consts, num_carry = len(step.captures), len(carry)
+    op = Scan(_constants_first(step), length, reverse, num_consts, num_carry)
+    found = bind(op, *step.captures, *carry, *xs, builder=step.builder)
+    return [x.with_weak_type(w) for x, w in zip(found, step.weak, strict=True)]
+
+
+def _constants_first(step: Traced) -> str:
+    """The name of a function like a traced one, of what it has captured, then its arguments."""
+    count = len(step.captures)
+    if not count:
+        return step.name
+    module = step.builder.module
+    types = [a.type for a in mlir.arguments(mlir.functions(module)[step.name])]
+    own = len(types) - count
+    order = [*range(count, count + own), *range(count)]
+    with source.user_location():
+        return adapted(module, step.name, [*types[own:], *types[:own]], order, f"{step.name}.step")
+
+
+def _unrolled(
+    step: Traced, carry: Sequence[Array], xs: Sequence[Array], places: range, reverse: bool
+) -> tuple[list[Array], list[list[Array]]]:
+    """Calls of the step for the rows at some places: what is carried on, and the rows it gives."""
+    carry = list(carry)
+    found: dict[int, list[Array]] = {}
+    for place in reversed(places) if reverse else places:
+        rows = [slicing.index_in_dim(x, place, keepdims=False) for x in xs]
+        out = call(step.builder, step.name, [*carry, *rows, *step.captures], step.weak)
+        carry, found[place] = out[: len(carry)], out[len(carry) :]
+    return carry, [found[place] for place in places]
+
+
+def _stacked(rows: Sequence[Sequence[Array]]) -> list[Array]:
+    return [
+        structure.concatenate([structure.expand_dims(y, (0,)) for y in column], 0)
+        for column in zip(*rows, strict=True)
+    ]
+
+
+def _blocks(x: Array, whole: int, size: int) -> Array:
+    """The first rows, in blocks of some size."""
+    first = slicing.slice_in_dim(x, 0, whole)
+    return structure.reshape(first, (whole // size, size, *x.shape[1:]))
+
+
+def _unblocked(x: Array) -> Array:
+    return structure.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
