@@ -19,6 +19,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     dot,
     dynamic,
     elementwise,
+    fft,
     fold,
     gather,
     loops,
