@@ -26,14 +26,18 @@ class Evaluator:
         self.module = module  # its operations live as long as it does
         self._programs: dict[str, Program] = {}
 
+    @property
+    def functions(self) -> dict[str, Operation]:
+        """The functions of the module by name; more may come while it is being built."""
+        return mlir.functions(self.module)
+
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results of function `name`. Arrays given and returned may share memory: neither may
         be changed in place.
         """
         program = self._programs.get(name)
         if program is None:
-            function = mlir.functions(self.module)[name]  # it may have come since the last call
-            program = self._programs[name] = Program.of(mlir.body(function))
+            program = self._programs[name] = Program.of(mlir.body(self.functions[name]))
         with np.errstate(all="ignore"):
             return program.run(arguments, self)
 

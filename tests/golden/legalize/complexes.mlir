@@ -9,11 +9,11 @@ func.func @constant_of_complex128() -> tensor<2xcomplex<f64>> {
 // CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[RE]], [[IM]]
 // CHECK-NEXT:   return [[R]]
 
-func.func @pad_of_complex128(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
+func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
   %0 = stablehlo.pad %x, %y, low = [1], high = [1], interior = [0] : (tensor<2xcomplex<f64>>, tensor<complex<f64>>) -> tensor<4xcomplex<f64>>
   return %0 : tensor<4xcomplex<f64>>
 }
-// CHECK:      func.func @pad_of_complex128
+// CHECK:      func.func @pad_of_complex
 // CHECK:        [[RE:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK:        [[IM:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK-NEXT:   stablehlo.complex [[RE]], [[IM]]

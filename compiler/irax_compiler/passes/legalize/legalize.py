@@ -73,7 +73,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.contraction_of_booleans,
         contraction.reduction_of_nothing,
         contraction.narrow_reduction,
-        complexes.pad_of_complex128,
+        complexes.pad_of_complex,
         loops.carry_that_is_overwritten,
         fusion.stride_to_nowhere,
         fusion.reshape_of_one_element,
