@@ -22,6 +22,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     fft,
     fold,
     gather,
+    linalg,
     loops,
     mapped,
     marks,

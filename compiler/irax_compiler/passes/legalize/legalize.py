@@ -23,6 +23,7 @@ from irax_compiler.passes.legalize import (
     loops,
     powers,
     sorting,
+    triangular,
     trigonometry,
 )
 from irax_compiler.passes.legalize.cure import Cure
@@ -35,6 +36,8 @@ CURES: dict[str, list[Cure]] = {
         definitions.windows_of_nothing,
         definitions.fold_in_another_dtype,
         fourier.fourier_transform,
+        triangular.triangular_solve,
+        triangular.cholesky,
         broadcasts.broadcast_that_permutes,
         indexing.index_vectors_last,
         indexing.gather_beyond_the_array,

@@ -1,0 +1,195 @@
+"""Triangular matrices: cholesky and triangular_solve, of the last two dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, dot, elementwise, shape
+from irax_compiler.ops.core import (
+    FLAG,
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    attribute,
+    full_like,
+    keyword,
+    only,
+    register_class,
+    zeros_like,
+)
+
+# ---- matrices in the IR --------------------------------------------------------------------------
+
+
+def matmul(x: Value, y: Value) -> Value:
+    """The product of matrices, for each index of the dimensions before the last two."""
+    rank = len(shape_of(x))
+    batch = tuple(range(rank - 2))
+    dims = dot.DotDimensions(batch, batch, (rank - 1,), (rank - 2,))
+    return dot.DotGeneral(dims, dtype_of(x), ("HIGHEST", "HIGHEST"), None)(x, y)
+
+
+def transposed(x: Value) -> Value:
+    """The last two dimensions exchanged."""
+    rank = len(shape_of(x))
+    return shape.transpose(x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def adjoint(x: Value) -> Value:
+    """The conjugate of the transpose."""
+    return elementwise.conjugate(transposed(x))
+
+
+def triangle(x: Value, lower: bool = True, offset: int = 0) -> Value:
+    """Zeros but in the lower (or upper) triangle, whose border is `offset` above the diagonal."""
+    extents = shape_of(x)
+    rank, int32 = len(extents), np.dtype(np.int32)
+    row, column = (shape.Iota(extents, int32, d)() for d in (rank - 2, rank - 1))
+    row = elementwise.add(row, full_like(row, offset))
+    compare = comparison.greater_equal if lower else comparison.less_equal
+    return comparison.select(compare(row, column), x, zeros_like(x))
+
+
+def half_diagonal(x: Value) -> Value:
+    """The lower triangle, with half the diagonal."""
+    strictly = triangle(x, offset=-1)
+    diagonal = elementwise.subtract(triangle(x), strictly)
+    return elementwise.add(strictly, scaled(diagonal, 0.5))
+
+
+def scaled(x: Value, factor: float) -> Value:
+    """A multiple."""
+    return elementwise.multiply(x, full_like(x, factor))
+
+
+# ---- cholesky ------------------------------------------------------------------------------------
+
+
+@register_class
+@dataclass(frozen=True)
+class Cholesky(Op):
+    """The triangular matrix L with L L^H = A (U^H U = A), of the lower (upper) triangle of A; nan
+    where A is not positive definite.
+    """
+
+    name = "stablehlo.cholesky"
+    lower: bool = attribute(FLAG, default=False)
+
+    def evaluate(self, x: np.ndarray) -> np.ndarray:
+        a = x if self.lower else np.conj(np.swapaxes(x, -1, -2))
+        result = np.empty(a.shape, a.dtype)
+        for place in np.ndindex(*a.shape[:-2]):
+            try:
+                result[place] = np.linalg.cholesky(a[place])
+            except np.linalg.LinAlgError:
+                result[place] = np.nan
+        return result if self.lower else np.conj(np.swapaxes(result, -1, -2))
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        """L Phi(L^-1 dA L^-H), where Phi is the lower triangle with half the diagonal (I. Murray,
+        Differentiation of the Cholesky decomposition, 2016, eq. 8).
+        """
+        t = only(tangents)
+        factor = results[0]
+        if not self.lower:
+            t, factor = adjoint(t), adjoint(factor)
+        half = half_diagonal(t)
+        whole = elementwise.add(half, adjoint(half))  # the triangle stands for all of it
+        solve = TriangularSolve(True, True, False, "NO_TRANSPOSE")
+        from_right = TriangularSolve(False, True, False, "ADJOINT")
+        inner = from_right(factor, solve(factor, whole))
+        strictly = triangle(inner, offset=-1)
+        phi = elementwise.add(
+            strictly, scaled(elementwise.subtract(triangle(inner), strictly), 0.5)
+        )
+        tangent = matmul(factor, phi)
+        return [tangent if self.lower else adjoint(tangent)]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        return self.build([shape.move_axis(operands[0], axes[0], 0)]), [0]
+
+
+# ---- triangular_solve ----------------------------------------------------------------------------
+
+
+@register_class
+@dataclass(frozen=True)
+class TriangularSolve(Op):
+    """The X with op(A) X = B, or X op(A) = B, where A is a triangle of the first operand."""
+
+    name = "stablehlo.triangular_solve"
+    left_side: bool = attribute(FLAG, default=False)
+    lower: bool = attribute(FLAG, default=False)
+    unit_diagonal: bool = attribute(FLAG, default=False)
+    transpose_a: str = attribute(keyword("transpose"), default="NO_TRANSPOSE")
+    """NO_TRANSPOSE, TRANSPOSE or ADJOINT: what op does."""
+
+    def evaluate(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        solve = _blas(a.dtype)
+        options: dict[str, Any] = {
+            "side": 0 if self.left_side else 1,
+            "lower": int(self.lower),
+            "trans_a": ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT").index(self.transpose_a),
+            "diag": int(self.unit_diagonal),
+        }
+        result = np.empty(b.shape, b.dtype)
+        if b.size:
+            for place in np.ndindex(*b.shape[:-2]):
+                result[place] = solve(1, a[place], b[place], **options)
+        return result
+
+    def _op(self, a: Value) -> Value:
+        """The triangle that counts, turned as `transpose_a` says."""
+        a = triangle(a, self.lower, 0 if not self.unit_diagonal else (-1 if self.lower else 1))
+        if self.transpose_a == "TRANSPOSE":
+            return transposed(a)
+        return adjoint(a) if self.transpose_a == "ADJOINT" else a
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        a, _ = primals
+        t_a, t_b = tangents
+        right = t_b
+        if t_a is not None:
+            x, moved = results[0], self._op(t_a)
+            product = matmul(moved, x) if self.left_side else matmul(x, moved)
+            right = elementwise.negate(product)
+            if t_b is not None:
+                right = elementwise.subtract(t_b, product)
+        assert right is not None
+        return [self(a, right)]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        a, _ = operands
+        if not isinstance(a, Value):
+            return super().transpose(cotangents, operands)
+        ct = only(cotangents)
+        if self.transpose_a == "ADJOINT":
+            plain = replace(self, transpose_a="NO_TRANSPOSE")
+            return [None, elementwise.conjugate(plain(a, elementwise.conjugate(ct)))]
+        turned = "TRANSPOSE" if self.transpose_a == "NO_TRANSPOSE" else "NO_TRANSPOSE"
+        return [None, replace(self, transpose_a=turned)(a, ct)]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(size, operands, axes)
+        return self.build([shape.move_axis(x, axis, 0) for x in operands]), [0]
+
+
+@cache
+def _blas(dtype: np.dtype) -> Any:
+    """BLAS's solver: unlike LAPACK's, it takes singular matrices, as XLA does."""
+    from scipy.linalg.blas import get_blas_funcs  # takes long to import
+
+    return get_blas_funcs("trsm", dtype=dtype)
