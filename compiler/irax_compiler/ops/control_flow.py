@@ -173,8 +173,14 @@ class Call(StructuredOp):
         forward = call_function(transform.functions, derived.name, primals)
         count = len(self.types)
         active = [t for t in tangents if t is not None]
+        # A residual that is an operand is at hand here: a loop need not keep its constants by row.
+        origins = residuals_of(transform.functions[derived.name], count)
+        residuals = [
+            primals[origin] if isinstance(origin, int) else value
+            for origin, value in zip(origins, forward[count:], strict=True)
+        ]
         tangents_out = (
-            call_function(transform.functions, derived.linear, [*forward[count:], *active])
+            call_function(transform.functions, derived.linear, [*residuals, *active])
             if any(derived.results)
             else ()
         )

@@ -258,28 +258,34 @@ def _bounded(
     """
     segments = math.isqrt(max_steps - 1) + 1
     steps = -(-max_steps // segments)
-    one = as_array(np.int32(1))
+    what = "lax.while_loop"
 
     def left_of(left: Array, state: Sequence[Array]) -> Array:
         (goes_on,) = call(condition.builder, condition.name, [*state, *condition.captures], [])
-        return select(goes_on, left, as_array(np.int32(0)), "lax.while_loop")
+        return select(goes_on, left, 0, what)
 
-    def advance(left: Array, *state: Array) -> list[Array]:
-        found = call(body.builder, body.name, [*state, *body.captures], body.weak)
-        return [
-            left_of(apply(elementwise.subtract, left, one, what="lax.while_loop"), found),
-            *found,
-        ]
+    def step(carried: list[Array], _: None) -> tuple[list[Array], None]:
+        left, *state = carried
+        running = apply(comparison.greater, left, 0, what=what)
+        # After the end the step starts from the first values: there it was meant to work, and has
+        # derivatives that are numbers, which the choice below makes zero.
+        given = _choose(running, state, start)
+        found = call(body.builder, body.name, [*given, *body.captures], body.weak)
+        after = [left_of(apply(elementwise.subtract, left, 1, what=what), found), *found]
+        return _choose(running, after, carried), None
 
-    def segment(*state: Array) -> list[Array]:
-        return scans.scan(lambda s, _: (_unless_ended(advance, s), None), [*state], None, steps)[0]
+    def segment(*carried: Array) -> list[Array]:
+        return scans.scan(step, [*carried], None, steps)[0]
 
     whole = checkpointing.checkpoint(segment) if checkpoint else segment
+
+    def outer(carried: list[Array], _: None) -> tuple[list[Array], None]:
+        running = apply(comparison.greater, carried[0], 0, what=what)
+        return branches.cond(running, whole, lambda *same: list(same), *carried), None
+
     first = [left_of(as_array(np.int32(max_steps)), start), *start]
-    found, _ = scans.scan(lambda s, _: (_unless_ended(whole, s), None), first, None, segments)
-    return found[1:]
+    return scans.scan(outer, first, None, segments)[0][1:]
 
 
-def _unless_ended(advance: Callable[..., list[Array]], state: list[Array]) -> list[Array]:
-    running = apply(comparison.greater, state[0], 0, what="lax.while_loop")
-    return branches.cond(running, advance, lambda *same: list(same), *state)
+def _choose(holds: Array, first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
+    return [select(holds, x, y, "lax.while_loop") for x, y in zip(first, second, strict=True)]

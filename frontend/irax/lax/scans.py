@@ -62,7 +62,7 @@ def scan(
         Input(ShapedArray(x.shape[1:], x.dtype, x.weak_type), None, f"a row of {n}")
         for x, n in zip(arrays, names, strict=True)
     ]
-    ys_tree = None
+    ys_tree: Any = None
 
     def step(*flat: Array) -> list[Array]:
         nonlocal ys_tree

@@ -1,0 +1,158 @@
+"""lax.cond and lax.switch: which function runs, what they may return, derivatives and lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax.test_util import check_grads
+
+X = jnp.array([0.5, -1.0, 2.0])
+
+
+def text_of(f, *args):
+    return str(irax.make_ir(f)(*args))
+
+
+def test_only_one_function_is_called_where_the_predicate_is_known():
+    called = []
+
+    def branch(name, result):
+        return lambda *args: called.append(name) or result(*args)
+
+    yes, no = branch("yes", lambda x: x + 1), branch("no", lambda x: x - 1)
+    assert float(lax.cond(True, yes, no, 3.0)) == 4
+    assert float(lax.cond(jnp.array(0), yes, no, 3.0)) == 2
+    assert float(irax.grad(lambda x: lax.cond(x > 2, yes, no, x) ** 2)(3.0)) == 8
+    assert called == ["yes", "no", "yes"]
+    assert lax.cond(True, lambda x: x, lambda x: 0, jnp.ones(3)).shape == (3,)
+    assert lax.cond(False, lambda x: (x, x), lambda x: {"a": x}, operand=1)["a"] == 1
+    assert isinstance(lax.cond(True, lambda x: x, lambda x: x, np.ones(2)), irax.Array)
+
+
+def choice(x, y):
+    return lax.cond(
+        x > 0, lambda a, b: {"s": a * b, "n": 1}, lambda a, b: {"s": a - b, "n": 0}, x, y
+    )
+
+
+def test_a_traced_predicate_becomes_an_if():
+    assert "stablehlo.if" in text_of(choice, 1.0, 2.0)
+    jitted = irax.jit(choice)
+    for x, expected in ((2.0, (6, 1)), (-2.0, (-5, 0))):
+        out = jitted(x, 3.0)
+        assert (float(out["s"]), int(out["n"])) == expected
+
+
+def test_lanes_choose_for_themselves():
+    y = jnp.array([3.0, 4.0, 5.0])
+    out = irax.vmap(choice)(X, y)
+    np.testing.assert_array_equal(out["n"], [1, 0, 1])
+    np.testing.assert_allclose(out["s"], [1.5, -5, 10])
+    shared = irax.vmap(lambda p, x: lax.cond(p, jnp.sin, jnp.cos, x), (None, 0))(jnp.array(True), X)
+    np.testing.assert_allclose(shared, np.sin(X), rtol=1e-6)
+    assert "stablehlo.if" in text_of(
+        irax.vmap(lambda p, x: lax.cond(p, jnp.sin, jnp.cos, x), (None, 0)), True, X
+    )
+
+
+def test_gradients_are_those_of_the_function_chosen():
+    def f(x):
+        return lax.cond(x > 0, lambda x: jnp.log(x) * x, lambda x: x * 0 + 1, x)
+
+    slopes = irax.vmap(irax.grad(f))(jnp.array([2.0, 0.5]))
+    np.testing.assert_allclose(slopes, np.log([2, 0.5]) + 1, rtol=1e-6)
+    # log(-1) is nan, but nothing of it is computed.
+    assert float(irax.jit(irax.grad(f))(-1.0)) == 0
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_derivatives_to_second_order(flag):
+    def f(p, x, w):
+        def inner(x):
+            return jnp.sum(jnp.sin(x) * w), x[0]
+
+        return lax.cond(p, inner, lambda x: (jnp.sum(x**3), w), x)
+
+    jitted = irax.make_ir(f)  # the predicate is traced: a branch is chosen when it runs
+    assert "stablehlo.if" in str(jitted(flag, X, 2.0))
+    lanes = irax.vmap(lambda p, x, w: f(p, x, w), (0, None, None))
+    flags = jnp.array([flag])
+    check_grads(lambda x, w: lanes(flags, x, w), (X, 2.0), order=2)
+
+
+def test_closures_of_both_branches_are_operands():
+    def f(p, x, y):
+        def inner(z):
+            yes, no = (lambda: x * z), (lambda: jnp.sin(y) + z)
+            return lax.cond(p > 0, yes, no)
+
+        return jnp.sum(irax.vmap(irax.grad(inner))(X)) + lax.cond(p > 0, lambda: x, lambda: y)
+
+    for p, expected in ((1.0, (4.0, 0.0)), (-1.0, (0.0, 1.0))):
+        found = irax.vmap(irax.grad(f, (1, 2)), (0, None, None))(jnp.array([p]), 2.0, 3.0)
+        np.testing.assert_allclose(np.ravel(found), expected, rtol=1e-6)
+
+
+def test_switch_clamps_its_index():
+    def f(i, x):
+        return lax.switch(i, [jnp.sin, lambda x: 2 * x, lambda x: -x], x)
+
+    expected = [np.sin(3), np.sin(3), 6, -3, -3]
+    places = range(-1, 4)
+    np.testing.assert_allclose([float(f(i, 3.0)) for i in places], expected, rtol=1e-6)
+    jitted = irax.jit(f)
+    np.testing.assert_allclose([float(jitted(i, 3.0)) for i in places], expected, rtol=1e-6)
+    np.testing.assert_allclose(irax.vmap(f, (0, None))(jnp.arange(-1, 4), 3.0), expected, rtol=1e-6)
+    assert "stablehlo.case" in text_of(f, 1, 3.0)
+    slopes = irax.vmap(irax.grad(f, 1), (0, None))(jnp.arange(3), 3.0)
+    np.testing.assert_allclose(slopes, [np.cos(3), 2, -1], rtol=1e-6)
+    for dtype in ("uint8", "int8", "uint32"):
+        assert float(jitted(np.asarray(1, dtype), 3.0)) == 6
+    assert float(lax.switch(5, [jnp.negative], 1.0)) == -1
+
+
+@pytest.mark.parametrize(
+    "branches, text",
+    [
+        (
+            (lambda x: x, lambda x: 0),
+            r"result +float32\[\] \(weak\) +int32\[\] \(weak\) +<- differ",
+        ),
+        (
+            (lambda x: {"a": x, "b": 1}, lambda x: {"a": jnp.ones(2), "b": 1}),
+            r"(?s)true_fun \(lambda\) +false_fun.*result\['a'\] +float32\[\] .*float32\[2\] +<- d",
+        ),
+        ((lambda x: (x, x), lambda x: x), r"(?s)test_cond.py:\d+.*same structure.*false_fun"),
+    ],
+)
+def test_results_of_another_type_are_shown_side_by_side(branches, text):
+    with pytest.raises(TypeError, match=text):
+        irax.make_ir(lambda p, x: lax.cond(p, *branches, x))(True, 1.0)
+    with pytest.raises(TypeError, match="differ"):
+        irax.make_ir(lambda i, x: lax.switch(i, branches, x))(0, 1.0)
+
+
+def test_weak_types_give_way():
+    strong = irax.make_ir(lambda p, x: lax.cond(p, lambda: x, lambda: 1.0))(True, jnp.ones(()))
+    assert "stablehlo.if" in str(strong)
+    out = irax.vmap(lambda p: lax.cond(p, lambda: jnp.ones(()), lambda: 1.0))(jnp.ones(2) > 0)
+    assert not out.weak_type
+
+
+def test_errors():
+    with pytest.raises(TypeError, match="must be a scalar"):
+        lax.cond(jnp.ones(2), jnp.sin, jnp.cos, 1.0)
+    with pytest.raises(TypeError, match="two functions"):
+        lax.cond(True, 1.0, 2.0)
+    with pytest.raises(TypeError, match="integer scalar, got float32"):
+        lax.switch(1.0, [jnp.sin, jnp.cos], 1.0)
+    with pytest.raises(TypeError, match="to be functions"):
+        lax.switch(1, [jnp.sin, 2], 1.0)
+    with pytest.raises(ValueError, match="at least one branch"):
+        lax.switch(1, [], 1.0)
+    with pytest.raises(TypeError, match=r"operands\[0\]\['a'\]: expected an array"):
+        irax.make_ir(lambda p: lax.cond(p, lambda x: 1, lambda x: 2, {"a": "no"}))(True)
