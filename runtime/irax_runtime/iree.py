@@ -340,7 +340,8 @@ def _can_be_wrapped(array: np.ndarray[Any, Any]) -> bool:
 
 def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
-    return dtype if dtype.isbuiltin == 1 else np.dtype(f"u{dtype.itemsize}")
+    # Not `== 1`: of dtypes that were unpickled, NumPy's own too, it is 0.
+    return np.dtype(f"u{dtype.itemsize}") if dtype.isbuiltin == 2 else dtype
 
 
 def _signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:

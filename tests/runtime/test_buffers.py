@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import weakref
 
 import ml_dtypes
@@ -110,3 +111,11 @@ def test_aligned_memory(shape, dtype):
 
 def test_repr():
     assert repr(cpu().put(np.ones((2, 3), np.float32))) == "<float32[2,3] on CpuDevice(id=0)>"
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
+def test_arrays_that_were_unpickled(dtype):
+    array = pickle.loads(pickle.dumps(np.array([0, 1, 1]).astype(dtype)))
+    back = cpu().put(array).numpy()
+    assert back.dtype == dtype
+    assert octets(back) == octets(array)
