@@ -58,7 +58,17 @@ def test_forward_mode():
 
 def test_reverse_mode_wants_a_bound():
     with pytest.raises(NotImplementedError, match=r"while.*max_steps"):
-        irax.grad(lambda x, n: power(x, n))(2.0, 3)
+        irax.jit(irax.grad(power))(2.0, 3)
+
+
+def test_a_loop_that_counts_needs_no_bound():
+    def f(x):
+        step = lambda s: (s[0] + 2, s[1] * x, s[2])
+        return lax.while_loop(lambda s: s[0] < s[2], step, (np.int32(1), 1.0, np.int32(8)))[1]
+
+    assert float(irax.grad(f)(2.0)) == 4 * 2**3
+    assert float(irax.jit(irax.grad(f))(2.0)) == 4 * 2**3
+    assert float(irax.grad(lambda x: power(x, 3))(2.0)) == 12
 
 
 @pytest.mark.parametrize("checkpoint", [True, False])

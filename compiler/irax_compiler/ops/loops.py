@@ -6,7 +6,7 @@ counts to a number known at compile time is a scan (see `scan`), and has reverse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -123,7 +123,7 @@ class While(RegionOp):
 
     def _as_scan(self, transform: Transform, operands: Sequence[Any]) -> tuple[scan.Scan, list]:
         """The same loop as a scan, and its operands; UnsupportedOp if its steps are not known."""
-        length = trip_count(self.operation)
+        length = trip_count(self.operation, transform.functions)
         if length is None:
             raise UnsupportedOp(
                 f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
@@ -200,30 +200,38 @@ def while_loop(
 # ---- loops that count ----------------------------------------------------------------------------
 
 
-def trip_count(operation: Operation) -> int | None:
+def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
     """How many steps a `stablehlo.while` takes, if it counts from a constant by a constant to a
-    constant: `i < n`, and `i + k` where `i` is carried; None if not.
+    constant: `i < n`, and `i + k` where `i` is carried; None if not. `functions` are those of the
+    module, which its regions may call for it.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
-    test = mlir.definition(mlir.terminator(condition).operands[0])
-    if test is None or test.name != "stablehlo.compare":
+    carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
+    test = _Seen(mlir.terminator(condition).operands[0], functions)
+    if test.kind != "stablehlo.compare":
         return None
-    left, right = test.operands
-    carried: list[Value] = list(condition.arguments)
-    if left not in carried:
+    left, right = test.operands()
+    if left.value not in carried:
         return None
-    place = carried.index(left)
-    following = mlir.definition(mlir.terminator(body).operands[place])
-    if following is None or following.name != "stablehlo.add":
+    place = carried.index(left.value)
+    following = _Seen(mlir.terminator(body).operands[place], functions)
+    if following.kind != "stablehlo.add":
         return None
-    counter, increment = following.operands
-    if counter != body.arguments[place]:
+    counter, increment = following.operands()
+    if counter.value != body.arguments[place]:
         counter, increment = increment, counter
-    if counter != body.arguments[place]:
+    if counter.value != body.arguments[place]:
         return None
     direction = str(test.attributes["comparison_direction"])
-    start, limit = _number(operation.operands[place]), _limit(right, carried, operation)
-    by = _number(increment)
+    limit_value = right.value
+    if limit_value in carried:  # a limit that is carried through unchanged
+        number = carried.index(limit_value)
+        after = _Seen(mlir.terminator(body).operands[number], functions)
+        if after.value != body.arguments[number]:
+            return None
+        limit_value = operation.operands[number]
+    start, limit = _number(operation.operands[place]), _number(limit_value)
+    by = _number(increment.value)
     if start is None or limit is None or by is None or by <= 0:
         return None
     if "LE" in direction:
@@ -233,14 +241,49 @@ def trip_count(operation: Operation) -> int | None:
     return max(0, -((start - limit) // by))
 
 
-def _limit(x: Value, carried: list[Value], operation: Operation) -> int | None:
-    """A limit that is a constant, or carried through unchanged."""
-    if x not in carried:
-        return _number(x)
-    place = carried.index(x)
-    body = operation.regions[1].blocks[0]
-    unchanged = mlir.terminator(body).operands[place] == body.arguments[place]
-    return _number(operation.operands[place]) if unchanged else None
+class _Seen:
+    """A value, seen through the calls that it comes from."""
+
+    def __init__(
+        self,
+        value: Value,
+        functions: Mapping[str, Operation],
+        outside: Mapping[Value, _Seen] | None = None,
+    ) -> None:
+        self._functions, self._outside = functions, outside or {}
+        self.value = value
+        while True:
+            if self.value in self._outside:  # an argument of a function that is called
+                origin = self._outside[self.value]
+                self.value, self._outside = origin.value, origin._outside
+                return
+            operation = mlir.definition(self.value)
+            if operation is None or operation.name != "func.call":
+                return
+            callee = functions[mlir.callee(operation)]
+            given = [_Seen(x, functions, self._outside) for x in operation.operands]
+            results: list[Value] = list(operation.results)
+            number = results.index(self.value)
+            self._outside = dict(zip(mlir.arguments(callee), given, strict=True))
+            self.value = mlir.terminator(mlir.body(callee)).operands[number]
+
+    @property
+    def kind(self) -> str:
+        """The name of the operation that it is a result of."""
+        operation = mlir.definition(self.value)
+        return "" if operation is None else operation.name
+
+    @property
+    def attributes(self) -> Any:
+        operation = mlir.definition(self.value)
+        assert operation is not None
+        return operation.attributes
+
+    def operands(self) -> list[_Seen]:
+        """The operands of that operation."""
+        operation = mlir.definition(self.value)
+        assert operation is not None
+        return [_Seen(x, self._functions, self._outside) for x in operation.operands]
 
 
 def _number(x: Value) -> int | None:

@@ -34,7 +34,7 @@ def associative_scan(
         TypeError: `fn` is not a function, or returns another structure.
         ValueError: sizes that disagree, or no arrays, or an axis that is not there.
 
-    >>> irax.lax.associative_scan(lambda a, b: a * b, jnp.array([1.0, 2.0, 3.0, 4.0]))
+    >>> irax.lax.associative_scan(lambda a, b: a * b, irax.numpy.arange(1.0, 5.0))
     Array([ 1.,  2.,  6., 24.], dtype=float32)
     """
     what = "lax.associative_scan"

@@ -47,8 +47,8 @@ def scan(
         TypeError: `f` does not return a pair, or carries on what differs from `init`.
         ValueError: lengths that disagree, or none.
 
-    >>> irax.lax.scan(lambda total, x: (total + x, total), 0.0, jnp.arange(4.0))
-    (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32))
+    >>> irax.lax.scan(lambda total, x: (total + x, total * x), 0.0, irax.numpy.arange(4.0))
+    (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
     """
     what = "lax.scan"
     if not callable(f):
@@ -103,7 +103,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     Raises:
         ValueError: lengths that disagree, or no arrays.
 
-    >>> irax.lax.map(lambda x: x * x, jnp.arange(3.0))
+    >>> irax.lax.map(lambda x: x * x, irax.numpy.arange(3.0))
     Array([0., 1., 4.], dtype=float32)
     """
     what = "lax.map"
