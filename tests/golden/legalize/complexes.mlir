@@ -17,3 +17,13 @@ func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) 
 // CHECK:        [[RE:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK:        [[IM:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK-NEXT:   stablehlo.complex [[RE]], [[IM]]
+
+// The bits of complex numbers are those of their parts.
+func.func @bitcast_of_complex(%x: tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>>
+  return %0 : tensor<3xcomplex<f64>>
+}
+// CHECK:      func.func @bitcast_of_complex
+// CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert {{.*}} : (tensor<3x2x2xf32>) -> tensor<3x2xf64>
+// CHECK-NEXT:   stablehlo.slice [[BITS]] [0:3, 0:1]
+// CHECK:        stablehlo.complex

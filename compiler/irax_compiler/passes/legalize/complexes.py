@@ -1,4 +1,6 @@
-"""Cures for complex numbers: IREE has no way to fill memory with elements of 128 bits."""
+"""Cures for complex numbers: IREE has no way to fill memory with elements of 128 bits, nor to see
+their bits as another dtype's.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.core import constant, read
 from irax_compiler.passes.legalize.cure import cure
 
@@ -34,4 +36,24 @@ def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
     parts = [
         op(*(part(x) for x in operation.operands)) for part in (elementwise.real, elementwise.imag)
     ]
+    return [elementwise.complex_(*parts)]
+
+
+@cure("stablehlo.bitcast_convert")
+def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on these: the bits of the two parts are converted."""
+    (x,) = operation.operands
+    source, target = dtype_of(x), dtype_of(operation.results[0])
+    if source.kind != "c":
+        return None
+    if source == target:
+        return [x]
+    column = (*shape_of(x), 1)
+    both = shape.Concatenate(len(column) - 1)(
+        shape.reshape(elementwise.real(x), column), shape.reshape(elementwise.imag(x), column)
+    )
+    extents = shape_of(operation.results[0])
+    bits = conversion.BitcastConvert((*extents, 2), np.zeros((), target).real.dtype)(both)
+    last = len(extents)
+    parts = (shape.reshape(shape.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
     return [elementwise.complex_(*parts)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, conversion
 from irax_compiler.ops.core import read
-from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.ops.reduce_window import ReduceWindow
+from irax_compiler.passes.legalize.cure import cure, read_as
 
 
 @cure("stablehlo.add")
@@ -30,3 +32,19 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     signed = np.dtype(f"i{dtype.itemsize}")
     flipped = read(operation).build([conversion.BitcastConvert(shape_of(x), signed)(x)])
     return [conversion.BitcastConvert(shape_of(x), dtype)(flipped[0])]
+
+
+@cure("stablehlo.reduce_window")
+def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
+    """IREE refuses to pad unsigned integers for windows: they are padded before."""
+    op = read_as(ReduceWindow, operation)
+    if op is None or not any(dtype_of(x).kind == "u" for x in operation.operands):
+        return None
+    window = op.window.full()
+    bare = replace(window, base_dilations=(), padding=()).full()
+    if window == bare:
+        return None
+    half = len(operation.operands) // 2
+    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    padded = [window.pad()(x, init) for x, init in zip(xs, inits, strict=True)]
+    return replace(op, window=bare).build([*padded, *inits])
