@@ -169,6 +169,20 @@ def test_closures_over_tracers_of_every_level():
     np.testing.assert_allclose(irax.jit(irax.grad(f))(1.5), slope, rtol=1e-5)
 
 
+def test_rules_of_the_user_s_own_hold_inside():
+    @irax.custom_vjp
+    def sin(x):
+        return jnp.sin(x)
+
+    sin.defvjp(lambda x: (sin(x), x), lambda x, ct: (2 * jnp.cos(x) * ct,))
+
+    def f(x):
+        return lax.scan(lambda c, _: (sin(c), None), x, None, 2)[0]
+
+    expected = 4 * np.cos(0.5) * np.cos(np.sin(0.5))
+    np.testing.assert_allclose(irax.grad(f)(0.5), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "f, init, xs, options, error, text",
     [

@@ -125,6 +125,21 @@ def test_steps_after_the_end_add_no_nan():
     np.testing.assert_allclose(irax.vmap(irax.grad(f))(jnp.array([2.0])), [2], rtol=1e-6)
 
 
+def test_a_lane_that_diverges_leaves_the_gradients_of_others_alone():
+    slopes = irax.vmap(irax.grad(newton))(jnp.array([2.0, -1.0, 9.0]))
+    np.testing.assert_allclose(np.asarray(slopes)[[0, 2]], [0.5 / np.sqrt(2), 1 / 6], rtol=1e-3)
+    assert not abs(float(slopes[1])) < 1  # no root: nothing of use
+
+
+def test_python_may_branch_on_what_a_loop_found_outside_of_jit():
+    def f(x):
+        y = lax.scan(lambda c, _: (c * x, None), 1.0, None, 3)[0]
+        z = lax.while_loop(lambda c: c < 100, lambda c: c * x, y, max_steps=20)
+        return z * lax.cond(y > 3, lambda: y, lambda: x) if z > 50 else x
+
+    assert float(irax.grad(f)(2.0)) == 10 * 2**9  # x**7 x**3
+
+
 def test_reverse_mode_keeps_the_square_root_of_the_states():
     """What the forward pass hands to the backward pass, counted in states of the loop."""
 
