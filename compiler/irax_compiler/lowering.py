@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import find_function
+from irax_compiler.passes.core import PassError, find_function
 from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
-    "symbol-dce,decompose,inline,symbol-dce,"
+    "symbol-dce,decompose,symbol-dce,check,inline,symbol-dce,"
     "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
     "legalize{{target={target}}},canonicalize,cse,annotate,host"
 )
@@ -26,16 +26,32 @@ def lower(
     """A new module with the function `func` of `module` and what it needs, ready for `target`.
 
     `func` is its only public function. `after(name, module)` is called after each pass.
-    Raises PassError where the module has no such function or the target is not known.
+    Raises PassError where the module has no such function or the target is not known, and
+    UnsupportedOp for what irax cannot run.
 
         lowered = lower(parse_module(text))
         print(lowered)
     """
-    find_function(module, func)
-    lowered = mlir.new_module()
-    for operation in module.body.operations:
-        operation.operation.clone(ip=mlir.InsertionPoint(lowered.body))
-    for name, function in mlir.functions(lowered).items():
-        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
+    lowered = _alone(module, func)
     run_pipeline(lowered, LOWERING.format(target=target), after)
     return lowered
+
+
+def check(module: Module, func: str = "main") -> None:
+    """Raises UnsupportedOp where the function `func` of `module`, or one that it calls, is not
+    something that irax can run, and PassError where there is no such function.
+    """
+    run_pipeline(_alone(module, func), "symbol-dce,decompose,symbol-dce,check")
+
+
+def _alone(module: Module, func: str) -> Module:
+    """A copy of a module in which `func` is the only public function."""
+    find_function(module, func)
+    copy = mlir.new_module()
+    for operation in module.body.operations:
+        operation.operation.clone(ip=mlir.InsertionPoint(copy.body))
+    for name, function in mlir.functions(copy).items():
+        if name == func and not function.regions[0].blocks:
+            raise PassError(f"@{func} at {function.location} is a declaration: it has no body")
+        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
+    return copy

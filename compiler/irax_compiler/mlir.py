@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import re
 import sys
 import types
@@ -43,6 +44,8 @@ InsertionPoint = ir.InsertionPoint
 MLIRError = ir.MLIRError
 
 CONTEXT = ir.Context()
+# Other tools' attributes are none of irax's business; their operations are refused by name.
+CONTEXT.allow_unregistered_dialects = True
 UNKNOWN = ir.Location.unknown(CONTEXT)
 
 DTYPES: dict[str, np.dtype] = {
@@ -116,6 +119,22 @@ def dtype_of_type(type_: Any) -> np.dtype:
         return _DTYPE_OF[element]
     except KeyError:
         raise TypeError(f"element type {element} of {type_} is not supported") from None
+
+
+@lru_cache(maxsize=65536)
+def type_problem(type_: Any) -> str | None:
+    """Why there are no values of a type, as an error can say it; None where there are."""
+    if not isinstance(type_, ir.RankedTensorType):
+        return f"values of type {type_} are not supported; expected tensors of known rank"
+    if not type_.has_static_shape:
+        return f"{type_} is of dynamic shape: not supported; expected static shapes"
+    if type_.encoding is not None:
+        return f"{type_} has an encoding: not supported"
+    if type_.element_type not in _DTYPE_OF:
+        return f"element type {type_.element_type} of {type_} is not supported"
+    if math.prod(type_.shape) >= 2**47:
+        return f"{type_} is larger than any memory"
+    return None
 
 
 def is_inexact(value: Any) -> bool:
@@ -322,9 +341,15 @@ def parse_module(text: str | bytes) -> Module:
     Raises ValueError with the parser's message, its line and column included.
     """
     try:
-        return ir.Module.parse(text, CONTEXT)
+        module = ir.Module.parse(text, CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
+    if any(operation.operation.name == "vhlo.func_v1" for operation in module.body.operations):
+        raise ValueError(
+            "the module is a portable artifact (VHLO); expected StableHLO, as "
+            "`stablehlo-translate --deserialize` makes of it"
+        )
+    return module
 
 
 def clone_module(module: Module) -> Module:

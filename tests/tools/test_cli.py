@@ -149,7 +149,11 @@ USAGE, FAILURE = 2, 1
         (["opt", "in.mlir", "--pipeline", "vjp{of=1}"], FAILURE, "unknown option 'of'"),
         (["opt", "in.mlir", "-o", "none/out.mlir"], FAILURE, "cannot be written"),
         (["compile", "in.mlir", "-o", "m.vmfb", "--target", "toaster"], USAGE, "unknown target"),
-        (["show", "in.mlir", "--stage", "zzz"], USAGE, "no stage 'zzz'; there are read, inline"),
+        (
+            ["show", "in.mlir", "--stage", "zzz"],
+            USAGE,
+            "no stage 'zzz'; there are read, symbol-dce",
+        ),
         (["show", f"{DIGITS}:nothing"], USAGE, "has no function 'nothing'; it has"),
         (["show", f"{DIGITS}:loss", "--args", "f32[8"], USAGE, "expected types such as f32[8,64]"),
         (["frobnicate"], USAGE, "No such command"),

@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.lowering import lower
+from irax_compiler.lowering import check, lower
 from irax_compiler.passes import PASSES
 from irax_compiler.pipeline import run_pipeline
 from irax_tools import arrays
@@ -162,9 +162,9 @@ def load_program(
 
         return _executable(iree_cpu.compile(mlir.bytecode(lower(module, name))), name)
     from irax_compiler.evaluate import Evaluator
-    from irax_compiler.passes.core import find_function
 
-    parameters = list(mlir.body(find_function(module, name)).arguments)
+    check(module, name)
+    parameters = mlir.arguments(mlir.functions(module)[name])
     evaluator = Evaluator(module)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:

@@ -3,6 +3,7 @@
 from irax_compiler.passes import (
     annotate,
     batch,
+    check,
     decompose,
     host,
     jvp,

@@ -1,0 +1,72 @@
+"""Refuses what irax cannot run, by name, before a target stumbles over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Module, Operation
+from irax_compiler.ops.core import UnsupportedOp, registered_names
+from irax_compiler.passes.core import Pass, nested, register_pass
+
+_RETURNS = {"func.return", "stablehlo.return"}
+
+
+@register_pass
+@dataclass
+class Check(Pass):
+    """Changes nothing. Raises UnsupportedOp for operations that irax does not know, arrays whose
+    shape or dtype it cannot have, functions without a body, of several blocks, or recursive.
+
+    IREE would answer some of these with a crash, an endless loop, or other numbers.
+    """
+
+    name: ClassVar[str] = "check"
+
+    def run(self, module: Module) -> None:
+        known = {*registered_names(), *_RETURNS}
+        functions = mlir.functions(module)
+        for name, function in functions.items():
+            _check_function(name, function)
+            for operation in nested(function):
+                _check_operation(operation, known)
+        _check_calls(functions)
+
+
+def _check_function(name: str, function: Operation) -> None:
+    blocks = len(function.regions[0].blocks)
+    if blocks != 1:
+        problem = "has no body" if blocks == 0 else "has several blocks, branches between which"
+        raise UnsupportedOp(f"@{name} at {function.location} {problem}: not supported")
+    boundary = [a.type for a in mlir.arguments(function)] + mlir.result_types(function)
+    for type_ in boundary:
+        problem = mlir.type_problem(type_)
+        if problem is not None:
+            raise UnsupportedOp(f"@{name} at {function.location}: {problem}")
+
+
+def _check_operation(operation: Operation, known: set[str]) -> None:
+    if operation.name not in known:
+        target = ""
+        if "call_target_name" in operation.attributes:
+            target = f" of {operation.attributes['call_target_name']}"
+        raise UnsupportedOp(f"{operation.name}{target} at {operation.location} is not supported")
+    for result in operation.results:
+        problem = mlir.type_problem(result.type)
+        if problem is not None:
+            raise UnsupportedOp(f"{operation.name} at {operation.location}: {problem}")
+
+
+def _check_calls(functions: dict[str, Operation]) -> None:
+    """Takes away functions that call none of those left; what remains calls itself."""
+    calls = {name: {mlir.callee(c) for c in mlir.calls(f)} for name, f in functions.items()}
+    while leaves := [name for name, callees in calls.items() if not callees & calls.keys()]:
+        for name in leaves:
+            del calls[name]
+    if calls:
+        name = next(iter(calls))
+        raise UnsupportedOp(
+            f"@{name} at {functions[name].location} calls itself, or a function that does: "
+            "recursion is not supported; expected stablehlo.while"
+        )
