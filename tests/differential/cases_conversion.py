@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, boolean, each, f64, fixed, i32, of
 
-from irax_compiler.ops.conversion import BitcastConvert, Convert
+from irax_compiler.ops.conversion import BitcastConvert, Convert, ReducePrecision
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F8 = np.dtype(ml_dtypes.float8_e4m3fn)
@@ -29,7 +29,39 @@ def same(x):
 
 HUGE = fixed([np.nan, np.inf, -np.inf, 1e30, -1e30, 300.7, -300.7, 1.9, -1.9, -0.0])
 
+
+def rounded(exponent_bits: int, mantissa_bits: int):
+    """Floats to the nearest that fewer bits hold, by scaling; infinite or zero beyond them."""
+
+    def reference(x):
+        largest = 2.0 ** (2 ** (exponent_bits - 1))
+        smallest = 2.0 ** (2 - 2 ** (exponent_bits - 1))
+        with np.errstate(all="ignore"):
+            scale = 2.0 ** (mantissa_bits - np.floor(np.log2(np.abs(np.where(x == 0, 1, x)))))
+            near = np.rint(x * scale) / scale
+            near = np.where(np.abs(near) >= largest, np.copysign(np.inf, x), near)
+            near = np.where(np.abs(near) < smallest, np.copysign(0, x), near)
+        return np.where(np.isfinite(x), near, x)
+
+    return reference
+
+
+SIZES = [0.0, -0.0, 1.0, 1.5, 1.03125, -1.03125, 3e-5, 7e-5, 60000.0, 65535.0, -70000.0]
+ODD = [*SIZES, np.inf, -np.inf, np.nan, 1.09375, 1.15625]
+
 CASES = [
+    Case("precision-f64", ReducePrecision(11, 52), [f64(5)], same),
+    Case("precision-f32-to-f16", ReducePrecision(5, 10), [fixed(ODD, "f4")], rounded(5, 10), 0.0),
+    Case("precision-f32-to-f8", ReducePrecision(5, 2), [fixed(ODD, "f4")], rounded(5, 2), 0.0),
+    Case(
+        "precision-f64-to-bf16",
+        ReducePrecision(8, 7),
+        [fixed(ODD, "f8")],
+        rounded(8, 7),
+        0.0,
+        differentiable=False,
+    ),
+    Case("precision-bf16", ReducePrecision(4, 3), [of(BF16, 9)], rounded(4, 3), 0.0),
     Case("f64-to-f32", Convert(np.dtype("f4")), [f64(2, 3)], same, step=0.5, tolerance=1e-7),
     Case("f32-to-f64", Convert(np.dtype("f8")), [of("f4", 2, 3)], same),
     Case("f64-to-f64", Convert(np.dtype("f8")), [f64(2, 3)], same),

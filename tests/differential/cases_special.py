@@ -62,4 +62,9 @@ CASES = [
     Case("is_pos_inf", special.is_pos_inf, [fixed(NUMBERS)], each(lambda x: x == math.inf)),
     Case("is_neg_inf", special.is_neg_inf, [fixed(NUMBERS)], each(lambda x: x == -math.inf)),
 ]
-NOT_DIFFERENTIABLE = {"chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf"}
+NOT_DIFFERENTIABLE = {
+    "chlo.is_inf",
+    "chlo.is_neg_inf",
+    "chlo.is_pos_inf",
+    "chlo.next_after",
+}

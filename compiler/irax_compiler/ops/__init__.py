@@ -6,6 +6,8 @@ others as modules; names are taken only out of `elementwise`, by families that i
 
 from irax_compiler.ops import (  # importing a family registers its ops
     barrier,
+    batch_norm,
+    bessel,
     bitwise,
     branches,
     checkpoint,
@@ -26,6 +28,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     loops,
     mapped,
     marks,
+    random_bits,
     reduce_window,
     reduction,
     scan,

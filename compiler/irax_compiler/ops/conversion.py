@@ -12,10 +12,12 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import (
+    I32,
     Axis,
     Linear,
     Op,
     Tangent,
+    attribute,
     only,
     register_class,
     result_dtype,
@@ -95,3 +97,49 @@ class BitcastConvert(Op):
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         x = shape.move_axis(operands[0], axes[0], 0)
         return [BitcastConvert((size, *self.shape), self.dtype)(x)], [0]
+
+
+@register_class
+@dataclass(frozen=True)
+class ReducePrecision(Op):
+    """Floats rounded to what fewer bits of exponent and mantissa can hold; what is too large
+    becomes infinite, and what is too small for a normal number zero.
+    """
+
+    name = "stablehlo.reduce_precision"
+    exponent_bits: int = attribute(I32)
+    mantissa_bits: int = attribute(I32)
+
+    def evaluate(self, x: np.ndarray) -> np.ndarray:
+        info = ml_dtypes.finfo(x.dtype)
+        dtype = np.dtype(f"u{x.dtype.itemsize}")
+        bits = np.ascontiguousarray(x).reshape(x.shape).view(dtype)
+        sign = bits & dtype.type(1 << (info.bits - 1))
+        size = bits ^ sign
+        dropped = info.nmant - self.mantissa_bits
+        if dropped > 0:  # to the nearest, of two the even one
+            last = (size >> dtype.type(dropped)) & dtype.type(1)
+            size = size + last + dtype.type((1 << (dropped - 1)) - 1)
+            size = size & ~dtype.type((1 << dropped) - 1)
+        infinity = dtype.type(((1 << info.nexp) - 1) << info.nmant)
+        if self.exponent_bits < info.nexp:
+            bias, own = (1 << (info.nexp - 1)) - 1, (1 << (self.exponent_bits - 1)) - 1
+            exponent = size & infinity
+            beyond = exponent > dtype.type((bias + own) << info.nmant)
+            below = exponent <= dtype.type((bias - own) << info.nmant)
+            size = np.where(beyond, infinity, np.where(below, dtype.type(0), size))
+        rounded = (size | sign).astype(dtype).view(x.dtype)
+        return np.where(np.isnan(x), x, rounded)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return [self(only(tangents))]
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        return [self(only(cotangents))]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        return [self(operands[0])], [axes[0]]

@@ -210,6 +210,8 @@ I64S = AttributeCodec(_i64s, tuple)
 """A tuple of ints in `array<i64: ...>`."""
 I64 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i64"), lambda a: a.value)
 """An int in `n : i64`."""
+I32 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i32"), lambda a: a.value)
+"""An int in `n : i32`."""
 FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), lambda a: a.value)
 """A bool."""
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value
-from irax_compiler.ops.core import UnsupportedOp, full_like
+from irax_compiler.ops.core import UnsupportedOp, full_like, register
 from irax_compiler.ops.elementwise import (
+    Elementwise,
     add,
     binary,
     divide,
@@ -23,11 +24,11 @@ from irax_compiler.ops.elementwise import (
     unary,
 )
 
-_unary = partial(unary, dialect="chlo")
+chlo_unary = partial(unary, dialect="chlo")
 _binary = partial(binary, dialect="chlo")
 
 
-def _scipy(name: str) -> Callable[..., Any]:
+def scipy_function(name: str) -> Callable[..., Any]:
     """A function of scipy.special, which takes long to import: it is looked up when called."""
 
     def evaluate(*operands: np.ndarray) -> Any:
@@ -60,17 +61,19 @@ def _one_minus_square(x: Value) -> Value:
 
 # ---- trigonometric and hyperbolic ----------------------------------------------------------------
 
-sinh = _unary("sinh", np.sinh, lambda x, y: cosh(x))
-cosh = _unary("cosh", np.cosh, lambda x, y: sinh(x))
-tan = _unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1))
-asin = _unary("asin", np.arcsin, lambda x, y: rsqrt(_one_minus_square(x)))
-acos = _unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
-atan = _unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
-asinh = _unary("asinh", np.arcsinh, lambda x, y: rsqrt(_plus(_squared(x), 1)))
+sinh = chlo_unary("sinh", np.sinh, lambda x, y: cosh(x))
+cosh = chlo_unary("cosh", np.cosh, lambda x, y: sinh(x))
+tan = chlo_unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1))
+asin = chlo_unary("asin", np.arcsin, lambda x, y: rsqrt(_one_minus_square(x)))
+acos = chlo_unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
+atan = chlo_unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
+asinh = chlo_unary("asinh", np.arcsinh, lambda x, y: rsqrt(_plus(_squared(x), 1)))
 # Two roots and not that of the product, which is on another branch for complex numbers.
-acosh = _unary("acosh", np.arccosh, lambda x, y: multiply(rsqrt(_plus(x, -1)), rsqrt(_plus(x, 1))))
-atanh = _unary("atanh", np.arctanh, lambda x, y: _reciprocal(_one_minus_square(x)))
-square = _unary("square", np.square, lambda x, y: _times(2, x))
+acosh = chlo_unary(
+    "acosh", np.arccosh, lambda x, y: multiply(rsqrt(_plus(x, -1)), rsqrt(_plus(x, 1)))
+)
+atanh = chlo_unary("atanh", np.arctanh, lambda x, y: _reciprocal(_one_minus_square(x)))
+square = chlo_unary("square", np.square, lambda x, y: _times(2, x))
 
 # ---- the error function --------------------------------------------------------------------------
 
@@ -80,11 +83,15 @@ def _bell(x: Value) -> Value:
     return exponential(negate(_squared(x)))
 
 
-erf = _unary("erf", _scipy("erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x)))
-erfc = _unary("erfc", _scipy("erfc"), lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x)))
-erf_inv = _unary(
+erf = chlo_unary(
+    "erf", scipy_function("erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x))
+)
+erfc = chlo_unary(
+    "erfc", scipy_function("erfc"), lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x))
+)
+erf_inv = chlo_unary(
     "erf_inv",
-    _scipy("erfinv"),
+    scipy_function("erfinv"),
     lambda x, y: _times(math.sqrt(math.pi) / 2, exponential(_squared(y))),
 )
 
@@ -92,12 +99,12 @@ erf_inv = _unary(
 
 
 def _lgamma(x: np.ndarray) -> np.ndarray:
-    return np.where(np.isinf(x), np.abs(x), _scipy("gammaln")(x))  # SciPy has -inf at -inf
+    return np.where(np.isinf(x), np.abs(x), scipy_function("gammaln")(x))  # SciPy has -inf at -inf
 
 
 def _digamma(x: np.ndarray) -> np.ndarray:
     poles = (x <= 0) & (x == np.floor(x))  # SciPy has infinity at 0, XLA nan at all of them
-    return np.where(poles, np.array(np.nan, x.dtype), _scipy("digamma")(x))
+    return np.where(poles, np.array(np.nan, x.dtype), scipy_function("digamma")(x))
 
 
 def _no_partial(name: str, operand: str) -> Callable[..., Value]:
@@ -107,11 +114,11 @@ def _no_partial(name: str, operand: str) -> Callable[..., Value]:
     return fail
 
 
-lgamma = _unary("lgamma", _lgamma, lambda x, y: digamma(x))
-digamma = _unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x))
+lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x))
+digamma = chlo_unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x))
 polygamma = _binary(
     "polygamma",
-    _scipy("polygamma"),
+    scipy_function("polygamma"),
     [
         _no_partial("polygamma", "order"),
         lambda t, n, x, y: multiply(t, polygamma(_plus(n, 1), x)),
@@ -119,15 +126,20 @@ polygamma = _binary(
 )
 zeta = _binary(
     "zeta",
-    _scipy("zeta"),
+    scipy_function("zeta"),
     [
         _no_partial("zeta", "exponent"),
         lambda t, s, q, y: multiply(t, negate(multiply(s, zeta(_plus(s, 1), q)))),
     ],
 )
 
+# ---- neighbours ----------------------------------------------------------------------------------
+
+# Narrow numbers have neighbours of their own: they are not widened.
+next_after = register(Elementwise("chlo.next_after", np.nextafter, widen=False))
+
 # ---- what kind of number -------------------------------------------------------------------------
 
-is_inf = _unary("is_inf", np.isinf)
-is_pos_inf = _unary("is_pos_inf", np.isposinf)
-is_neg_inf = _unary("is_neg_inf", np.isneginf)
+is_inf = chlo_unary("is_inf", np.isinf)
+is_pos_inf = chlo_unary("is_pos_inf", np.isposinf)
+is_neg_inf = chlo_unary("is_neg_inf", np.isneginf)

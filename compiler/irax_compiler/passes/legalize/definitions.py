@@ -12,7 +12,13 @@ from irax_compiler.ops.scatter_by import ScatterBy
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 
-@cure("stablehlo.map", "stablehlo.select_and_scatter")
+@cure(
+    "stablehlo.batch_norm_grad",
+    "stablehlo.batch_norm_inference",
+    "stablehlo.batch_norm_training",
+    "stablehlo.map",
+    "stablehlo.select_and_scatter",
+)
 def by_definition(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses these, or some forms of them."""
     op = read_as(DefinedOp, operation)
