@@ -128,6 +128,8 @@ CASES = [
     fold("cumulative-sum-back", "add", f64(5, 3), 0, pool((5, 1), padding=((0, 4), (0, 0)))),
     fold("cumulative-maximum", "maximum", f64(5), -np.inf, pool((5,), padding=((4, 0),))),
     fold("moving-sum", "add", f64(5), 0, pool((3,), padding=((2, 0),))),
+    fold("one-window-of-more", "add", f64(2, 4, 3), 0, pool((1, 3, 1), (1, 2, 1))),
+    fold("cumulative-maximum-u16", "maximum", of("u2", 5), 0, pool((5,), padding=((4, 0),))),
     fold("no-windows", "add", f64(2), 0, pool((3,))),
     fold("of-nothing", "add", f64(0, 2), 1.5, pool((1, 2), padding=((1, 1), (0, 0)))),
     fold("sum-pool-i32", "add", i32(4, 6), 0, MIXED),
@@ -147,6 +149,7 @@ CASES = [
     select_and_scatter(
         "select-and-scatter-overlapping", f64(5, 6), pool((3, 3), (2, 2), ((1, 1), (0, 1)))
     ),
+    select_and_scatter("select-and-scatter-of-one", f64(4, 3), pool((3, 1), (2, 1))),
     select_and_scatter("select-and-scatter-f32", of(np.float32, 5, 6), pool((3, 3), (2, 2))),
     select_and_scatter("select-and-scatter-i32", i32(5, 6), pool((3, 3), (2, 2))),
 ]

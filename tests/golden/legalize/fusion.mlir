@@ -66,3 +66,18 @@ func.func @stride_to_nowhere(%x: tensor<8xf32>) -> tensor<1xf32> {
 }
 // CHECK:      func.func @stride_to_nowhere
 // CHECK:        stablehlo.slice {{.*}} [4:5]
+
+// One window of three of four elements: the fourth is cut off.
+func.func @one_window_of_more(%x: tensor<4xf32>) -> tensor<1xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+// CHECK:      func.func @one_window_of_more([[X:%\w+]]: tensor<4xf32>
+// CHECK:        [[CUT:%\w+]] = stablehlo.pad [[X]], {{.*}} high = [-1]
+// CHECK:        "stablehlo.reduce_window"([[CUT]],
+// CHECK-SAME:     window_strides = array<i64: 1>

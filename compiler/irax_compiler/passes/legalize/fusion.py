@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -10,6 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.passes.legalize.arguments import UPDATES
 from irax_compiler.passes.legalize.cure import cure, read_as
 
@@ -38,6 +40,32 @@ def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
     )
     x = operation.operands[0]
     return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
+
+
+@cure("stablehlo.reduce_window")
+def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
+    """Where there is one window, which stops before the array does, IREE drops the dimension
+    wrongly if it has a stride: it gets an array that stops where the window does.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None or 0 in shape_of(operation.operands[0]):
+        return None
+    window = op.window.full()
+    ends = window.padded(shape_of(operation.operands[0]))
+    strides, padding = list(window.strides), list(window.padding)
+    for i, count in enumerate(shape_of(operation.results[0])):
+        excess = ends[i] - (window.sizes[i] - 1) * window.dilations[i] - 1
+        if count == 1 and excess and window.strides[i] != 1:
+            low, high = window.padding[i]
+            strides[i], padding[i] = 1, (low, high - excess)
+    if tuple(padding) == window.padding:
+        return None
+    half = len(operation.operands) // 2
+    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    shorter = replace(window, padding=tuple(padding)).pad()
+    cut = [shorter(x, init) for x, init in zip(xs, inits, strict=True)]
+    bare = replace(window, strides=tuple(strides), base_dilations=(), padding=()).full()
+    return replace(op, window=bare).build([*cut, *inits])
 
 
 @cure("stablehlo.reshape")

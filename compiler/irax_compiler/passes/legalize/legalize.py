@@ -81,6 +81,7 @@ CURES: dict[str, list[Cure]] = {
         complexes.bitcast_of_complex,
         loops.carry_that_is_overwritten,
         fusion.stride_to_nowhere,
+        fusion.one_window_of_more,
         fusion.reshape_of_one_element,
         fusion.read_of_slice,
         fusion.pad_of_pad,
