@@ -51,8 +51,22 @@ ODD = [*SIZES, np.inf, -np.inf, np.nan, 1.09375, 1.15625]
 
 CASES = [
     Case("precision-f64", ReducePrecision(11, 52), [f64(5)], same),
-    Case("precision-f32-to-f16", ReducePrecision(5, 10), [fixed(ODD, "f4")], rounded(5, 10), 0.0),
-    Case("precision-f32-to-f8", ReducePrecision(5, 2), [fixed(ODD, "f4")], rounded(5, 2), 0.0),
+    Case(
+        "precision-f32-to-f16",
+        ReducePrecision(5, 10),
+        [fixed(ODD, "f4")],
+        rounded(5, 10),
+        0.0,
+        differentiable=False,
+    ),
+    Case(
+        "precision-f32-to-f8",
+        ReducePrecision(5, 2),
+        [fixed(ODD, "f4")],
+        rounded(5, 2),
+        0.0,
+        differentiable=False,
+    ),
     Case(
         "precision-f64-to-bf16",
         ReducePrecision(8, 7),
@@ -61,7 +75,14 @@ CASES = [
         0.0,
         differentiable=False,
     ),
-    Case("precision-bf16", ReducePrecision(4, 3), [of(BF16, 9)], rounded(4, 3), 0.0),
+    Case(
+        "precision-bf16",
+        ReducePrecision(4, 3),
+        [of(BF16, 9)],
+        rounded(4, 3),
+        0.0,
+        differentiable=False,
+    ),
     Case("f64-to-f32", Convert(np.dtype("f4")), [f64(2, 3)], same, step=0.5, tolerance=1e-7),
     Case("f32-to-f64", Convert(np.dtype("f8")), [of("f4", 2, 3)], same),
     Case("f64-to-f64", Convert(np.dtype("f8")), [f64(2, 3)], same),
@@ -101,6 +122,18 @@ CASES = [
         BitcastConvert((2, 4), np.dtype("u1")),
         [fixed([0x01020304, -1], np.int32)],
         lambda x: np.array([[4, 3, 2, 1], [255] * 4]),
+    ),
+    Case(
+        "c64-to-c128-bits",
+        BitcastConvert((1,), np.dtype("c16")),
+        [fixed([[1.875j, -2j]], np.complex64)],
+        lambda x: np.array([1 - 2j]),
+    ),
+    Case(
+        "c128-to-c64-bits",
+        BitcastConvert((1, 2), np.dtype("c8")),
+        [fixed([1 - 2j], np.complex128)],
+        lambda x: np.array([[1.875j, -2j]]),
     ),
     Case(
         "bytes-to-i32",
