@@ -11,7 +11,7 @@ STATE = np.array([1 + (2 << 32), 3 + (4 << 32)], np.uint64)
 
 @pytest.mark.parametrize("shape", [(), (1,), (4, 3), (3, 4), (3, 5), (5, 3, 3), (0, 3)])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
-@pytest.mark.parametrize("algorithm", ["THREE_FRY", "PHILOX"])
+@pytest.mark.parametrize("algorithm", ["THREE_FRY", "PHILOX", "DEFAULT"])
 def test_bits_are_those_of_xla(algorithm: str, dtype: str, shape: tuple[int, ...]) -> None:
     jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
     from tests.differential.test_xla import run_by_xla

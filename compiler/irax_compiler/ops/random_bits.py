@@ -41,7 +41,7 @@ class RngBitGenerator(Op):
     shape: tuple[int, ...] = from_operation(lambda o: tuple(o.results[1].type.shape))
     dtype: np.dtype = from_operation(lambda o: mlir.dtype_of_type(o.results[1].type))
     rng_algorithm: str = attribute(keyword("rng_algorithm"))
-    """DEFAULT (which is THREE_FRY), THREE_FRY or PHILOX."""
+    """THREE_FRY, PHILOX or DEFAULT, which is PHILOX, as on XLA's CPU and IREE."""
 
     def result_types(self, operands: Sequence[Value]):
         return [operands[0].type, mlir.tensor_type(self.shape, self.dtype)]
@@ -52,7 +52,7 @@ class RngBitGenerator(Op):
                 f"{self.name}: the state is {state.dtype}[{state.size}]; expected uint64[2], or "
                 "uint64[3] for PHILOX"
             )
-        generate = _philox_bits if self.rng_algorithm == "PHILOX" else _three_fry_bits
+        generate = _three_fry_bits if self.rng_algorithm == "THREE_FRY" else _philox_bits
         wide = U64 if self.dtype.itemsize == 8 else U32
         with np.errstate(over="ignore"):
             bits, used = generate(state, self.shape, wide)
