@@ -4,6 +4,7 @@
 #   make test     run the test suite
 #   make oracle   install JAX, so that `make test` compares with it too
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
+#   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make docs     write the tables in docs/ anew
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
@@ -17,7 +18,7 @@ JOBS ?= auto
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz docs lint format bench clean
+.PHONY: help demo test oracle fuzz sweep docs lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -56,6 +57,10 @@ fuzz: $(VENV)/installed-test
 	@echo "Seed: $(SEED)"
 	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/differential \
 	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+
+sweep: $(VENV)/installed-test $(VENV)/installed-oracle
+	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py \
+	  --numprocesses $(JOBS) $(PYTEST_ARGS)
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table

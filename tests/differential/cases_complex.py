@@ -58,6 +58,7 @@ CASES = [
     Case("complex-f32", elementwise.complex_, [of("f4", 3), of("f4", 3)], lambda x, y: x + 1j * y),
     Case("real", elementwise.real, [c128(2, 3)], np.real),
     Case("imag", elementwise.imag, [c128(2, 3)], np.imag),
+    Case("conj", special.conj, [c128(2, 3)], np.conj),
     Case("real-c64", elementwise.real, [of("c8", 3)], np.real),
     Case("real-of-real", elementwise.real, [f64(3)], lambda x: x),
     Case("imag-of-real", elementwise.imag, [f64(3)], lambda x: 0 * x),

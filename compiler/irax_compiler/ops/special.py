@@ -143,3 +143,9 @@ next_after = register(Elementwise("chlo.next_after", np.nextafter, widen=False))
 is_inf = chlo_unary("is_inf", np.isinf)
 is_pos_inf = chlo_unary("is_pos_inf", np.isposinf)
 is_neg_inf = chlo_unary("is_neg_inf", np.isneginf)
+
+# ---- complex numbers -----------------------------------------------------------------------------
+
+conj = register(
+    Elementwise("chlo.conj", np.conjugate, [lambda t, x, y: conj(t)], {0: lambda ct, x: conj(ct)})
+)

@@ -1,0 +1,59 @@
+"""Modules that irax did not make, on the evaluator and on IREE: the right numbers, or an error that
+names the operation. It needs JAX (`make oracle`): one function of each of its primitives, and
+thousands with IRAX_SWEEP=1 (`make sweep`).
+"""
+
+import os
+
+import numpy as np
+import pytest
+from tests.differential import foreign
+from tests.differential.harness import assert_near, epsilon
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import check, lower
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.targets import iree_cpu
+from irax_runtime.iree import cpu
+
+pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
+pytest.importorskip("absl", reason="absl-py, which JAX's list of functions needs, is not installed")
+
+REFUSED = ("stablehlo.custom_call of", "chlo.top_k")
+"""Kernels of XLA's, such as LAPACK's for its CPU; and what irax does not have."""
+
+CHOSEN = foreign.everything() if "IRAX_SWEEP" in os.environ else foreign.sample()
+
+
+@pytest.mark.parametrize("function", CHOSEN, ids=map(str, CHOSEN))
+def test_foreign_module(function: foreign.Foreign) -> None:
+    text, arguments, expected = function.lowered()
+    module = mlir.parse_module(text)
+    refusal = refused(module)
+    if refusal:
+        assert refusal.startswith(REFUSED)
+        with pytest.raises(UnsupportedOp):
+            lower(module)
+        pytest.skip(refusal)
+    artefact = iree_cpu.compile(mlir.bytecode(lower(module)))
+    buffers = cpu().load(artefact, "main")([cpu().put(a) for a in arguments])
+    if function.is_determined:
+        assert_agree(Evaluator(module)("main", arguments), expected)
+        assert_agree([b.numpy() for b in buffers], expected)
+
+
+def refused(module: mlir.Module) -> str:
+    """Why irax does not run the module; empty if it does."""
+    try:
+        check(module)
+    except UnsupportedOp as error:
+        return str(error)
+    return ""
+
+
+def assert_agree(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    for result, value in zip(found, expected, strict=True):
+        assert result.dtype == value.dtype
+        inexact = mlir.inexact(value.dtype)
+        assert_near(result, value, 100 * epsilon(value.dtype) if inexact else 0.0)
