@@ -10,7 +10,7 @@ from irax_compiler.passes.core import PassError, find_function
 from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
-    "symbol-dce,decompose,symbol-dce,check,inline,symbol-dce,"
+    "symbol-dce,decompose{{target={target}}},symbol-dce,check,inline,symbol-dce,"
     "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
     "legalize{{target={target}}},canonicalize,cse,annotate,host"
 )

@@ -36,7 +36,34 @@ def argsort(*keys: Array, dimension: int) -> Array:
     return np.lexsort(keys[::-1], dimension).astype(np.int32)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"sort": sort, "argsort": argsort}
+def qr(x: Array) -> tuple[Array, ...]:
+    """Q, with as many columns as x, and R."""
+    return tuple(np.linalg.qr(x))
+
+
+def eigh(x: Array) -> tuple[Array, ...]:
+    """Eigenvectors, and eigenvalues in ascending order; nan where x is not finite."""
+    if not np.isfinite(x).all():
+        return np.full_like(x, np.nan), np.full(x.shape[:-1], np.nan, x.real.dtype)
+    values, vectors = np.linalg.eigh(x)
+    return vectors, values
+
+
+def svd(x: Array) -> tuple[Array, ...]:
+    """U, the singular values, and the adjoint of V; nan where x is not finite."""
+    u, s, vh = np.linalg.svd(np.where(np.isfinite(x), x, 0), full_matrices=False)
+    if not np.isfinite(x).all():
+        return tuple(np.full_like(part, np.nan) for part in (u, s, vh))
+    return u, s, vh
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "argsort": argsort,
+    "eigh": eigh,
+    "qr": qr,
+    "sort": sort,
+    "svd": svd,
+}
 """What programs may import, by name. Arguments are read-only; results are new arrays."""
 
 

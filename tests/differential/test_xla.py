@@ -27,10 +27,17 @@ OTHERWISE = {
 """What XLA refuses, or means something else by, and why that is no defect of irax."""
 
 
+UP_TO_SIGNS = ("eigh", "qr", "svd")
+"""What these give is unique up to the signs of columns, which decomposition and LAPACK choose
+differently."""
+
+
 def functions() -> list[Function]:
     """A form of each case."""
     chosen = []
     for case in CASES:
+        if case.family == "factorizations" and case.name.startswith(UP_TO_SIGNS):
+            continue
         if case.name in UNDETERMINED or f"{case.family}-{case.name}" in OTHERWISE:
             continue
         forms = [f for f in FORMS if f == "value" or applies(case, f)]

@@ -21,6 +21,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     dot,
     dynamic,
     elementwise,
+    factorizations,
     fft,
     fold,
     gather,

@@ -8,16 +8,23 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module
 from irax_compiler.ops.composite import decomposition_of
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.host import host_call
+
+ON_HOST = {"iree-cpu": {"irax.eigh": "eigh", "irax.qr": "qr", "irax.svd": "svd"}}
+"""Composites that a target leaves to a library of the host's, and the host function's name."""
 
 
 @register_pass
 @dataclass
 class Decompose(Pass):
-    """Leaves no composite: each becomes a call of the function that it is made of."""
+    """Leaves no composite: each becomes a call of the function that it is made of, or of one of the
+    host's where the target has a better one there.
+    """
 
     name: ClassVar[str] = "decompose"
+    target: str = ""
 
     def run(self, module: Module) -> None:
         functions = mlir.functions(module)
@@ -29,13 +36,15 @@ class Decompose(Pass):
                     f"{composite.attributes['name']} at {composite.location}: just its transpose "
                     "is known (custom_vjp); it cannot be run itself"
                 )
+            on_host = ON_HOST.get(self.target, {}).get(read(composite).name)
+            operands, types = list(composite.operands), [r.type for r in composite.results]
             with InsertionPoint(composite), composite.location:
-                call = mlir.emit(
-                    "func.call",
-                    list(composite.operands),
-                    {"callee": mlir.symbol(callee)},
-                    [r.type for r in composite.results],
-                )
-            for result, value in zip(composite.results, call.results, strict=True):
+                if on_host is None:
+                    attributes = {"callee": mlir.symbol(callee)}
+                    call = mlir.emit("func.call", operands, attributes, types)
+                    results = tuple(call.results)
+                else:
+                    results = host_call(on_host, operands, types)
+            for result, value in zip(composite.results, results, strict=True):
                 result.replace_all_uses_with(value)
             composite.erase()

@@ -47,7 +47,7 @@ class Host(Pass):
     name: ClassVar[str] = "host"
 
     def run(self, module: Module) -> None:
-        calls = [o for o in nested(module.operation) if _is_host_call(o)]
+        calls = [o for o in nested(module.operation) if is_host_call(o)]
         if not calls:
             return
         imports = [_import(module, call, number) for number, call in enumerate(calls)]
@@ -59,7 +59,8 @@ class Host(Pass):
                 function.attributes["iree.reflection"] = mlir.reflection(entries)
 
 
-def _is_host_call(operation: Operation) -> bool:
+def is_host_call(operation: Operation) -> bool:
+    """Whether an operation is what `host_call` builds."""
     if operation.name != "stablehlo.custom_call":
         return False
     target: Any = operation.attributes["call_target_name"]

@@ -1,0 +1,84 @@
+"""The decompositions of factorizations, which other tools and devices run, on the evaluator."""
+
+import numpy as np
+import pytest
+from tests.differential.cases_factorizations import lu
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.composite import ComposedOp
+from irax_compiler.ops.factorizations import Eigh, Lu, Qr, Svd
+from irax_compiler.pipeline import run_pipeline
+
+TOLERANCE = {"f4": 2e-5, "f8": 1e-12, "c8": 2e-5, "c16": 1e-12}
+SHAPES = [(1, 1), (2, 2), (5, 5), (2, 4, 4), (7, 4)]
+
+
+def decomposed(op: ComposedOp, x: np.ndarray) -> list[np.ndarray]:
+    module = mlir.new_module()
+    types = [mlir.tensor_type(x.shape, x.dtype)]
+    function = mlir.new_function(module, "main", types, public=True)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        results = op.build(mlir.arguments(function))
+    mlir.finish_function(function, results)
+    run_pipeline(module, "decompose")
+    return Evaluator(module)("main", [x])
+
+
+def drawn(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape)
+    return (x + 1j * rng.standard_normal(shape) if dtype[0] == "c" else x).astype(dtype)
+
+
+def adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def close(found: np.ndarray, expected: np.ndarray, dtype: str) -> None:
+    np.testing.assert_allclose(found, expected, rtol=0, atol=10 * TOLERANCE[dtype])
+
+
+def assert_orthonormal(x: np.ndarray, dtype: str) -> None:
+    products = adjoint(x) @ x
+    close(products, np.broadcast_to(np.eye(x.shape[-1]), products.shape), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [*SHAPES, (4, 7)])
+def test_lu(shape: tuple[int, ...], dtype: str) -> None:
+    x = drawn(shape, dtype)
+    for found, expected in zip(decomposed(Lu(), x), lu(x), strict=True):
+        close(found, expected, dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_qr(shape: tuple[int, ...], dtype: str) -> None:
+    x = drawn(shape, dtype)
+    q, r = decomposed(Qr(), x)
+    close(q @ r, x, dtype)
+    assert_orthonormal(q, dtype)
+    np.testing.assert_array_equal(r, np.triu(r))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+def test_eigh(n: int, dtype: str) -> None:
+    x = drawn((2, n, n), dtype)
+    x = x + adjoint(x)
+    vectors, values = decomposed(Eigh(), x)
+    close(values, np.linalg.eigvalsh(x), dtype)
+    assert_orthonormal(vectors, dtype)
+    close(x @ vectors, vectors * values[..., None, :], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("shape", [*SHAPES, (4, 7)])
+def test_svd(shape: tuple[int, ...], dtype: str) -> None:
+    x = drawn(shape, dtype)
+    u, s, vh = decomposed(Svd(), x)
+    close(s, np.linalg.svd(x, compute_uv=False), dtype)
+    close((u * s[..., None, :]) @ vh, x, dtype)
+    assert_orthonormal(u, dtype)
+    assert_orthonormal(adjoint(vh), dtype)
