@@ -60,7 +60,8 @@ def grad(
         fun: takes pytrees of arrays; returns a real scalar, or `(scalar, aux)` with `has_aux`.
         argnums: which positional arguments to differentiate with respect to.
         has_aux: return `(gradient, aux)`.
-        holomorphic: not supported yet.
+        holomorphic: `fun` is a holomorphic function of complex arguments; without it the result is
+            real, and the gradient with respect to a complex z = x + iy is df/dx - i df/dy.
         allow_int: allow integer arguments; their gradients have dtype float0.
 
     Returns:
@@ -98,16 +99,15 @@ def value_and_grad(
     Array(9., dtype=float32, weak_type=True)
     """
     _check_callable(fun, "grad")
-    if holomorphic:
-        raise NotImplementedError("grad: holomorphic=True is not supported yet")
 
     @functools.wraps(fun, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "grad")
         chosen = tuple(args[i] for i in numbers)
-        _check_differentiable(chosen, numbers, "grad", allow_int)
+        _check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
         function = bind_others(fun, args, kwargs, numbers)
-        outputs, pullback = _vjp(function, chosen, "grad", has_aux, _check_scalar)
+        check = functools.partial(_check_scalar, holomorphic=holomorphic)
+        outputs, pullback = _vjp(function, chosen, "grad", has_aux, check)
         value = outputs[0] if has_aux else outputs
         cotangent = ConcreteArray(np.ones((), value.dtype), value.weak_type)
         grads = pullback(cotangent)
@@ -488,7 +488,11 @@ def _check_callable(fun: Any, what: str) -> None:
 
 
 def _check_differentiable(
-    chosen: Sequence[Any], numbers: Sequence[int], what: str, allow_int: bool
+    chosen: Sequence[Any],
+    numbers: Sequence[int],
+    what: str,
+    allow_int: bool,
+    kinds: str = "f",
 ) -> None:
     for number, tree in zip(numbers, chosen, strict=True):
         for path, leaf in tree_util.tree_leaves_with_path(tree):
@@ -499,14 +503,20 @@ def _check_differentiable(
                     "floating-point array, because integers have no derivative: pass a float (such "
                     "as 3.0), convert it with .astype(float), or leave the argument out of argnums"
                 )
-            if dtypes.issubdtype(aval.dtype, np.complexfloating):
+            is_complex = aval.dtype.kind == "c"
+            if is_complex and "c" not in kinds:
                 raise TypeError(
                     f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
-                    "real one: derivatives of complex arguments are not supported yet"
+                    "real one: for complex arguments use grad, jvp or vjp"
+                )
+            if not is_complex and kinds == "c":
+                raise TypeError(
+                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
+                    "complex one, as holomorphic=True says"
                 )
 
 
-def _check_scalar(out: Any, has_aux: bool) -> None:
+def _check_scalar(out: Any, has_aux: bool, holomorphic: bool = False) -> None:
     value = out[0] if has_aux else out
     if not isinstance(value, Array | np.ndarray | np.generic | bool | int | float | complex):
         hint = ""
@@ -521,7 +531,13 @@ def _check_scalar(out: Any, has_aux: bool) -> None:
             f"grad: the function must return a scalar, got an array of shape {aval.shape}; reduce "
             "it (for example with irax.numpy.sum), or use jacrev or vjp"
         )
-    if not dtypes.issubdtype(aval.dtype, np.floating):
+    if holomorphic and aval.dtype.kind != "c":
+        raise TypeError(
+            f"grad: with holomorphic=True the function must return a complex scalar, got dtype "
+            f"{aval.dtype}"
+        )
+    if not holomorphic and not dtypes.issubdtype(aval.dtype, np.floating):
         raise TypeError(
             f"grad: the function must return a real floating-point scalar, got dtype {aval.dtype}"
+            + ("; for a holomorphic function pass holomorphic=True" * (aval.dtype.kind == "c"))
         )

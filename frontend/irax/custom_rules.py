@@ -30,14 +30,14 @@ class _Ruled:
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
         if not callable(fun):
             raise TypeError(f"{type(self).__name__}: expected a function, got {fun!r}")
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun)  # pyright: ignore[reportArgumentType]
         self.fun = fun
         given = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         self.nondiff_argnums = tuple(given)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method keeps its rules; they see the instance as their first argument."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else functools.partial(self, instance)  # pyright: ignore
 
     @property
     def _kind(self) -> str:

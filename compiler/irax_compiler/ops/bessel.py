@@ -31,7 +31,7 @@ def _coefficients() -> tuple[np.ndarray, np.ndarray]:
         limit = 1 / np.sqrt(2 * np.pi)
         return np.where(u > -1 + 1e-12, scipy.special.i0e(x) * np.sqrt(x), limit)
 
-    interpolate = np.polynomial.chebyshev.chebinterpolate
+    interpolate: Any = np.polynomial.chebyshev.chebinterpolate
     near = interpolate(lambda u: scipy.special.i0e((u + 1) * BORDER / 2), TERMS)
     return near, interpolate(far, TERMS)
 

@@ -344,7 +344,7 @@ def _sign_tangent(t: Value, x: Value, y: Value) -> Value | None:
 
 
 abs = register(Elementwise("stablehlo.abs", np.abs, [_abs_tangent]))
-sign = register(Elementwise("stablehlo.sign", _sign, [_sign_tangent]))
+sign = register(Elementwise("stablehlo.sign", _sign, [_sign_tangent]))  # pyright: ignore
 floor = unary("floor", np.floor)
 ceil = unary("ceil", np.ceil)
 round_nearest_even = unary("round_nearest_even", np.rint)

@@ -320,7 +320,9 @@ class Eigh(_Factorization):
 
     def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(x).all():
-            return np.full(x.shape, np.nan, x.dtype), np.full(x.shape[:-1], np.nan, x.real.dtype)
+            return np.full(x.shape, np.nan, x.dtype), np.full(
+                x.shape[:-1], np.nan, real_dtype(x.dtype)
+            )
         values, vectors = np.linalg.eigh(x)
         return vectors, values
 
@@ -486,7 +488,7 @@ class Svd(_Factorization):
             batch, (m, n) = x.shape[:-2], x.shape[-2:]
             nan = (np.full((*batch, *e), np.nan, x.dtype) for e in ((m, k), (k, n)))
             u, vh = nan
-            return u, np.full((*batch, k), np.nan, x.real.dtype), vh
+            return u, np.full((*batch, k), np.nan, real_dtype(x.dtype)), vh
         u, s, vh = np.linalg.svd(x, full_matrices=False)
         return u, s, vh
 

@@ -4,6 +4,7 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
+from irax.lax import linalg as linalg
 from irax.lax.associative import associative_scan as associative_scan
 from irax.lax.branches import cond as cond
 from irax.lax.branches import switch as switch

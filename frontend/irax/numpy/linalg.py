@@ -1,4 +1,4 @@
-"""irax.numpy.linalg: norms, and the products that NumPy has there, too."""
+"""irax.numpy.linalg: norms, products, and what is made of factorizations."""
 
 from __future__ import annotations
 
@@ -21,8 +21,25 @@ from irax.numpy.contraction import trace as trace
 from irax.numpy.contraction import vecdot as vecdot
 from irax.numpy.creation import diagonal as diagonal
 from irax.numpy.creation import eye
+from irax.numpy.factored import cholesky as cholesky
+from irax.numpy.factored import cond as cond
+from irax.numpy.factored import det as det
+from irax.numpy.factored import eigh as eigh
+from irax.numpy.factored import eigvalsh as eigvalsh
+from irax.numpy.factored import inv as inv
+from irax.numpy.factored import lstsq as lstsq
+from irax.numpy.factored import matrix_rank as matrix_rank
+from irax.numpy.factored import pinv as pinv
+from irax.numpy.factored import qr as qr
+from irax.numpy.factored import slogdet as slogdet
+from irax.numpy.factored import solve as solve
+from irax.numpy.factored import svd as svd
+from irax.numpy.factored import svdvals as svdvals
+from irax.numpy.factored import tensorinv as tensorinv
+from irax.numpy.factored import tensorsolve as tensorsolve
 from irax.numpy.labelled import einsum
 from irax.numpy.logic import equal, not_equal, where
+from irax.numpy.manipulation import expand_dims, moveaxis
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
 from irax.numpy.ufuncs import abs, power, sqrt, square
 from irax.typing import ArrayLike, Axis
@@ -39,14 +56,14 @@ def norm(
         x: an array.
         ord: for vectors a number p: the p-norm (2 by default; inf and -inf: the largest and the
             smallest element; 0: how many are not 0). For matrices "fro" (the default), 1 and -1
-            (of column sums the largest, smallest), inf and -inf (likewise of row sums).
+            (of column sums the largest, smallest), inf and -inf (likewise of row sums), 2 and -2
+            (of singular values), "nuc" (their sum).
         axis: one axis for vectors, two for matrices; by default the whole array: of any shape
             without `ord`, otherwise a vector or a matrix.
         keepdims: whether the result keeps those axes, with size 1.
 
     Raises:
         ValueError: an `ord` that vectors or matrices do not have, or more than two axes.
-        NotImplementedError: the norms of matrices that need their singular values: 2, -2, "nuc".
 
     >>> irax.numpy.linalg.norm(irax.numpy.array([3.0, 4.0]))
     Array(5., dtype=float32)
@@ -92,9 +109,10 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
     if ord == "fro":
         return _euclidean(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
-        raise NotImplementedError(
-            f"norm: ord={ord!r} needs the singular values of matrices, which is not supported yet"
-        )
+        values = svdvals(moveaxis(x, (rows, columns), (-2, -1)))
+        folds = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
+        fold = folds[ord]
+        return fold(values, -1) if not keepdims else expand_dims(fold(values, -1), tuple(axes))
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError(
             f"norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}"
@@ -123,13 +141,13 @@ def matrix_norm(
 
 
 def matrix_power(a: ArrayLike, n: int) -> Array:
-    """Square matrices to the power n, at least 0, by repeated squaring."""
+    """Square matrices to the power n, by repeated squaring; of the inverse if n is negative."""
     (x,) = as_arrays([a], "matrix_power")
     n = operator.index(n)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise TypeError(f"matrix_power: expected square matrices, got shape {x.shape}")
     if n < 0:
-        raise NotImplementedError("matrix_power: n < 0 needs the inverse, which is not supported")
+        return matrix_power(inv(x), -n)
     if n == 0:
         identity = eye(x.shape[-1], dtype=x.dtype)
         return lax.broadcast(identity, x.shape[:-2])

@@ -39,6 +39,7 @@ from irax.numpy.tables import (
     no_out,
     unary,
 )
+from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, special
 from irax_compiler.ops import elementwise as ew
@@ -403,27 +404,30 @@ around = round
 
 def real(x: ArrayLike, /) -> Array:
     """The real part."""
-    return _real_only("real", x)
+    (x,) = as_arrays([x], "real")
+    return bind(ew.real, x) if x.dtype.kind == "c" else x
 
 
 def imag(x: ArrayLike, /) -> Array:
     """The imaginary part."""
-    return lax.full_like(_real_only("imag", x), 0)
+    (x,) = as_arrays([x], "imag")
+    return bind(ew.imag, x) if x.dtype.kind == "c" else lax.full_like(x, 0)
 
 
 def conjugate(x: ArrayLike, /) -> Array:
-    """The complex conjugate."""
-    return _real_only("conjugate", x)
+    """The complex conjugate.
+
+    >>> irax.numpy.conjugate(1 + 2j)
+    Array(1.-2.j, dtype=complex64, weak_type=True)
+    """
+    (x,) = as_arrays([x], "conjugate")
+    if x.dtype.kind != "c":
+        return x
+    parts = bind(ew.real, x), bind(ew.negate, bind(ew.imag, x))
+    return bind(ew.complex_, *parts, weak_type=x.weak_type)
 
 
 conj = conjugate
-
-
-def _real_only(name: str, x: ArrayLike) -> Array:
-    (x,) = as_arrays([x], name)
-    if x.dtype.kind == "c":
-        raise NotImplementedError(f"{name}: complex arrays are not supported yet")
-    return x
 
 
 def iscomplexobj(x: ArrayLike) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, elementwise, shape
+from irax_compiler.ops import conversion, elementwise, fft, shape
 from irax_compiler.ops.core import constant, read
 from irax_compiler.passes.legalize.cure import cure
 
@@ -53,7 +53,7 @@ def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
         shape.reshape(elementwise.real(x), column), shape.reshape(elementwise.imag(x), column)
     )
     extents = shape_of(operation.results[0])
-    bits = conversion.BitcastConvert((*extents, 2), np.zeros((), target).real.dtype)(both)
+    bits = conversion.BitcastConvert((*extents, 2), fft.real_dtype(target))(both)
     last = len(extents)
     parts = (shape.reshape(shape.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
     return [elementwise.complex_(*parts)]

@@ -189,12 +189,12 @@ def _by_convolution(z: Value) -> Value:
     kernel[longer - n + 1 :] = chirp.conj()[1:][::-1]
     response = np.fft.fft(kernel)
 
-    def parts(values: np.ndarray) -> tuple[Value, Value]:
-        return constant(values.real.astype(dtype)), constant(values.imag.astype(dtype))
+    def parts(values: np.ndarray) -> tuple[Value, ...]:
+        return tuple(constant(f(values).astype(dtype)) for f in (np.real, np.imag))
 
-    turned = _multiplied(z, *parts(chirp), (1,))
+    turned = _multiplied(z, *parts(chirp), dims=(1,))
     padding = shape.Pad((0, 0, 0), (0, 0, longer - n), (0, 0, 0))
     padded = padding(turned, full((), 0, dtype))
-    convolved = _inverse(_multiplied(_transform(padded), *parts(response), (1,)))
+    convolved = _inverse(_multiplied(_transform(padded), *parts(response), dims=(1,)))
     kept = shape.slice_in_dim(convolved, 0, n, 2)
-    return _multiplied(kept, *parts(chirp), (1,))
+    return _multiplied(kept, *parts(chirp), dims=(1,))

@@ -1,0 +1,75 @@
+"""Complex numbers: their parts, and derivatives of and by them."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.test_util import check_grads
+
+Z = np.array([0.5 + 0.25j, -0.75 + 1j], np.complex64)
+
+
+def test_parts():
+    np.testing.assert_array_equal(jnp.real(Z), Z.real)
+    np.testing.assert_array_equal(jnp.imag(Z), Z.imag)
+    np.testing.assert_array_equal(jnp.conj(Z), Z.conj())
+    np.testing.assert_array_equal(jnp.asarray(Z).imag, Z.imag)
+    assert jnp.real(Z).dtype == np.float32
+
+
+def test_the_gradient_of_a_real_function():
+    """df/dx - i df/dy."""
+    gradient = irax.grad(lambda z: jnp.sum(jnp.real(z) ** 2 * 3 + jnp.imag(z) ** 3))(Z)
+    np.testing.assert_allclose(gradient, 6 * Z.real - 3j * Z.imag**2, rtol=1e-6)
+
+
+def test_holomorphic_functions():
+    gradient = irax.grad(lambda z: jnp.sin(z) * z, holomorphic=True)(Z[0])
+    np.testing.assert_allclose(gradient, np.cos(Z[0]) * Z[0] + np.sin(Z[0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f", [jnp.exp, jnp.abs, lambda z: z * jnp.conj(z), lambda z: jnp.real(z) * jnp.sin(z)]
+)
+def test_derivatives_to_second_order(f):
+    check_grads(f, (Z,), order=2, atol=0.05, rtol=0.05)
+
+
+def test_compiled():
+    def loss(z):
+        return jnp.sum(jnp.abs(jnp.exp(z) * z) ** 2)
+
+    np.testing.assert_allclose(
+        irax.jit(irax.grad(loss))(Z), irax.grad(loss)(Z), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: irax.grad(lambda z: z * z)(Z[0]), "pass holomorphic=True"),
+        (lambda: irax.grad(lambda z: z * z, holomorphic=True)(1.0), "expected a complex one"),
+        (lambda: irax.grad(jnp.abs, holomorphic=True)(Z[0]), "must return a complex scalar"),
+        (lambda: irax.jacfwd(lambda z: z)(Z), "expected a real one"),
+    ],
+)
+def test_wrong_kinds(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("name", ["grad", "jvp"])
+def test_against_jax(name):
+    jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
+
+    def f(np_):
+        return lambda z: np_.sum(np_.abs(np_.sin(z) / (z + 2)) + np_.imag(z * z))
+
+    if name == "grad":
+        ours, theirs = irax.grad(f(jnp))(Z), jax.grad(f(jax.numpy))(Z)
+    else:
+        direction = np.array([1 - 1j, 0.5j], np.complex64)
+        ours = irax.jvp(f(jnp), (Z,), (direction,))[1]
+        theirs = jax.jvp(f(jax.numpy), (Z,), (direction,))[1]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)

@@ -1,0 +1,138 @@
+"""irax.numpy.linalg's factorizations and what is made of them, against NumPy."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.test_util import check_grads
+
+TOLERANCE = {"float32": 3e-4, "complex64": 3e-4}
+
+
+def drawn(*shape: int, dtype: str = "float32") -> np.ndarray:
+    rng = np.random.default_rng(sum(shape))
+    x = rng.standard_normal(shape)
+    if dtype.startswith("c"):
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(dtype)
+
+
+def positive(*shape: int, dtype: str = "float32") -> np.ndarray:
+    x = drawn(*shape, dtype=dtype)
+    return (x @ np.conj(np.swapaxes(x, -1, -2)) + 2 * np.eye(shape[-1])).astype(dtype)
+
+
+def close(found, expected, dtype="float32") -> None:
+    assert found.shape == np.shape(expected)
+    np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 4, 4)])
+def test_of_square_matrices(shape, dtype):
+    x, b = drawn(*shape, dtype=dtype), drawn(*shape[:-1], 2, dtype=dtype)
+    close(jnp.linalg.det(x), np.linalg.det(x), dtype)
+    close(jnp.linalg.inv(x), np.linalg.inv(x), dtype)
+    close(jnp.linalg.solve(x, b), np.linalg.solve(x, b), dtype)
+    for found, expected in zip(jnp.linalg.slogdet(x), np.linalg.slogdet(x), strict=True):
+        close(found, expected, dtype)
+    close(jnp.linalg.matrix_power(x, -2), np.linalg.matrix_power(x, -2), dtype)
+    hermitian = positive(*shape, dtype=dtype)
+    close(jnp.linalg.cholesky(hermitian), np.linalg.cholesky(hermitian), dtype)
+    close(jnp.linalg.eigvalsh(hermitian), np.linalg.eigvalsh(hermitian), dtype)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (2, 4, 3)])
+def test_of_any_matrices(shape):
+    x = drawn(*shape)
+    close(jnp.linalg.svdvals(x), np.linalg.svd(x, compute_uv=False))
+    u, s, vh = jnp.linalg.svd(x, full_matrices=False)
+    close((u * s[..., None, :]) @ vh, x)
+    q, r = jnp.linalg.qr(x)
+    close(q @ r, x)
+    close(jnp.linalg.pinv(x), np.linalg.pinv(x))
+    assert (jnp.linalg.matrix_rank(x) == np.linalg.matrix_rank(x)).all()
+    close(jnp.linalg.cond(x), np.linalg.cond(x))
+    for order in (2, -2, "nuc"):
+        close(jnp.linalg.norm(x, order, (-2, -1)), np.linalg.norm(x, order, (-2, -1)))
+
+
+def test_vectors_and_batches():
+    a, b = drawn(3, 3), drawn(3)
+    close(jnp.linalg.solve(a, b), np.linalg.solve(a, b))
+    close(jnp.linalg.solve(a, drawn(2, 3, 1)), np.linalg.solve(a, drawn(2, 3, 1)))
+    found = jnp.linalg.lstsq(drawn(5, 3), drawn(5))
+    expected = np.linalg.lstsq(drawn(5, 3), drawn(5))
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.ravel(x), np.ravel(y), rtol=1e-3, atol=1e-3)
+    t = drawn(2, 3, 6)
+    close(jnp.linalg.tensorsolve(t, drawn(2, 3)), np.linalg.tensorsolve(t, drawn(2, 3)))
+    close(jnp.linalg.tensorinv(t), np.linalg.tensorinv(t))
+
+
+FUNCTIONS = {
+    "solve": lambda x: jnp.linalg.solve(x, jnp.ones(3)),
+    "inv": jnp.linalg.inv,
+    "det": jnp.linalg.det,
+    "slogdet": lambda x: jnp.linalg.slogdet(x)[1],
+    "cholesky": jnp.linalg.cholesky,
+    "eigvalsh": jnp.linalg.eigvalsh,
+    "svdvals": jnp.linalg.svdvals,
+    "qr": lambda x: jnp.linalg.qr(x)[1],
+    "pinv": jnp.linalg.pinv,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_derivatives_and_batches(name):
+    f = FUNCTIONS[name]
+    x = positive(3, 3) + np.diag(np.arange(3, dtype=np.float32))
+    check_grads(f, (x,), order=2, atol=0.1, rtol=0.1)
+    lanes = jnp.stack([x, 2 * x])
+    close(irax.vmap(f)(lanes), np.stack([f(x), f(2 * x)]))
+
+
+def test_compiled():
+    x, b = positive(5, 5), drawn(5)
+
+    def loss(x, b):
+        values, vectors = jnp.linalg.eigh(x)
+        return jnp.sum(jnp.linalg.solve(x, b) ** 2) + jnp.sum(values * vectors[0] ** 2)
+
+    value, gradient = irax.jit(irax.value_and_grad(loss))(x, b)
+    expected, expected_gradient = irax.value_and_grad(loss)(x, b)
+    close(value, expected)
+    close(gradient, expected_gradient)
+
+
+def test_not_positive_definite_is_nan():
+    assert jnp.isnan(jnp.linalg.cholesky(-jnp.eye(2))).all()
+    assert jnp.isnan(irax.jit(jnp.linalg.cholesky)(-jnp.eye(2))).all()
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: jnp.linalg.inv(jnp.ones((2, 3))), r"square matrices .* got shape \(2, 3\)"),
+        (lambda: jnp.linalg.cholesky(jnp.ones(3)), "square matrices"),
+        (lambda: jnp.linalg.solve(jnp.eye(3), jnp.ones(2)), "as many rows"),
+        (lambda: jnp.linalg.eigh(jnp.eye(2), UPLO="X"), "UPLO must be"),
+        (
+            lambda: irax.lax.linalg.triangular_solve(jnp.eye(2), jnp.ones((3, 2))[:, :1]),
+            "expected one dtype, the same batch dimensions",
+        ),
+    ],
+)
+def test_wrong_arguments(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_what_is_not_supported_says_so():
+    with pytest.raises(NotImplementedError, match="full_matrices"):
+        jnp.linalg.svd(jnp.ones((3, 2)))
+    with pytest.raises(NotImplementedError, match="full_matrices"):
+        jnp.linalg.qr(jnp.ones((3, 2)), mode="complete")
+    with pytest.raises(TypeError, match="float16"):
+        irax.lax.linalg.lu(jnp.ones((2, 2), jnp.float16))
