@@ -60,7 +60,8 @@ def functions() -> dict[str, list[Foreign]]:
     from jax._src.internal_test_util import test_harnesses
 
     found = defaultdict(list)
-    for harness in test_harnesses.all_harnesses:
+    # In an order of their own: JAX's differs from process to process.
+    for harness in sorted(test_harnesses.all_harnesses, key=lambda h: h.fullname):
         if harness.filter("cpu"):
             found[harness.group_name].append(Foreign(harness.fullname, harness))
     return dict(found)
