@@ -87,6 +87,8 @@ from irax.lax.elementwise import sub as sub
 from irax.lax.elementwise import tan as tan
 from irax.lax.elementwise import tanh as tanh
 from irax.lax.elementwise import zeta as zeta
+from irax.lax.fourier import FftType as FftType
+from irax.lax.fourier import fft as fft
 from irax.lax.gathering import GatherDimensionNumbers as GatherDimensionNumbers
 from irax.lax.gathering import GatherScatterMode as GatherScatterMode
 from irax.lax.gathering import ScatterDimensionNumbers as ScatterDimensionNumbers

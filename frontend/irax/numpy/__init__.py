@@ -14,6 +14,7 @@ from irax.dtypes import iinfo as iinfo
 from irax.dtypes import issubdtype as issubdtype
 from irax.dtypes import promote_types as promote_types
 from irax.dtypes import result_type as result_type
+from irax.numpy import fft as fft
 from irax.numpy import linalg as linalg
 from irax.numpy.contraction import cross as cross
 from irax.numpy.contraction import dot as dot

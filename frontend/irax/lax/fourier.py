@@ -1,0 +1,56 @@
+"""Fourier transforms over the last dimensions."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from irax.array import Array
+from irax.lax.arguments import array_of
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops.fft import Fft
+
+
+class FftType(enum.Enum):
+    """What transform: of complex numbers, its inverse, of real numbers, or that one's inverse."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
+def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
+    """The transform of the last `len(fft_lengths)` dimensions, at most 3.
+
+    Args:
+        x: complex numbers, or, for RFFT, real ones.
+        fft_type: one of `FftType`, or its name.
+        fft_lengths: the sizes of these dimensions, of the result for IRFFT.
+
+    Raises:
+        TypeError: a dtype that the transform does not have.
+        ValueError: lengths that are not those of the array.
+
+    >>> irax.lax.fft(jnp.ones(4), "RFFT", (4,))
+    Array([4.+0.j, 0.+0.j, 0.+0.j], dtype=complex64)
+    """
+    array = array_of("lax.fft", x)
+    kind = fft_type.name if isinstance(fft_type, FftType) else str(fft_type).upper()
+    if kind not in FftType.__members__:
+        raise ValueError(
+            f"lax.fft: fft_type must be one of {', '.join(FftType.__members__)}, got {fft_type!r}"
+        )
+    lengths = tuple(int(n) for n in fft_lengths)
+    wanted = ("float32", "float64") if kind == "RFFT" else ("complex64", "complex128")
+    if array.dtype.name not in wanted:
+        raise TypeError(f"lax.fft: {kind} takes {' or '.join(wanted)}, got {array.dtype}")
+    given = array.shape[array.ndim - len(lengths) :] if len(lengths) <= array.ndim else ()
+    expected = (*lengths[:-1], lengths[-1] // 2 + 1) if kind == "IRFFT" and lengths else lengths
+    if not 1 <= len(lengths) <= 3 or tuple(given) != tuple(expected):
+        raise ValueError(
+            f"lax.fft: fft_lengths={lengths} are not those of an array of shape {array.shape}; "
+            "expected 1 to 3, the sizes of its last dimensions"
+        )
+    return bind(Fft(kind, lengths), array)

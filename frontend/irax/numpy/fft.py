@@ -1,0 +1,174 @@
+"""irax.numpy.fft: discrete Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.lax import fourier
+from irax.lax.arguments import canonical_axes, documented
+from irax.numpy import creation, manipulation, repetition, ufuncs
+from irax.typing import ArrayLike
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> float:
+    """What the transform is multiplied by; an inverse one has 1/n already."""
+    if norm is not None and norm not in _NORMS:
+        raise ValueError(f"{what}: norm must be None, {', '.join(map(repr, _NORMS))}, got {norm!r}")
+    n = prod(sizes)
+    if norm == "ortho":
+        return sqrt(n) if inverse else 1 / sqrt(n)
+    if norm == "forward":
+        return float(n) if inverse else 1 / n
+    return 1.0
+
+
+def _resized(x: Array, axis: int, n: int) -> Array:
+    """Cut, or filled up with zeros, along an axis."""
+    if x.shape[axis] >= n:
+        return x[(*[slice(None)] * axis, slice(0, n))]
+    widths = [(0, n - x.shape[d]) if d == axis else (0, 0) for d in range(x.ndim)]
+    return repetition.pad(x, widths)
+
+
+def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str | None) -> Array:
+    (x,) = as_arrays([a], what)
+    dtype = inexact_dtype(x.dtype)
+    if kind == "RFFT" and dtype.kind == "c":
+        raise TypeError(f"{what}: expected real numbers, got {x.dtype}")
+    single = dtype.itemsize <= (8 if dtype.kind == "c" else 4)
+    if kind == "RFFT":
+        wide = np.float32 if single else np.float64
+    else:
+        wide = np.complex64 if single else np.complex128
+    x = convert(x, np.dtype(wide))
+    if axes is None:
+        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    places = canonical_axes(what, tuple(axes), x.ndim)
+    sizes = [x.shape[d] for d in places] if s is None else [int(n) for n in s]
+    if s is None and kind == "IRFFT":
+        sizes[-1] = 2 * (sizes[-1] - 1)
+    if len(sizes) != len(places):
+        raise ValueError(f"{what}: s has {len(sizes)} sizes for {len(places)} axes")
+    if any(n < 1 for n in sizes):
+        raise ValueError(f"{what}: invalid number of data points {min(sizes)}; expected at least 1")
+    for i, (d, n) in enumerate(zip(places, sizes, strict=True)):
+        last = kind == "IRFFT" and i == len(places) - 1
+        x = _resized(x, d, n // 2 + 1 if last else n)
+    inverse = kind in ("IFFT", "IRFFT")
+    factor = _scale(what, norm, sizes, inverse)
+    x = _along(x, kind, places, sizes)
+    return x if factor == 1 else x * np.asarray(factor, x.real.dtype)
+
+
+def _along(x: Array, kind: str, places: Sequence[int], sizes: Sequence[int]) -> Array:
+    """A transform of any dimensions, as many as there are, one after the other."""
+    plain = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
+    steps = [(d, n, plain) for d, n in zip(places[:-1], sizes[:-1], strict=True)]
+    last = (places[-1], sizes[-1], kind)
+    for d, n, one in [last, *steps] if kind == "RFFT" else [*steps, last]:
+        turned = manipulation.moveaxis(x, d, -1)
+        x = manipulation.moveaxis(fourier.fft(turned, one, (n,)), -1, d)
+    return x
+
+
+def _of_one(name: str, kind: str, doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
+    ) -> Array:
+        return _transform(f"fft.{name}", kind, a, None if n is None else (n,), (axis,), norm)
+
+    return documented(function, name, doc)
+
+
+def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] = (-2, -1),
+        norm: str | None = None,
+    ) -> Array:
+        return _transform(f"fft.{name}", kind, a, s, axes, norm)
+
+    return documented(function, name, doc)
+
+
+def _of_any(name: str, kind: str, doc: str) -> Callable[..., Array]:
+    def function(
+        a: ArrayLike,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        norm: str | None = None,
+    ) -> Array:
+        return _transform(f"fft.{name}", kind, a, s, axes, norm)
+
+    return documented(function, name, doc)
+
+
+fft = _of_one("fft", "FFT", "The transform along an axis, of n numbers (cut or filled with 0).")
+ifft = _of_one("ifft", "IFFT", "The inverse of `fft`.")
+rfft = _of_one("rfft", "RFFT", "The first n // 2 + 1 frequencies of n real numbers.")
+irfft = _of_one("irfft", "IRFFT", "The inverse of `rfft`: n real numbers.")
+fft2 = _of_two("fft2", "FFT", "The transform along two axes.")
+ifft2 = _of_two("ifft2", "IFFT", "The inverse of `fft2`.")
+rfft2 = _of_two("rfft2", "RFFT", "The transform of real numbers along two axes.")
+irfft2 = _of_two("irfft2", "IRFFT", "The inverse of `rfft2`.")
+fftn = _of_any("fftn", "FFT", "The transform along several axes, by default all.")
+ifftn = _of_any("ifftn", "IFFT", "The inverse of `fftn`.")
+rfftn = _of_any("rfftn", "RFFT", "The transform of real numbers along several axes.")
+irfftn = _of_any("irfftn", "IRFFT", "The inverse of `rfftn`.")
+
+_OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The real transform of numbers whose second half are conjugates of the first."""
+    _scale("fft.hfft", norm, (1,), inverse=False)
+    return irfft(ufuncs.conjugate(a), n, axis, _OTHER[norm])
+
+
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `hfft`."""
+    _scale("fft.ihfft", norm, (1,), inverse=True)
+    return ufuncs.conjugate(rfft(a, n, axis, _OTHER[norm]))
+
+
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None) -> Array:
+    """The frequencies of `fft`'s n results, for samples that are `d` apart.
+
+    >>> jnp.fft.fftfreq(4)
+    Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
+    """
+    numbers = np.fft.fftfreq(n) * 1.0
+    return creation.asarray(numbers, dtypes.canonicalize_dtype(dtype or np.float64)) / d
+
+
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None) -> Array:
+    """The frequencies of `rfft`'s results, for n samples that are `d` apart."""
+    numbers = np.fft.rfftfreq(n) * 1.0
+    return creation.asarray(numbers, dtypes.canonicalize_dtype(dtype or np.float64)) / d
+
+
+def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:
+    (array,) = as_arrays([x], what)
+    places = canonical_axes(what, axes, array.ndim)
+    steps = [array.shape[d] // 2 * (1 if forward else -1) for d in places]
+    return repetition.roll(array, steps, tuple(places))
+
+
+def fftshift(x: ArrayLike, axes: Any = None) -> Array:
+    """The frequency 0 moved to the middle of the axes, by default all."""
+    return _shifted("fft.fftshift", x, axes, forward=True)
+
+
+def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
+    """The inverse of `fftshift`."""
+    return _shifted("fft.ifftshift", x, axes, forward=False)
