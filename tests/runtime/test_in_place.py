@@ -152,24 +152,9 @@ def source(program: Program, internal: bool) -> str:
     )
 
 
-NOT_CURED = {
-    ("loop that updates what it took from outside", True),
-}
-
-
 @pytest.mark.parametrize(
     ("name", "internal"),
-    [
-        pytest.param(
-            name,
-            internal,
-            marks=pytest.mark.xfail(reason="legalize looks for writes to arguments alone")
-            if (name, internal) in NOT_CURED
-            else (),
-        )
-        for name in PROGRAMS
-        for internal in (False, True)
-    ],
+    [(name, internal) for name in PROGRAMS for internal in (False, True)],
 )
 def test_programs_update_only_what_is_theirs(name, internal):
     program = PROGRAMS[name]

@@ -8,3 +8,13 @@ func.func @float8_function(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
 // CHECK-NEXT:   [[X:%\w+]] = stablehlo.convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xf32>
 // CHECK-NEXT:   [[Y:%\w+]] = chlo.erf [[X]] : tensor<4xf32> -> tensor<4xf32>
 // CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E5M2>
+
+// All poles of digamma are nan.
+func.func @digamma_at_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.digamma %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @digamma_at_zero
+// CHECK:        [[POLE:%\w+]] = stablehlo.compare EQ, %arg0,
+// CHECK:        [[Y:%\w+]] = chlo.digamma %arg0
+// CHECK-NEXT:   stablehlo.select [[POLE]], {{%\w+}}, [[Y]]

@@ -75,6 +75,8 @@ def _is_shared(x: Value, update: Operation) -> bool:
     source = mlir.definition(x)
     if source is not None and source.name == "stablehlo.constant":
         return False  # each use has its own
+    if source is not None and source.block != update.block:
+        return True  # a loop reads it again in its next step
     owners = [use.owner.operation for use in x.uses]
     if owners.count(update) > 1:
         return True
