@@ -89,7 +89,7 @@ def agree(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     a, b = found.astype(np.float64), expected.astype(np.float64)
     with np.errstate(all="ignore"):
         same = (a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b)
-        subnormal = (np.abs(b) < smallest) & (b != 0) & (np.abs(a) <= smallest)
+        subnormal = (np.abs(b) <= smallest) & (b != 0) & (np.abs(a) <= smallest)
         near = (np.abs(a - b) <= tolerance * np.abs(b)) & np.isfinite(a) & (a != 0)
         # lgamma has a zero at 1, to which XLA's and IREE's series come near.
         near |= (b == 0) & (np.abs(a) < 1e-6) & (a != 0)

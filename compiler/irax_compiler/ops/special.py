@@ -91,7 +91,7 @@ erfc = chlo_unary(
 )
 erf_inv = chlo_unary(
     "erf_inv",
-    scipy_function("erfinv"),
+    lambda x: np.where(x == 0, x, scipy_function("erfinv")(x)),  # SciPy has 0.0 at -0.0
     lambda x, y: _times(math.sqrt(math.pi) / 2, exponential(_squared(y))),
 )
 
@@ -136,7 +136,13 @@ zeta = _binary(
 # ---- neighbours ----------------------------------------------------------------------------------
 
 # Narrow numbers have neighbours of their own: they are not widened.
-next_after = register(Elementwise("chlo.next_after", np.nextafter, widen=False))
+next_after = register(
+    Elementwise(
+        "chlo.next_after",
+        lambda x, y: np.where(x == y, y, np.nextafter(x, y)),  # of 0.0 towards -0.0: that zero
+        widen=False,
+    )
+)
 
 # ---- what kind of number -------------------------------------------------------------------------
 

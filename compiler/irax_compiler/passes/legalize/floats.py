@@ -108,6 +108,14 @@ def float8_function(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide[0], dtype_of(operation.results[0]))]
 
 
+@cure("chlo.digamma")
+def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
+    """IREE has -inf at this pole; at all others, as XLA at all, it is nan."""
+    (x,) = operation.operands
+    is_zero = comparison.equal(x, full_like(x, 0))
+    return [comparison.select(is_zero, full_like(x, np.nan), special.digamma(x))]
+
+
 @cure("stablehlo.log_plus_one")
 def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""

@@ -29,7 +29,7 @@ from irax_compiler.passes.legalize import (
 from irax_compiler.passes.legalize.cure import Cure
 
 CURES: dict[str, list[Cure]] = {
-    "chlo": [floats.float8_function],
+    "chlo": [floats.float8_function, floats.digamma_at_zero],
     "iree-cpu": [
         definitions.by_definition,
         definitions.scatter_of_several,
