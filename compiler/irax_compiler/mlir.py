@@ -223,9 +223,23 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
     text = text_of(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
-    if match is None:
+    if match is not None:
+        return _parse_dense(match[1], tuple(type_.shape), dtype)
+    resource = re.search(r'dense_resource<("?)(.*)\1> : tensor', text)
+    if resource is None or dtype == np.bool_ or "int4" in dtype.name:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
-    return _parse_dense(match[1], tuple(type_.shape), dtype)
+    return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
+
+
+def _resource(operation: Operation, name: str) -> np.ndarray:
+    """The bytes of a constant that are kept apart, under a name, at the end of the module."""
+    holder = new_module()
+    operation.clone(ip=ir.InsertionPoint(holder.body))
+    text = text_of(holder.operation)
+    match = re.search(rf'{re.escape(name)}"?: "0x([0-9A-Fa-f]*)"', text)
+    if match is None:
+        raise TypeError(f"{operation.name}: the module does not have its contents, {name!r}")
+    return np.frombuffer(bytes.fromhex(match[1]), np.uint8)[4:].copy()  # without the alignment
 
 
 def splat(value: Value) -> np.ndarray | None:

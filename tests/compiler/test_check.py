@@ -3,8 +3,10 @@
 import pytest
 
 from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.pipeline import run_pipeline
 
 SAME = "(%a: tensor<4xf32>) -> tensor<4xf32>"
 CALL = "(%a) : (tensor<4xf32>) -> tensor<4xf32>"
@@ -76,6 +78,7 @@ REFUSED = {
         f"func.func @main{SAME} {{ %0 = call @f{CALL}\n return %0 : tensor<4xf32> }}",
         r"@f at loc.* has no body",
     ),
+    "declaration": (f"func.func private @main{SAME}", "@main at loc.* has no body"),
     "blocks": (
         f"func.func @main{SAME} {{ cf.br ^b(%a : tensor<4xf32>)\n"
         "^b(%b: tensor<4xf32>): return %b : tensor<4xf32> }",
@@ -97,10 +100,22 @@ def test_refused(run, text, message):
         run(mlir.parse_module(text))
 
 
+PIPELINES = ["jvp", "linearize", "transpose", "vjp", "batch{size=3}"]
+NOT_DERIVED = ["dynamic-argument", "unranked", "scalar", "encoding", "other-dialect"]
+NOT_DERIVED += ["no-body", "declaration", "blocks", "recursion", "in-a-function"]
+
+
+@pytest.mark.parametrize("case", NOT_DERIVED)
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_passes_refuse_the_same(pipeline, case):
+    text, message = REFUSED[case]
+    with pytest.raises(UnsupportedOp, match=message):
+        run_pipeline(mlir.parse_module(text), pipeline)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"func.func private @main{SAME}", "@main at loc.* is a declaration"),
         ("func.func @f() { return }", "no function @main; it has @f"),
         ("module { module { func.func @main() { return } } }", "it has none"),
     ],
@@ -141,3 +156,19 @@ def test_portable_artifacts_are_refused():
     """
     with pytest.raises(ValueError, match=r"a portable artifact \(VHLO\); expected StableHLO"):
         mlir.parse_module(text)
+
+
+def test_contents_that_stand_apart():
+    module = mlir.parse_module(
+        """
+        func.func @main() -> tensor<2x2xf32> {
+          %0 = stablehlo.constant dense_resource<"my blob"> : tensor<2x2xf32>
+          return %0 : tensor<2x2xf32>
+        }
+        {-# dialect_resources: { builtin: {
+          other: "0x0400000000000000", "my blob": "0x040000000000803F000000400000404000008040"
+        } } #-}
+        """
+    )
+    (result,) = Evaluator(module)("main", [])
+    assert result.tolist() == [[1, 2], [3, 4]]

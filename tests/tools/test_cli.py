@@ -128,6 +128,8 @@ USAGE, FAILURE = 2, 1
         (["run", "in.mlir", "--input", "4xf32=1,2"], USAGE, "expected 1 value or 4"),
         (["run", "in.mlir", "--input", "4xf99=1"], USAGE, "unknown element type 'f99'"),
         (["run", "in.mlir", "--input", "4xf32=one"], USAGE, "are not numbers"),
+        (["run", "in.mlir", "--input", "4xu8=256"], USAGE, "expected values from 0 to 255"),
+        (["run", "in.mlir", "--input", "4xi4=-9"], USAGE, "expected values from -8 to 7"),
         (["run", "in.mlir", "--input", "none.npy"], USAGE, "no such file"),
         (["run", "in.mlir", "--repeat", "0"], USAGE, "at least 1"),
         (["run", "in.mlir", "--device", "tpu"], USAGE, "'tpu' is not one of"),
@@ -171,3 +173,23 @@ def test_errors(irax, arguments, code, message):
 def test_debug_shows_the_traceback(irax):
     (irax.folder / "bad.mlir").write_text("nonsense")
     assert "Traceback" in irax("--debug", "opt", "bad.mlir").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "printed"),
+    [
+        ("f8E4M3FN", "1.05", "float8_e4m3fn[1]\n[1]\n"),
+        ("i4", "-8", "int4[1]\n[-8]\n"),
+        ("u64", "18446744073709551615", "uint64[1]\n[18446744073709551615]\n"),
+        ("ui8", "255", "uint8[1]\n[255]\n"),
+        ("bool", "true", "bool[1]\n[ True]\n"),
+        ("c128", "1-2j", "complex128[1]\n[1.-2.j]\n"),
+    ],
+)
+def test_elements(irax, name, values, printed):
+    spelled = {"u64": "ui64", "bool": "i1", "c128": "complex<f64>"}.get(name, name)
+    type_ = f"tensor<1x{spelled}>"
+    text = f"func.func @main(%x: {type_}) -> {type_} {{ return %x : {type_} }}"
+    arguments = ("run", "-", "--input", f"1x{name}={values}", "--device", "reference")
+    done = irax(*arguments, stdin=text)
+    assert done.stdout == printed, done.stderr

@@ -8,30 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import click
+import ml_dtypes
 import numpy as np
 
+from irax_compiler import mlir
+
 _SHORT = {
-    "i1": "bool",
-    "bool": "bool",
-    **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
-    **{f"{letter}{n}": f"uint{n}" for letter in ("u", "ui") for n in (8, 16, 32, 64)},
-    **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
-    "bf16": "bfloat16",
-    "c64": "complex64",
-    "c128": "complex128",
+    "bool": "i1",
+    **{f"u{n}": f"ui{n}" for n in (4, 8, 16, 32, 64)},
+    "c64": "complex<f32>",
+    "c128": "complex<f64>",
 }
 _BOOLS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def dtype(name: str) -> np.dtype[Any]:
-    """A dtype of its short name: f32, i32, ui8, bf16, c64, bool. Raises UsageError for others."""
-    if name not in _SHORT:
-        raise click.UsageError(f"unknown element type {name!r}; known are {', '.join(_SHORT)}")
-    if name == "bf16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(_SHORT[name])
+    """A dtype of its short name: f32, i32, u8, bf16, c64, bool. Raises UsageError for others."""
+    spelled = _SHORT.get(name, name)
+    if spelled not in mlir.DTYPES:
+        known = [*_SHORT, *(n for n in mlir.DTYPES if "<" not in n)]
+        raise click.UsageError(f"unknown element type {name!r}; known are {', '.join(known)}")
+    return mlir.DTYPES[spelled]
 
 
 def parse_input(text: str) -> np.ndarray[Any, Any]:
@@ -48,9 +45,16 @@ def parse_input(text: str) -> np.ndarray[Any, Any]:
     element = dtype(match[2])
     try:
         tokens = [t for t in re.split(r"[,\s]+", match[3].strip("[] ")) if t]
-        values = np.array([_number(t, element) for t in tokens]).astype(element)
+        numbers = [_number(t, element) for t in tokens]
     except ValueError:
         raise click.UsageError(f"--input {text!r}: {match[3]!r} are not numbers") from None
+    if element.kind != "b" and not mlir.inexact(element):
+        limits = ml_dtypes.iinfo(element)
+        if any(not limits.min <= n <= limits.max for n in numbers):
+            raise click.UsageError(
+                f"--input {text!r}: expected values from {limits.min} to {limits.max}"
+            )
+    values = np.array(numbers, np.uint64 if element == np.uint64 else None).astype(element)
     size = int(np.prod(shape))
     if values.size not in (1, size):
         raise click.UsageError(
@@ -68,7 +72,8 @@ def _number(token: str, element: np.dtype[Any]) -> Any:
         return _BOOLS[token.lower()]
     if element.kind == "c":
         return complex(token)
-    return int(token, 0) if element.kind in "iu" else float(token)
+    is_integer = element.kind in "iu" or "int" in element.name
+    return int(token, 0) if is_integer else float(token)
 
 
 def _load(path: str) -> np.ndarray[Any, Any]:

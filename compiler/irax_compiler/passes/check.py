@@ -8,7 +8,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.core import UnsupportedOp, registered_names
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 
 _RETURNS = {"func.return", "stablehlo.return"}
@@ -29,22 +29,10 @@ class Check(Pass):
         known = {*registered_names(), *_RETURNS}
         functions = mlir.functions(module)
         for name, function in functions.items():
-            _check_function(name, function)
+            check_function(name, function)
             for operation in nested(function):
                 _check_operation(operation, known)
         _check_calls(functions)
-
-
-def _check_function(name: str, function: Operation) -> None:
-    blocks = len(function.regions[0].blocks)
-    if blocks != 1:
-        problem = "has no body" if blocks == 0 else "has several blocks, branches between which"
-        raise UnsupportedOp(f"@{name} at {function.location} {problem}: not supported")
-    boundary = [a.type for a in mlir.arguments(function)] + mlir.result_types(function)
-    for type_ in boundary:
-        problem = mlir.type_problem(type_)
-        if problem is not None:
-            raise UnsupportedOp(f"@{name} at {function.location}: {problem}")
 
 
 def _check_operation(operation: Operation, known: set[str]) -> None:
@@ -67,7 +55,4 @@ def _check_calls(functions: dict[str, Operation]) -> None:
             del calls[name]
     if calls:
         name = next(iter(calls))
-        raise UnsupportedOp(
-            f"@{name} at {functions[name].location} calls itself, or a function that does: "
-            "recursion is not supported; expected stablehlo.while"
-        )
+        raise recursion(name, functions[name])

@@ -40,12 +40,38 @@ def register_pass(cls: P) -> P:
 
 
 def find_function(module: Module, name: str) -> Operation:
-    """The function `name` of a module. Raises PassError with the names there are."""
+    """The function `name` of a module. Raises PassError with the names there are, and UnsupportedOp
+    for a function that irax cannot work on.
+    """
     found = mlir.functions(module)
     if name not in found:
         there = ", ".join(f"@{n}" for n in found) or "none"
         raise PassError(f"func={name}: the module has no function @{name}; it has {there}")
+    check_function(name, found[name])
     return found[name]
+
+
+def check_function(name: str, function: Operation) -> None:
+    """Raises UnsupportedOp for a function without a body, of several blocks, or of arguments or
+    results that are not arrays of static shape and a dtype that irax knows.
+    """
+    blocks = len(function.regions[0].blocks)
+    if blocks != 1:
+        problem = "has no body" if blocks == 0 else "has several blocks, branches between which"
+        raise UnsupportedOp(f"@{name} at {function.location} {problem}: not supported")
+    boundary = [a.type for a in mlir.arguments(function)] + mlir.result_types(function)
+    for type_ in boundary:
+        problem = mlir.type_problem(type_)
+        if problem is not None:
+            raise UnsupportedOp(f"@{name} at {function.location}: {problem}")
+
+
+def recursion(name: str, function: Operation) -> UnsupportedOp:
+    """The error for a function that calls itself, or functions that do."""
+    return UnsupportedOp(
+        f"@{name} at {function.location} calls itself, or a function that does: recursion is not "
+        "supported; expected stablehlo.while"
+    )
 
 
 class Deriver:
@@ -71,7 +97,12 @@ class Deriver:
         """The derived form of function `name` for a pattern of arguments; made when first asked."""
         key = (name, pattern)
         if key not in self._derived:
-            self._derived[key] = self.derive(self.functions[name], pattern)
+            source = self.functions[name]
+            check_function(name, source)
+            try:
+                self._derived[key] = self.derive(source, pattern)
+            except RecursionError:
+                raise recursion(name, source) from None
         return self._derived[key]
 
     def publish(self, name: str, pattern: tuple[Any, ...]) -> Derived:
