@@ -79,7 +79,7 @@ def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
             known = ", ".join(FUNCTIONS)
             raise ValueError(f"the program imports {name!r}; this runtime has {known}")
         types = parse_signature(arguments), parse_signature(results)
-        convention = "0" + "r" * len(types[0]) + "_" + ("r" * len(types[1]) or "v")
+        convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         function = _adapted(FUNCTIONS[name], parameters, types, wrap, put)
         interface.export(f"f{number}", convention, function)
     return interface.create()

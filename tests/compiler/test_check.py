@@ -172,3 +172,17 @@ def test_contents_that_stand_apart():
     )
     (result,) = Evaluator(module)("main", [])
     assert result.tolist() == [[1, 2], [3, 4]]
+
+
+def test_arrays_that_a_target_lacks():
+    module = mlir.parse_module(
+        """
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xi4> {
+          %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi4>
+          return %0 : tensor<4xi4>
+        }
+        """
+    )
+    check(module)
+    with pytest.raises(UnsupportedOp, match=r"result 0 of main is tensor<4xi4>: .* of int4"):
+        lower(module)

@@ -44,6 +44,10 @@ class Convert(Op):
             return x != 0
         if inexact(x.dtype) and not inexact(self.dtype):
             return _saturate(x, self.dtype)
+        if x.dtype == np.float64 and self.dtype.type.__module__ == "ml_dtypes":
+            x = _rounded_to_odd(x)
+        if "int4" in x.dtype.name:  # NumPy has no conversion of the one kind to the other
+            x = x.astype(working_dtype(x.dtype))
         return x.astype(self.dtype)
 
     def jvp(
@@ -58,6 +62,18 @@ class Convert(Op):
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         return [self(operands[0])], [axes[0]]
+
+
+def _rounded_to_odd(x: np.ndarray) -> np.ndarray:
+    """Float64 as float32, of which ml_dtypes makes narrower floats: where it is not exact, the odd
+    one of its two neighbours, so that the next rounding goes the way it would go for `x`.
+    """
+    with np.errstate(over="ignore"):
+        near = x.astype(np.float32)
+    back, bits = near.astype(np.float64), near.view(np.int32)
+    kept = (back == x) | (bits & 1 == 1) | np.isnan(x)
+    odd = np.where(np.abs(back) > np.abs(x), bits - 1, bits + 1)
+    return np.where(kept, near, odd.view(np.float32))
 
 
 def _saturate(x: np.ndarray, dtype: np.dtype) -> np.ndarray:

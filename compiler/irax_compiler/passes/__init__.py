@@ -13,6 +13,7 @@ from irax_compiler.passes import (
     simplify,
     transpose,
     vjp,
+    widen,
 )
 from irax_compiler.passes.core import PASSES, Pass, PassError
 

@@ -13,26 +13,44 @@ from irax_compiler.passes.host import is_host_call
 
 _RETURNS = {"func.return", "stablehlo.return"}
 
+NO_ARRAYS_OF = {"iree-cpu": ("int4", "uint4", "float8_e4m3b11fnuz")}
+"""The dtypes that are good inside a target's programs, but not as their arguments and results."""
+
 
 @register_pass
 @dataclass
 class Check(Pass):
     """Changes nothing. Raises UnsupportedOp for operations that irax does not know, arrays whose
-    shape or dtype it cannot have, functions without a body, of several blocks, or recursive.
+    shape or dtype it cannot have, functions without a body, of several blocks, or recursive, and
+    public functions of dtypes of which `target` has no arrays.
 
     IREE would answer some of these with a crash, an endless loop, or other numbers.
     """
 
     name: ClassVar[str] = "check"
+    target: str = ""
 
     def run(self, module: Module) -> None:
         known = {*registered_names(), *_RETURNS}
         functions = mlir.functions(module)
         for name, function in functions.items():
             check_function(name, function)
+            if mlir.is_public(function):
+                self._check_boundary(name, function)
             for operation in nested(function):
                 _check_operation(operation, known)
         _check_calls(functions)
+
+    def _check_boundary(self, name: str, function: Operation) -> None:
+        arguments = [x.type for x in mlir.arguments(function)]
+        for kind, types in (("argument", arguments), ("result", mlir.result_types(function))):
+            for i, type_ in enumerate(types):
+                dtype = mlir.dtype_of_type(type_).name
+                if dtype in NO_ARRAYS_OF.get(self.target, ()):
+                    raise UnsupportedOp(
+                        f"{kind} {i} of {name} is {type_}: {self.target} has no arrays of "
+                        f"{dtype}; convert to and from it inside the function"
+                    )
 
 
 def _check_operation(operation: Operation, known: set[str]) -> None:

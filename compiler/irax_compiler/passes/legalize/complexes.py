@@ -57,3 +57,13 @@ def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
     last = len(extents)
     parts = (shape.reshape(shape.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
     return [elementwise.complex_(*parts)]
+
+
+@cure("stablehlo.convert")
+def convert_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE converts the real part, and not as other real numbers: it is taken first."""
+    (x,) = operation.operands
+    target = dtype_of(operation.results[0])
+    if dtype_of(x).kind != "c" or target.kind == "c":
+        return None
+    return [conversion.convert(elementwise.real(x), target)]

@@ -1,0 +1,125 @@
+"""4-bit integers as 8-bit ones, for targets that keep two of them to a byte and know few operations
+on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import bitwise, comparison, elementwise
+from irax_compiler.ops.core import UnsupportedOp, constant, full, full_like
+from irax_compiler.passes.core import Pass, nested, register_pass
+
+WIDE = {
+    np.dtype(ml_dtypes.int4): np.dtype(np.int8),
+    np.dtype(ml_dtypes.uint4): np.dtype(np.uint8),
+}
+
+_OVERFLOWING = {
+    f"stablehlo.{name}"
+    for name in (
+        *("abs", "add", "convert", "divide", "dot_general", "iota", "multiply", "negate", "not"),
+        *("power", "shift_left", "shift_right_logical", "subtract"),
+    )
+}
+"""Operations whose results may need more than 4 bits where their operands do not."""
+
+_OF_UNSIGNED = {
+    f"stablehlo.{name}" for name in ("count_leading_zeros", "popcnt", "shift_right_logical")
+}
+"""Operations that take the bits of their first operand, and would see more of a negative number."""
+
+_REFUSED = {"stablehlo.bitcast_convert", "stablehlo.rng_bit_generator"}
+"""Operations that mean something else in a wider dtype."""
+
+
+@register_pass
+@dataclass
+class Widen(Pass):
+    """Leaves no value of int4 or uint4: each is an int8 or uint8 that holds the same number. The
+    types of functions change with them.
+
+    Raises UnsupportedOp for operations on the bits of such integers.
+    """
+
+    name: ClassVar[str] = "widen"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            if not function.regions[0].blocks:
+                continue
+            inner = list(nested(function))
+            for operation in [function, *inner]:
+                _widen_arguments(operation)
+            for operation in inner:
+                _widen_results(operation)
+            mlir.set_function_type(function)
+
+
+def _widen_arguments(operation: Operation) -> None:
+    for region in operation.regions:
+        for block in region:
+            for argument in block.arguments:
+                _retype(argument)
+
+
+def _widen_results(operation: Operation) -> None:
+    narrow = [dtype_of(x) for x in operation.results if dtype_of(x) in WIDE]
+    if not narrow:
+        return
+    if operation.name in _REFUSED:
+        raise UnsupportedOp(
+            f"{operation.name} of {narrow[0]} at {operation.location} is not supported on this "
+            "target; convert to int8 and back"
+        )
+    if operation.name == "stablehlo.constant":
+        with InsertionPoint(operation), operation.location:
+            wide = constant(mlir.dense_to_numpy(operation).astype(WIDE[narrow[0]]))
+        operation.results[0].replace_all_uses_with(wide)
+        operation.erase()
+        return
+    if operation.name in _OF_UNSIGNED:
+        with InsertionPoint(operation), operation.location:
+            x = operation.operands[0]
+            operation.operands[0] = bitwise.and_(x, full_like(x, 15))
+    for result in operation.results:
+        _retype(result)
+    if operation.name == "stablehlo.count_leading_zeros":
+        _replace(operation, lambda x: elementwise.subtract(x, full_like(x, 4)))
+    if operation.name in _OVERFLOWING:
+        _replace(operation, lambda x: _within(x, narrow[0], operation))
+
+
+def _replace(operation: Operation, by: Callable[[Value], Value]) -> None:
+    """Who uses the result of an operation uses what is made of it instead."""
+    (result,) = operation.results
+    uses = [(use.owner, use.operand_number) for use in result.uses]
+    with InsertionPoint.after(operation), operation.location:
+        replacement = by(result)
+    for user, i in uses:
+        user.operands[i] = replacement
+
+
+def _retype(value: Value) -> None:
+    dtype = dtype_of(value)
+    if dtype in WIDE:
+        value.set_type(mlir.tensor_type(shape_of(value), WIDE[dtype]))
+
+
+def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
+    """What 4 bits hold of a result: floats saturate, and of integers the low bits are kept."""
+    if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
+        info = ml_dtypes.iinfo(dtype)
+        low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))
+        return comparison.clamp(low, wide, high)
+    four = full_like(wide, 4)
+    is_signed = dtype_of(wide) == np.int8
+    back = bitwise.shift_right_arithmetic if is_signed else bitwise.shift_right_logical
+    return back(bitwise.shift_left(wide, four), four)

@@ -1,0 +1,59 @@
+// RUN: --pipeline "legalize{target=iree-cpu}"
+
+// Float64 becomes an odd float32 first, which is rounded once more as the float64 would be.
+func.func @convert_of_double_to_narrow(%x: tensor<4xf64>) -> tensor<4xbf16> {
+  %0 = stablehlo.convert %x : (tensor<4xf64>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}
+// CHECK:      func.func @convert_of_double_to_narrow([[X:%\w+]]: tensor<4xf64>
+// CHECK-NEXT:   [[NEAR:%\w+]] = stablehlo.convert [[X]] : (tensor<4xf64>) -> tensor<4xf32>
+// CHECK-DAG:    [[BACK:%\w+]] = stablehlo.convert [[NEAR]] : (tensor<4xf32>) -> tensor<4xf64>
+// CHECK-DAG:    [[BITS:%\w+]] = stablehlo.bitcast_convert [[NEAR]]
+// CHECK-DAG:    stablehlo.compare EQ, [[BACK]], [[X]]
+// CHECK-DAG:    stablehlo.and [[BITS]],
+// CHECK:        [[KEPT:%\w+]] = stablehlo.or
+// CHECK:        [[NEIGHBOUR:%\w+]] = stablehlo.bitcast_convert {{.*}} -> tensor<4xf32>
+// CHECK:        [[ODD:%\w+]] = stablehlo.select [[KEPT]], [[NEAR]], [[NEIGHBOUR]]
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[ODD]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT:   return [[R]]
+
+// An 8-bit float goes through float32 to what is not float32.
+func.func @convert_of_float8(%x: tensor<4xf8E5M2>) -> tensor<4xf16> {
+  %0 = stablehlo.convert %x : (tensor<4xf8E5M2>) -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+// CHECK:      func.func @convert_of_float8([[X:%\w+]]
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<4xf8E5M2>) -> tensor<4xf32>
+// CHECK-NEXT:   stablehlo.convert [[WIDE]] : (tensor<4xf32>) -> tensor<4xf16>
+
+// Float16 goes through float32 to an 8-bit float, and what lies between the largest subnormal and
+// the smallest normal number, nearer to the latter, is made the latter before.
+func.func @convert_to_float8(%x: tensor<4xf16>) -> tensor<4xf8E5M2> {
+  %0 = stablehlo.convert %x : (tensor<4xf16>) -> tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}
+// CHECK:      func.func @convert_to_float8([[X:%\w+]]
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<4xf16>) -> tensor<4xf32>
+// CHECK:        [[UP:%\w+]] = stablehlo.and
+// CHECK:        [[IN:%\w+]] = stablehlo.select [[UP]], {{.*}}, [[WIDE]]
+// CHECK-NEXT:   stablehlo.convert [[IN]] : (tensor<4xf32>) -> tensor<4xf8E5M2>
+
+// Both nans of float8_e4m3fn are known by their bits.
+func.func @nan_of_float8(%x: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
+  %0 = stablehlo.convert %x : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @nan_of_float8([[X:%\w+]]
+// CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[X]] : {{.*}} -> tensor<4xui8>
+// CHECK:        [[NAN:%\w+]] = stablehlo.compare EQ,
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert [[X]]
+// CHECK:        stablehlo.select [[NAN]], {{.*}}, [[WIDE]]
+
+// Of a complex number the real part is converted, as real numbers are.
+func.func @convert_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf64> {
+  %0 = stablehlo.convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @convert_of_complex([[X:%\w+]]
+// CHECK-NEXT:   [[REAL:%\w+]] = stablehlo.real [[X]]
+// CHECK-NEXT:   stablehlo.convert [[REAL]] : (tensor<4xf32>) -> tensor<4xf64>
