@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, source, tree_util
+from irax import dtypes, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
+from irax.closures import union, with_captures
 from irax.flat import FlatFunction, argument_names, known_inputs, name_of
 from irax.tracing import Input, Traced, bind, call, current_trace, trace_function
 from irax_compiler import mlir
-from irax_compiler.ops.control_flow import adapted
 from irax_compiler.ops.custom_rules import CustomJvp, CustomVjp
 
 
@@ -137,35 +137,24 @@ class _Open:
 
     def _settle(self, rules: list[tuple[Traced, int]], make: Callable[..., Any]) -> None:
         module = self.traced.builder.module
-        outside = {id(x): x for t, _ in [(self.traced, 0), *rules] for x in t.captures}
+        outside = union([self.traced, *(t for t, _ in rules)])
         if not outside and not self.called:
             self.op = make(self.traced.name, *(t.name for t, _ in rules))
             return
         if self.op is None:
-            self.outside = list(outside.values())
+            self.outside = outside
             names = [mlir.unique_name(module, f"{t.name}.whole") for t, _ in rules]
-            function = self._adapted(self.traced, self.num_args, f"{self.traced.name}.whole")
+            function = with_captures(
+                self.traced, self.outside, self.num_args, f"{self.traced.name}.whole"
+            )
             self.op = make(function, *names)
             if self.called:
                 return
         else:
             names = list(self.op.rule_names)
-            assert outside.keys() <= {id(x) for x in self.outside}
+            assert {id(x) for x in outside} <= {id(x) for x in self.outside}
         for (traced, at), name in zip(rules, names, strict=True):
-            self._adapted(traced, at, name)
-
-    def _adapted(self, traced: Traced, at: int, name: str) -> str:
-        """The function of its own arguments, with all values from outside before number `at`."""
-        module = traced.builder.module
-        types = [a.type for a in mlir.arguments(mlir.functions(module)[traced.name])]
-        own, count = len(types) - len(traced.captures), len(self.outside)
-        places = {id(x): at + i for i, x in enumerate(self.outside)}
-        order = [i if i < at else i + count for i in range(own)]
-        order += [places[id(x)] for x in traced.captures]
-        outside = [mlir.tensor_type(x.aval.shape, x.aval.dtype) for x in self.outside]
-        whole = [*types[:at], *outside, *types[at:own]]
-        with source.user_location():
-            return adapted(module, traced.name, whole, order, name)
+            with_captures(traced, self.outside, at, name)
 
 
 _state = threading.local()

@@ -13,7 +13,7 @@ MODULES = [
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),
-    *(f"irax.lax.{name}" for name in ("associative", "branches", "loops", "scans")),
+    *(f"irax.lax.{name}" for name in ("associative", "branches", "implicit", "loops", "scans")),
     "irax.numpy.convolution",
     *(f"irax.numpy.{name}" for name in ("contraction", "creation", "linalg", "manipulation")),
     *(f"irax.numpy.{name}" for name in ("reductions", "repetition", "scalars", "searching")),

@@ -26,6 +26,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     fold,
     gather,
     linalg,
+    implicit,
     loops,
     mapped,
     marks,

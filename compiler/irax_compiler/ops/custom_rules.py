@@ -166,12 +166,12 @@ class CustomJvp(RuledOp):
         own, types = _types(transform.functions[self.function])
         arg_axes = [a for a, t in zip(axes[: self.num_args], _inexact(own), strict=False) if t]
         function = transform.function(self.function, tuple(axes))
-        _first(transform, function, len(types), batched.function)
+        batched_first(transform, function, len(types), batched.function)
         rule = transform.function(self.rule, (*axes, *arg_axes))
-        _first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
+        batched_first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
 
 
-def _first(transform: Transform, derived: Derived, count: int, name: str) -> None:
+def batched_first(transform: Transform, derived: Derived, count: int, name: str) -> str:
     """Adds a batched function, whose first `count` results all have the mapped axis first."""
     inputs, _ = _types(transform.functions[derived.name])
 
@@ -182,7 +182,7 @@ def _first(transform: Transform, derived: Derived, count: int, name: str) -> Non
         )
         return [*first, *found[count:]]
 
-    transform.build_function(name, inputs, build)
+    return transform.build_function(name, inputs, build)
 
 
 # ---- custom_vjp ----------------------------------------------------------------------------------
@@ -235,9 +235,9 @@ class CustomVjp(RuledOp):
     def batched(self, transform: Transform, batched: CustomVjp, axes: Sequence[Axis]) -> None:
         inputs, types = _types(transform.functions[self.function])
         function = transform.function(self.function, tuple(axes))
-        _first(transform, function, len(types), batched.function)
+        batched_first(transform, function, len(types), batched.function)
         fwd = transform.function(self.fwd, tuple(axes))
-        _first(transform, fwd, len(types), batched.fwd)
+        batched_first(transform, fwd, len(types), batched.fwd)
         outside, residuals = tuple(axes[self.num_args :]), fwd.results[len(types) :]
         ct_axes = (0,) * sum(_inexact(types))
         bwd = transform.function(self.bwd, (*outside, *residuals, *ct_axes))

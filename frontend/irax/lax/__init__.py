@@ -98,6 +98,8 @@ from irax.lax.gathering import scatter_add as scatter_add
 from irax.lax.gathering import scatter_max as scatter_max
 from irax.lax.gathering import scatter_min as scatter_min
 from irax.lax.gathering import scatter_mul as scatter_mul
+from irax.lax.implicit import custom_linear_solve as custom_linear_solve
+from irax.lax.implicit import custom_root as custom_root
 from irax.lax.loops import fori_loop as fori_loop
 from irax.lax.loops import while_loop as while_loop
 from irax.lax.patches import conv_general_dilated_local as conv_general_dilated_local

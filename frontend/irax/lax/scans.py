@@ -9,12 +9,11 @@ from irax import source, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.batching import vmap
+from irax.closures import captures_first
 from irax.flat import name_of
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
 from irax.tracing import Input, Traced, bind, call, current_trace, trace_function
-from irax_compiler import mlir
-from irax_compiler.ops.control_flow import adapted
 from irax_compiler.ops.scan import Scan
 
 
@@ -212,23 +211,10 @@ def repeat(
 def _repeated(
     step: Traced, carry: Sequence[Array], xs: Sequence[Array], length: int, reverse: bool
 ) -> list[Array]:
-    num_consts, num_carry = len(step.captures), len(carry)
-    op = Scan(_constants_first(step), length, reverse, num_consts, num_carry)
-    found = bind(op, *step.captures, *carry, *xs, builder=step.builder)
+    (body,), consts = captures_first([step])
+    op = Scan(body, length, reverse, len(consts), len(carry))
+    found = bind(op, *consts, *carry, *xs, builder=step.builder)
     return [x.with_weak_type(w) for x, w in zip(found, step.weak, strict=True)]
-
-
-def _constants_first(step: Traced) -> str:
-    """The name of a function like a traced one, of what it has captured, then its arguments."""
-    count = len(step.captures)
-    if not count:
-        return step.name
-    module = step.builder.module
-    types = [a.type for a in mlir.arguments(mlir.functions(module)[step.name])]
-    own = len(types) - count
-    order = [*range(count, count + own), *range(count)]
-    with source.user_location():
-        return adapted(module, step.name, [*types[own:], *types[:own]], order, f"{step.name}.step")
 
 
 def _unrolled(

@@ -1,0 +1,278 @@
+"""Solutions of equations: custom_root and custom_linear_solve.
+
+How a solution is found is the caller's business. Its derivatives follow from the equation, by the
+implicit function theorem: no step of the solver is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, source, tree_util
+from irax.array import Array, as_array
+from irax.autodiff import linearize
+from irax.aval import ShapedArray
+from irax.closures import captures_first
+from irax.flat import known_inputs, name_of
+from irax.lax.carries import leaf_names, same_type, side_by_side
+from irax.tracing import Input, Traced, bind, current_trace, trace_function
+from irax.transposition import linear_transpose
+from irax_compiler.ops.implicit import LinearSolve, Root
+
+Function = Callable[..., Any]
+
+
+def custom_linear_solve(
+    matvec: Function,
+    b: Any,
+    solve: Function,
+    transpose_solve: Function | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The solution x of `matvec(x) = b`, found by `solve`.
+
+    Derivatives with respect to `b`, and to what `matvec` uses from outside, come from the equation;
+    those of `solve` are never asked for. Reverse mode solves with the transpose of `matvec`.
+
+    Args:
+        matvec: a linear function, from pytrees of arrays like `b` to such.
+        b: the right hand side: a pytree of inexact arrays.
+        solve: `solve(matvec, b)` returns the solution.
+        transpose_solve: `transpose_solve(vecmat, b)` returns the solution of the transposed
+            equations. Without it there is no reverse mode, unless they are symmetric.
+        symmetric: `matvec` is its own transpose; `solve` solves the transposed equations too,
+            where there is no `transpose_solve`.
+        has_aux: the solvers return a pair of the solution and a pytree of further values, which
+            have no derivatives.
+
+    Returns:
+        What `solve` returns.
+
+    Raises:
+        TypeError: what a function returns is not like `b`; or reverse mode without
+            `transpose_solve`.
+
+    >>> a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> solve = lambda matvec, b: jnp.linalg.solve(irax.jacfwd(matvec)(b), b)
+    >>> x = irax.lax.custom_linear_solve(lambda x: a @ x, jnp.ones(2), solve, symmetric=True)
+    >>> jnp.allclose(a @ x, 1.0)
+    Array(True, dtype=bool)
+    """
+    unknown = _Unknown("lax.custom_linear_solve", "b", b)
+    if transpose_solve is None and symmetric:
+        transpose_solve = solve
+    for function in (matvec, solve, transpose_solve or solve):
+        unknown.check_callable(function)
+    checked = unknown.checked(matvec, "matvec")
+    if current_trace() is None:
+        return unknown.solution(solve(checked, b), solve, "solve", has_aux)
+    solver = _Solver(unknown, solve, "solve", has_aux, checked)
+    traced = [
+        unknown.trace(solver, unknown.inputs(), solve),
+        unknown.trace(unknown.flat(checked), unknown.inputs(), matvec),
+    ]
+    if transpose_solve is not None:
+        vecmat: Any = checked if symmetric else _Transposed(checked, b)
+        back = _Solver(unknown, transpose_solve, "transpose_solve", has_aux, vecmat)
+        traced.append(unknown.trace(back, unknown.inputs(), transpose_solve))
+        traced.append(unknown.trace(unknown.flat(vecmat), unknown.inputs(), matvec))
+    names, consts = captures_first(traced)
+    function, equations, *others = names
+    op = LinearSolve(function, equations, len(consts), *(others or (None, None)))
+    return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+
+
+def custom_root(
+    f: Function,
+    initial_guess: Any,
+    solve: Function,
+    tangent_solve: Function,
+    has_aux: bool = False,
+) -> Any:
+    """A root of `f`, found by `solve`.
+
+    Derivatives with respect to what `f` uses from outside come from the implicit function theorem;
+    those of `solve` are never asked for.
+
+    Args:
+        f: from pytrees of arrays like `initial_guess` to such; zero at the root.
+        initial_guess: a pytree of inexact arrays.
+        solve: `solve(f, initial_guess)` returns the root.
+        tangent_solve: `tangent_solve(g, y)` returns the x for which `g(x) = y`, where g is linear:
+            the derivative of `f` at the root. For scalars, `lambda g, y: y / g(1.0)`; for vectors,
+            a solver of linear equations (with `custom_linear_solve` inside, if it iterates).
+        has_aux: `solve` returns a pair of the root and a pytree of further values, which have no
+            derivatives.
+
+    Returns:
+        What `solve` returns.
+
+    Raises:
+        TypeError: what a function returns is not like `initial_guess`.
+
+    >>> def newton(f, x):
+    ...     step = lambda _, x: x - f(x) / irax.grad(f)(x)
+    ...     return irax.lax.fori_loop(0, 8, step, x)
+    >>> def square_root(a):
+    ...     f = lambda x: x * x - a
+    ...     return irax.lax.custom_root(f, a, newton, lambda g, y: y / g(1.0))
+    >>> irax.grad(square_root)(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    unknown = _Unknown("lax.custom_root", "initial_guess", initial_guess)
+    for function in (f, solve, tangent_solve):
+        unknown.check_callable(function)
+    checked = unknown.checked(f, "f")
+    if current_trace() is None:
+        return unknown.solution(solve(checked, initial_guess), solve, "solve", has_aux)
+    solver = _Solver(unknown, solve, "solve", has_aux, checked)
+    guess = known_inputs(unknown.arrays, unknown.names)
+
+    def tangent(*leaves: Array) -> list[Array]:
+        x, y = (unknown.unflatten(part) for part in unknown.halves(leaves))
+        _, derivative = linearize(checked, x)
+        return unknown.leaves(
+            unknown.solution(tangent_solve(derivative, y), tangent_solve, "tangent_solve", False)
+        )
+
+    traced = [
+        unknown.trace(solver, guess, solve),
+        unknown.trace(unknown.flat(checked), unknown.inputs(), f),
+        unknown.trace(tangent, unknown.inputs() * 2, tangent_solve),
+    ]
+    (function, equation, tangents), consts = captures_first(traced)
+    op = Root(function, equation, tangents, len(consts))
+    return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+
+
+class _Unknown:
+    """The unknown of an equation: a pytree of inexact arrays."""
+
+    def __init__(self, what: str, name: str, like: Any) -> None:
+        self.what, self.name = what, name
+        leaves, self.tree = tree_util.tree_flatten(like)
+        self.names = leaf_names(name, like)
+        self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
+        for x, leaf_name in zip(self.arrays, self.names, strict=True):
+            if not dtypes.issubdtype(x.dtype, np.inexact):
+                raise TypeError(f"{what}: {leaf_name} has type {x.aval}; expected an inexact array")
+
+    def check_callable(self, function: Any) -> None:
+        if not callable(function):
+            raise TypeError(f"{self.what}: expected a function, got {function!r}")
+
+    def inputs(self) -> list[Input]:
+        """Arguments that stand for any value of the unknown."""
+        return [
+            Input(ShapedArray(x.shape, x.dtype), None, n)
+            for x, n in zip(self.arrays, self.names, strict=True)
+        ]
+
+    def trace(self, function: Function, inputs: Sequence[Input], of: Function) -> Traced:
+        return trace_function(function, inputs, self.what.partition(".")[2], name_of(of))
+
+    def unflatten(self, leaves: Sequence[Array]) -> Any:
+        return tree_util.tree_unflatten(self.tree, leaves)
+
+    def leaves(self, tree: Any) -> list[Array]:
+        return [as_array(x, self.what) for x in tree_util.tree_leaves(tree)]
+
+    def halves(self, leaves: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
+        return leaves[: len(self.arrays)], leaves[len(self.arrays) :]
+
+    def checked(self, function: Function, role: str) -> Function:
+        """The function, with a check of what it returns."""
+
+        def with_check(x: Any) -> Any:
+            return self.alike(function(x), function, role)
+
+        with_check.__name__ = name_of(function)
+        return with_check
+
+    def flat(self, function: Function) -> Function:
+        """The function as one of leaves."""
+        return lambda *leaves: self.leaves(function(self.unflatten(leaves)))
+
+    def _is_like(self, x: Any) -> bool:
+        return tree_util.tree_structure(x) == self.tree
+
+    def alike(self, out: Any, function: Function, role: str) -> Any:
+        """What a function returned, if it is like the unknown.
+
+        Raises:
+            TypeError: it is not.
+        """
+        title = f"what {role} ({name_of(function)}) returned"
+        if not self._is_like(out):
+            like = self.unflatten(self.arrays)
+            structure = tree_util.tree_structure(like)
+            error = tree_util.structure_error(structure, out, self.name, title)
+            raise TypeError(f"{self.what} at {source.user_line()}: {error}")
+        arrays = self.leaves(out)
+        expected, found = [x.aval for x in self.arrays], [x.aval for x in arrays]
+        if not all(
+            same_type(a, b) or (a.shape == b.shape and (a.weak_type or b.weak_type))
+            for a, b in zip(expected, found, strict=True)
+        ):
+            table = side_by_side(self.names, (self.name, title), (expected, found))
+            raise TypeError(
+                f"{self.what} at {source.user_line()}: {title} must have the shapes and dtypes of "
+                f"{self.name}:\n{table}"
+            )
+        return self.unflatten(
+            [
+                x if x.dtype == like.dtype else x.astype(like.dtype)
+                for x, like in zip(arrays, self.arrays, strict=True)
+            ]
+        )
+
+    def solution(self, out: Any, function: Function, role: str, has_aux: bool) -> Any:
+        """What a solver returned, checked."""
+        if not has_aux:
+            return self.alike(out, function, role)
+        if not (isinstance(out, tuple | list) and len(out) == 2):
+            raise TypeError(
+                f"{self.what} at {source.user_line()}: with has_aux=True, {role} "
+                f"({name_of(function)}) must return a pair (solution, aux), got {out!r}"
+            )
+        aux = tree_util.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
+        return self.alike(out[0], function, role), aux
+
+
+class _Solver:
+    """A solver as a function of the leaves of its second argument; it remembers the structure of
+    what it returned.
+    """
+
+    def __init__(
+        self, unknown: _Unknown, solve: Function, role: str, has_aux: bool, equation: Function
+    ) -> None:
+        self.unknown, self.solve, self.role, self.has_aux = unknown, solve, role, has_aux
+        self.equation = equation
+        self.tree: Any = None
+
+    def __call__(self, *leaves: Array) -> list[Array]:
+        out = self.solve(self.equation, self.unknown.unflatten(leaves))
+        out = self.unknown.solution(out, self.solve, self.role, self.has_aux)
+        found, self.tree = tree_util.tree_flatten(out)
+        return found
+
+    def results(self, found: Sequence[Array], traced: Traced) -> Any:
+        """What the solver returns, of the results of the operation."""
+        leaves = [x.with_weak_type(w) for x, w in zip(found, traced.weak, strict=True)]
+        return tree_util.tree_unflatten(self.tree, leaves)
+
+
+class _Transposed:
+    """The transpose of a linear function of one pytree."""
+
+    def __init__(self, function: Function, like: Any) -> None:
+        self.function, self.like = function, like
+        self.__name__ = f"{name_of(function)}.transpose"
+
+    def __call__(self, x: Any) -> Any:
+        return linear_transpose(self.function, self.like)(x)[0]
