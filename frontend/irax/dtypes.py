@@ -32,8 +32,8 @@ from ml_dtypes import (
     uint2,
     uint4,
 )
-from numpy import can_cast
 
+from irax import source
 from irax.config import config
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "issubdtype",
     "lattice_result_type",
     "promote_types",
+    "requested_dtype",
     "result_type",
     "scalar_to_array",
     "uint2",
@@ -133,6 +134,30 @@ def canonicalize_dtype(dtype: Any) -> np.dtype[Any]:
     return _canonical(_as_dtype(dtype), config.enable_x64)
 
 
+def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
+    """Return `canonicalize_dtype(dtype)`, for a dtype that a user asks the function `what` for.
+
+    Where that is narrower there is a UserWarning at the user's line. Python's int, float and
+    complex ask for no width, so they are fine.
+
+    Example:
+        >>> from irax.dtypes import requested_dtype
+        >>> requested_dtype(int, "zeros")
+        dtype('int32')
+    """
+    wanted = _as_dtype(dtype)
+    available = _canonical(wanted, config.enable_x64)
+    asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
+    if asks_for_width and available != wanted.newbyteorder("="):
+        source.warn(
+            f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off, so it "
+            f"becomes {available.name}; ask for that one, or turn them on: "
+            'irax.config.update("enable_x64", True)',
+            UserWarning,
+        )
+    return available
+
+
 def _as_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype is None:  # NumPy takes None for float64
         raise TypeError("None is not a dtype; give a name such as 'float32'")
@@ -190,6 +215,22 @@ def issubdtype(dtype: Any, kind: Any) -> bool:
     """
     scalar, ancestor = _scalar_type(dtype), _scalar_type(kind)
     return issubclass(scalar, ancestor) or issubclass(_KINDS.get(scalar, scalar), ancestor)
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Tell whether NumPy's rules for conversions allow one, for all dtypes of irax.
+
+    Args:
+        from_: a dtype, or what `numpy.dtype` takes.
+        to: likewise.
+        casting: "no", "equiv", "safe", "same_kind" or "unsafe": see `numpy.can_cast`.
+
+    Example:
+        >>> from irax.dtypes import can_cast
+        >>> can_cast("int8", "float32"), can_cast("float32", "int8")
+        (True, False)
+    """
+    return bool(np.can_cast(_as_dtype(from_), _as_dtype(to), casting))
 
 
 def _scalar_type(dtype: Any) -> type:

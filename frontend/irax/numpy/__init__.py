@@ -16,6 +16,7 @@ from irax.dtypes import promote_types as promote_types
 from irax.dtypes import result_type as result_type
 from irax.numpy import fft as fft
 from irax.numpy import linalg as linalg
+from irax.numpy.calculus import diff as diff
 from irax.numpy.contraction import cross as cross
 from irax.numpy.contraction import dot as dot
 from irax.numpy.contraction import inner as inner
@@ -124,6 +125,7 @@ from irax.numpy.manipulation import transpose as transpose
 from irax.numpy.manipulation import unstack as unstack
 from irax.numpy.manipulation import vsplit as vsplit
 from irax.numpy.manipulation import vstack as vstack
+from irax.numpy.polynomials import polyval as polyval
 from irax.numpy.reductions import all as all
 from irax.numpy.reductions import allclose as allclose
 from irax.numpy.reductions import amax as amax
@@ -136,7 +138,6 @@ from irax.numpy.reductions import array_equiv as array_equiv
 from irax.numpy.reductions import count_nonzero as count_nonzero
 from irax.numpy.reductions import cumprod as cumprod
 from irax.numpy.reductions import cumsum as cumsum
-from irax.numpy.reductions import diff as diff
 from irax.numpy.reductions import isclose as isclose
 from irax.numpy.reductions import max as max
 from irax.numpy.reductions import min as min
@@ -272,7 +273,6 @@ from irax.numpy.ufuncs import mod as mod
 from irax.numpy.ufuncs import multiply as multiply
 from irax.numpy.ufuncs import nan_to_num as nan_to_num
 from irax.numpy.ufuncs import negative as negative
-from irax.numpy.ufuncs import polyval as polyval
 from irax.numpy.ufuncs import positive as positive
 from irax.numpy.ufuncs import pow as pow
 from irax.numpy.ufuncs import power as power

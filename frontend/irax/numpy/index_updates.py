@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -261,10 +260,11 @@ class _Update:
             )
         dtype = self.x.dtype
         if dtypes.lattice_result_type(self.x.aval.dtype, values)[0] != dtype:
-            _warn(
+            source.warn(
                 f"{self.what}: values of dtype {values.dtype.name} are converted to that of the "
                 f"array, {dtype.name}, which loses information: convert one of them with "
-                ".astype(...)"
+                ".astype(...)",
+                FutureWarning,
             )
         return convert(values, dtype)
 
@@ -387,17 +387,6 @@ def _clamped(parts: Parts) -> Parts:
 
     dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
     return replace(parts, dims=dims, outside=False, int_outside=False)
-
-
-def _warn(message: str) -> None:
-    """A FutureWarning at the user's line."""
-    frame = source.user_frame()
-    if frame is None:
-        warnings.warn(message, FutureWarning, stacklevel=2)
-        return
-    registry = frame.f_globals.setdefault("__warningregistry__", {})
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    warnings.warn_explicit(message, FutureWarning, file, line, registry=registry)
 
 
 # ---- x[i] = v ------------------------------------------------------------------------------------

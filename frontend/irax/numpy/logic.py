@@ -21,6 +21,7 @@ from irax.numpy.tables import (
     is_unsigned,
     unary,
 )
+from irax.numpy.ufunc_objects import universal
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison
 from irax_compiler.ops import elementwise as ew
@@ -77,18 +78,21 @@ def _truth(x: ArrayLike, name: str) -> Array:
     return x if x.dtype == np.bool else not_equal(x, 0)
 
 
+@universal(2, True)
 def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether both are not 0."""
     x, y = _truth(x1, "logical_and"), _truth(x2, "logical_and")
     return apply(bitwise.and_, x, y, what="logical_and")
 
 
+@universal(2, False)
 def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether either is not 0."""
     x, y = _truth(x1, "logical_or"), _truth(x2, "logical_or")
     return apply(bitwise.or_, x, y, what="logical_or")
 
 
+@universal(2, False)
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether just one is not 0."""
     return not_equal(_truth(x1, "logical_xor"), _truth(x2, "logical_xor"))
@@ -99,9 +103,11 @@ def logical_not(x: ArrayLike, /) -> Array:
     return equal(x, 0)
 
 
-bitwise_and = binary("bitwise_and", bitwise.and_, "The bits set in both.", BITS)
-bitwise_or = binary("bitwise_or", bitwise.or_, "The bits set in either.", BITS)
-bitwise_xor = binary("bitwise_xor", bitwise.xor, "The bits set in one but not the other.", BITS)
+bitwise_and = binary("bitwise_and", bitwise.and_, "The bits set in both.", BITS, identity=-1)
+bitwise_or = binary("bitwise_or", bitwise.or_, "The bits set in either.", BITS, identity=0)
+bitwise_xor = binary(
+    "bitwise_xor", bitwise.xor, "The bits set in one but not the other.", BITS, identity=0
+)
 bitwise_not = bitwise_invert = invert = unary("invert", bitwise.not_, "The bits not set.", BITS)
 
 

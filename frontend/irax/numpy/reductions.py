@@ -47,7 +47,7 @@ _ARGUMENTS = """
         {dtype}out: not supported.
         keepdims: whether the result keeps folded axes, with size 1.
         initial: a number to begin with.
-        where: which elements take part: booleans, broadcast to the array{needs}.
+        where: which elements take part: booleans, broadcast to the array{needs}.{promote}
 
     Raises:
         TypeError: not an array or a number.
@@ -57,6 +57,7 @@ _ARGUMENTS = """
 _DTYPE = """dtype: in which to compute, and that of the result; by default that of the array, where
             booleans and small integers become as wide as the default integer.
         """
+_PROMOTE = "\n        promote_integers: whether small integers become as wide as the default one."
 
 
 def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Array:
@@ -72,9 +73,11 @@ def masked(name: str, x: Array, mask: ArrayLike | None, neutral: Any) -> Array:
     return choose(broadcast_to(condition, x.shape), x, lax.full_like(x, neutral))
 
 
-def _sum_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
+def _sum_dtype(name: str, x: Array, dtype: DTypeLike | None, promote: bool) -> np.dtype[Any]:
     if dtype is not None:
-        return dtypes.canonicalize_dtype(dtype)
+        return dtypes.requested_dtype(dtype, name)
+    if not promote:
+        return x.dtype
     if x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.signedinteger):
         return _wider(x.dtype, dtypes.default_int())
     if dtypes.issubdtype(x.dtype, np.unsignedinteger):
@@ -101,11 +104,12 @@ def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Call
         keepdims: bool = False,
         initial: ArrayLike | None = None,
         where: ArrayLike | None = None,
+        promote_integers: bool = True,
     ) -> Array:
         no_out(name, out)
         (x,) = as_arrays([a], name)
         axes = canonical_axes(name, axis, x.ndim)
-        result_dtype = _sum_dtype(x, dtype)
+        result_dtype = _sum_dtype(name, x, dtype, promote_integers)
         x = convert(x, working_dtype(result_dtype))
         x = masked(name, x, where, reduction.identity(combiner, x.dtype))
         result = spread(x, axes, keepdims, fold(x, combiner, axes))
@@ -113,7 +117,7 @@ def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Call
             result = op(result, initial)
         return convert(result, result_dtype)
 
-    arguments = _ARGUMENTS.format(dtype=_DTYPE, needs="", empty="")
+    arguments = _ARGUMENTS.format(dtype=_DTYPE, needs="", empty="", promote=_PROMOTE)
     return documented(function, name, doc + arguments, "irax.numpy")
 
 
@@ -151,7 +155,10 @@ def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> C
         return result if initial is None else op(result, initial)
 
     arguments = _ARGUMENTS.format(
-        dtype="", needs=";\n            needs `initial`", empty=", or no elements to fold"
+        dtype="",
+        needs=";\n            needs `initial`",
+        empty=", or no elements to fold",
+        promote="",
     )
     return documented(function, name, doc + arguments, "irax.numpy")
 
@@ -199,7 +206,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 
 def _place(name: str, find: Callable[..., Array], doc: str) -> Callable[..., Array]:
     def function(
-        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
     ) -> Array:
         no_out(name, out)
         (x,) = as_arrays([a], name)
@@ -239,7 +246,7 @@ def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[...
         if dtype is None:
             result_dtype = dtypes.default_int() if x.dtype == np.bool else x.dtype
         else:
-            result_dtype = dtypes.canonicalize_dtype(dtype)
+            result_dtype = dtypes.requested_dtype(dtype, name)
         return convert(step(convert(x, working_dtype(result_dtype)), along), result_dtype)
 
     doc += " By default all elements are taken as one dimension; booleans become integers."
@@ -248,22 +255,6 @@ def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[...
 
 cumsum = _cumulative("cumsum", lax.cumsum, "The sum of the elements so far along an axis.")
 cumprod = _cumulative("cumprod", lax.cumprod, "The product of the elements so far along an axis.")
-
-
-def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Array:
-    """The differences of neighbours along an axis, taken n times.
-
-    >>> irax.numpy.diff(irax.numpy.array([1, 4, 9]))
-    Array([3, 5], dtype=int32)
-    """
-    (x,) = as_arrays([a], "diff")
-    along = canonical_axis("diff", axis, x.ndim)
-    for _ in range(n):
-        later = lax.slice_in_dim(x, 1 if x.shape[along] else 0, None, axis=along)
-        earlier = lax.slice_in_dim(x, 0, later.shape[along], axis=along)
-        unequal = x.dtype == np.bool
-        x = logical_not(equal(later, earlier)) if unequal else subtract(later, earlier)
-    return x
 
 
 # ---- whole arrays compared -----------------------------------------------------------------------

@@ -11,6 +11,7 @@ from irax import dtypes
 from irax.array import Array
 from irax.elementwise import Kinds, apply, convert, inexact_dtype, promote
 from irax.lax.arguments import documented
+from irax.numpy.ufunc_objects import universal
 from irax.typing import ArrayLike
 from irax_compiler.ops.core import Op
 
@@ -20,7 +21,6 @@ REAL: Kinds = (np.integer, np.floating)
 BITS: Kinds = (np.bool, np.integer)
 
 Unary = Callable[[ArrayLike], Array]
-Binary = Callable[[ArrayLike, ArrayLike], Array]
 
 
 def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Unary:
@@ -32,13 +32,20 @@ def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any =
     return documented(function, name, doc + OF_ONE, "irax.numpy")
 
 
-def binary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Binary:
-    """A function of two operands that applies `op`; the rest is as for `irax.elementwise.apply`."""
+def binary(
+    name: str,
+    op: Op,
+    doc: str,
+    accepts: Kinds | None = None,
+    kind: Any = None,
+    identity: Any = None,
+) -> Any:
+    """A `ufunc` of two operands that applies `op`; the rest is as for `irax.elementwise.apply`."""
 
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return apply(op, x1, x2, what=name, dtype_kind=kind, accepts=accepts)
 
-    return documented(function, name, doc + OF_TWO, "irax.numpy")
+    return universal(2, identity)(documented(function, name, doc + OF_TWO, "irax.numpy"))
 
 
 OF_ONE = """

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, check_dtype, convert, promote, promote_dtypes
+from irax.elementwise import apply, as_arrays, check_dtype, convert, promote
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -39,6 +39,7 @@ from irax.numpy.tables import (
     no_out,
     unary,
 )
+from irax.numpy.ufunc_objects import universal
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, special
@@ -47,13 +48,13 @@ from irax_compiler.ops.core import Op
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add = binary("add", ew.add, "x1 + x2; for booleans, whether either holds.")
+add = binary("add", ew.add, "x1 + x2; for booleans, whether either holds.", identity=0)
 subtract = binary("subtract", ew.subtract, "x1 - x2.", NUMBER)
-multiply = binary("multiply", ew.multiply, "x1 x2; for booleans, whether both hold.")
+multiply = binary("multiply", ew.multiply, "x1 x2; for booleans, whether both hold.", identity=1)
 divide = true_divide = binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
 maximum = binary("maximum", ew.maximum, "The larger one; nan where either is nan.")
 minimum = binary("minimum", ew.minimum, "The smaller one; nan where either is nan.")
-negative = unary("negative", ew.negate, "-x.", NUMBER)
+negative = universal(1)(unary("negative", ew.negate, "-x.", NUMBER))
 _abs = unary("abs", ew.abs, "The absolute value.")
 _sign = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
 
@@ -273,6 +274,7 @@ def log10(x: ArrayLike, /) -> Array:
     return divide(logarithm, np.asarray(np.log(10)).astype(logarithm.dtype))
 
 
+@universal(2, -np.inf)
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
 
@@ -284,6 +286,7 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
 
 
+@universal(2, -np.inf)
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
@@ -438,21 +441,3 @@ def iscomplexobj(x: ArrayLike) -> bool:
 def isrealobj(x: ArrayLike) -> bool:
     """Whether the dtype is not that of complex numbers."""
     return not iscomplexobj(x)
-
-
-# ---- polynomials ---------------------------------------------------------------------------------
-
-
-def polyval(p: ArrayLike, x: ArrayLike) -> Array:
-    """The value at x of the polynomial with coefficients p, that of the highest power first.
-
-    >>> irax.numpy.polyval(irax.numpy.array([1, 2, 3]), 10)
-    Array(123, dtype=int32)
-    """
-    coefficients, x = promote_dtypes(p, x, what="polyval")
-    if coefficients.ndim != 1:
-        raise ValueError(f"polyval: expected a vector of coefficients, got {coefficients.shape}")
-    result = lax.full_like(x, 0)
-    for i in range(coefficients.shape[0]):
-        result = add(multiply(result, x), lax.index_in_dim(coefficients, i, keepdims=False))
-    return result

@@ -1,0 +1,220 @@
+"""Functions of samples: differences, slopes, areas."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import lax
+from irax.array import Array
+from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype, promote_dtypes
+from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.numpy import reductions
+from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
+from irax.numpy.manipulation import concatenate, moveaxis, ravel
+from irax.numpy.ufuncs import abs, add, divide, multiply, remainder, subtract
+from irax.typing import ArrayLike
+
+
+def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    return lax.slice_in_dim(x, start or 0, stop, axis=axis)
+
+
+def diff(
+    a: ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> Array:
+    """The differences of neighbours along an axis, taken n times.
+
+    Args:
+        a: an array of at least one dimension.
+        n: how often.
+        axis: the axis.
+        prepend: what is put before the elements first: an array, or a number.
+        append: what is put after them.
+
+    Raises:
+        ValueError: a scalar, n below 0, or no such axis.
+
+    >>> irax.numpy.diff(irax.numpy.array([1, 4, 9]))
+    Array([3, 5], dtype=int32)
+    """
+    (x,) = as_arrays([a], "diff")
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError(f"diff: n must be at least 0, got {n}")
+    if not n:
+        return x
+    along = canonical_axis("diff", axis, x.ndim)
+
+    def beside(more: ArrayLike) -> Array:
+        (y,) = as_arrays([more], "diff")
+        return y if y.ndim else broadcast_to(y, (*x.shape[:along], 1, *x.shape[along + 1 :]))
+
+    parts = [x]
+    if prepend is not None:
+        parts.insert(0, beside(prepend))
+    if append is not None:
+        parts.append(beside(append))
+    if len(parts) > 1:
+        x = concatenate(parts, along)
+    for _ in range(n):
+        later = _part(x, along, 1 if x.shape[along] else 0, None)
+        earlier = _part(x, along, 0, later.shape[along])
+        unequal = x.dtype == np.bool
+        x = logical_not(equal(later, earlier)) if unequal else subtract(later, earlier)
+    return x
+
+
+def ediff1d(
+    ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
+) -> Array:
+    """The differences of neighbours, of all elements as one dimension.
+
+    Args:
+        ary: an array.
+        to_end: what to put after them.
+        to_begin: what to put before them.
+
+    >>> irax.numpy.ediff1d(irax.numpy.array([1, 4, 9]), to_begin=0)
+    Array([0, 3, 5], dtype=int32)
+    """
+    (x,) = as_arrays([ary], "ediff1d")
+    parts = [diff(ravel(x))] if x.size else [ravel(x)]
+    for more, place in ((to_begin, 0), (to_end, 2)):
+        if more is not None:
+            (extra,) = as_arrays([more], "ediff1d")
+            parts.insert(place, convert(ravel(extra), x.dtype))
+    return concatenate(parts)
+
+
+def trapezoid(
+    y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
+) -> Array:
+    """The area under straight lines from sample to sample.
+
+    Args:
+        y: the samples.
+        x: where they are: a vector, or an array that broadcasts with `y`; by default they are `dx`
+            apart.
+        dx: the distance of samples.
+        axis: along which they lie.
+
+    >>> irax.numpy.trapezoid(irax.numpy.array([0.0, 1.0, 4.0]), dx=0.5)
+    Array(1.5, dtype=float32)
+    """
+    if x is None:
+        values, width = promote_dtypes(y, dx, what="trapezoid")
+    else:
+        values, places = promote_dtypes(y, x, what="trapezoid")
+        if places.ndim == 1:
+            width = diff(places)
+        else:
+            width = moveaxis(diff(places, axis=axis), axis, -1)
+    dtype = inexact_dtype(values.dtype)
+    along = canonical_axis("trapezoid", axis, values.ndim)
+    values = moveaxis(convert(values, dtype), along, -1)
+    last = values.ndim - 1
+    pairs = add(_part(values, last, 1, None), _part(values, last, None, -1))
+    return multiply(reductions.sum(multiply(convert(width, dtype), pairs), -1), 0.5)
+
+
+def gradient(
+    f: ArrayLike,
+    *varargs: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    edge_order: int | None = None,
+) -> Any:
+    """The slopes of samples: of second order inside, of first order at the two ends.
+
+    Args:
+        f: the samples.
+        varargs: the distance of samples, or a vector of their places: one for all axes, or one for
+            each; 1 by default.
+        axis: the axis or axes along which to take slopes; all by default.
+        edge_order: 1; higher orders at the ends are not supported.
+
+    Returns:
+        An array of the shape of `f` for each axis: a list, or the array itself for one axis.
+
+    Raises:
+        ValueError: fewer than two samples along an axis, or distances that do not fit.
+
+    >>> irax.numpy.gradient(irax.numpy.array([0.0, 1.0, 4.0, 9.0]))
+    Array([1., 2., 4., 5.], dtype=float32)
+    """
+    if edge_order not in (None, 1):
+        raise NotImplementedError(f"gradient: edge_order must be 1, got {edge_order}")
+    (x,) = as_arrays([f], "gradient")
+    x = convert(x, inexact_dtype(x.dtype))
+    axes = canonical_axes("gradient", axis, x.ndim)
+    if any(x.shape[d] < 2 for d in axes):
+        raise ValueError(
+            f"gradient: expected at least two samples along each axis, got shape {x.shape}"
+        )
+    distances = as_arrays(varargs or (1.0,), "gradient")
+    if len(distances) == 1:
+        distances = distances * len(axes)
+    if len(distances) != len(axes):
+        raise ValueError(
+            f"gradient: expected one distance or {len(axes)}, one for each axis, got {len(varargs)}"
+        )
+    results = [_slope(x, h, d) for h, d in zip(distances, axes, strict=True)]
+    return results[0] if len(axes) == 1 else results
+
+
+def _slope(x: Array, distance: Array, axis: int) -> Array:
+    if distance.ndim > 1 or (distance.ndim and distance.size != x.shape[axis]):
+        raise ValueError(
+            f"gradient: the places along axis {axis} of shape {x.shape} must be a number or a "
+            f"vector of length {x.shape[axis]}, got shape {distance.shape}"
+        )
+    if distance.ndim:
+        sides = [-1 if d == axis else 1 for d in range(x.ndim)]
+        widths = diff(convert(distance, x.dtype)).reshape(sides)
+        before, after = _part(widths, axis, None, -1), _part(widths, axis, 1, None)
+    else:
+        widths = before = after = convert(distance, x.dtype)
+    steps = divide(diff(x, axis=axis), widths)
+    first, last = _part(steps, axis, None, 1), _part(steps, axis, -1, None)
+    # The slope of the parabola through three neighbours: each step weighs as the other is wide.
+    earlier = multiply(_part(steps, axis, None, -1), after)
+    later = multiply(_part(steps, axis, 1, None), before)
+    inside = divide(add(earlier, later), add(before, after))
+    return lax.concatenate([first, inside, last], axis)
+
+
+def unwrap(
+    p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
+) -> Array:
+    """The elements with multiples of a period added, so that no step is longer than half of it.
+
+    Args:
+        p: an array.
+        discont: the least step that is changed; half a period, or more.
+        axis: along which.
+        period: the period.
+
+    >>> irax.numpy.unwrap(irax.numpy.array([0, 3, 1, 4]), period=4)
+    Array([0., 3., 5., 8.], dtype=float32)
+    """
+    (x,) = as_arrays([p], "unwrap")
+    x = convert(x, inexact_dtype(x.dtype))
+    along = canonical_axis("unwrap", axis, x.ndim)
+    if not x.shape[along]:
+        return x
+    half = divide(period, 2)
+    least = half if discont is None else discont
+    step = diff(x, axis=along)
+    folded = subtract(remainder(add(step, half), period), half)
+    # A step of just half a period keeps its direction.
+    folded = where(logical_and(equal(folded, -half), greater(step, 0)), half, folded)
+    correction = where(less(abs(step), least), 0, subtract(folded, step))
+    rest = add(_part(x, along, 1, None), lax.cumsum(convert(correction, x.dtype), along))
+    return lax.concatenate([_part(x, along, 0, 1), convert(rest, x.dtype)], along)

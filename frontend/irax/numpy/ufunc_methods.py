@@ -1,0 +1,192 @@
+"""The methods of a `ufunc`: by what there is for the function, or by applying it step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array, ConcreteArray
+from irax.elementwise import as_arrays, broadcast_to, convert
+from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.lax.reductions import fold
+from irax.numpy import reductions
+from irax.numpy.logic import greater_equal, less, logical_and, where
+from irax.numpy.manipulation import moveaxis, ravel, reshape
+from irax.numpy.searching import take
+from irax.numpy.ufunc_objects import ufunc
+from irax.typing import ArrayLike, DTypeLike
+
+_REDUCTIONS: dict[str, Callable[..., Array]] = {
+    "add": reductions.sum,
+    "multiply": reductions.prod,
+    "maximum": reductions.max,
+    "minimum": reductions.min,
+}
+_BITS = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_STEPS: dict[str, Callable[..., Array]] = {
+    "add": reductions.cumsum,
+    "multiply": reductions.cumprod,
+}
+_EXTREMA = {"maximum": lax.cummax, "minimum": lax.cummin}
+_AT = {
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "multiply",
+    "maximum": "max",
+    "minimum": "min",
+}
+
+
+def _operand(f: ufunc, method: str, a: ArrayLike, dtype: DTypeLike | None) -> Array:
+    (x,) = as_arrays([a], f"{f.__name__}.{method}")
+    return x if dtype is None else convert(x, dtypes.requested_dtype(dtype, f.__name__))
+
+
+def reduce(
+    f: ufunc,
+    a: ArrayLike,
+    axis: Any,
+    dtype: DTypeLike | None,
+    keepdims: bool,
+    initial: ArrayLike | None,
+    where: ArrayLike | None,
+) -> Array:
+    """`ufunc.reduce`."""
+    name = f.__name__
+    options: dict[str, Any] = {"keepdims": keepdims, "initial": initial, "where": where}
+    if name in _REDUCTIONS:
+        if name in _STEPS:
+            return _REDUCTIONS[name](a, axis, dtype, **options)
+        return _REDUCTIONS[name](_operand(f, "reduce", a, dtype), axis, **options)
+    x = _operand(f, "reduce", a, dtype)
+    axes = canonical_axes(f"{name}.reduce", axis, x.ndim)
+    kept = [d for d in range(x.ndim) if d not in axes]
+    rows = lax.transpose(x, (*axes, *kept))
+    rows = lax.reshape(rows, (math.prod(x.shape[d] for d in axes), *(x.shape[d] for d in kept)))
+    if where is not None:
+        neutral = f.identity if initial is None else initial
+        if neutral is None:
+            raise ValueError(
+                f"{name}.reduce: has no identity: with where=... give initial=..., too"
+            )
+        mask = broadcast_to(as_arrays([where], name)[0], x.shape)
+        mask = lax.reshape(lax.transpose(mask, (*axes, *kept)), rows.shape)
+    else:
+        neutral, mask = initial, None
+    if neutral is None and not rows.shape[0]:
+        neutral = f.identity
+        if neutral is None:
+            raise ValueError(
+                f"{name}.reduce: axes {axes} of shape {x.shape} hold no elements, and {name} has "
+                "no identity; give initial=..."
+            )
+    result = _folded(f, rows, neutral, mask)
+    return lax.expand_dims(result, axes) if keepdims and axes else result
+
+
+def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None) -> Array:
+    """f over the first axis of `rows`, from its first row or `initial` on."""
+    if f.__name__ in _BITS and initial is None and mask is None:
+        return fold(rows, _BITS[f.__name__], (0,))
+    if f.__name__ in ("logical_and", "logical_or"):
+        truth = rows if rows.dtype == np.bool else lax.ne(rows, lax.full_like(rows, 0))
+        if mask is not None:
+            truth = where(mask, truth, f.identity)
+        result = fold(truth, f.__name__.removeprefix("logical_"), (0,))
+        return result if initial is None else f(result, initial)
+    if initial is None:
+        first, rows = rows[0], rows[1:]
+    else:
+        first = broadcast_to(as_arrays([initial], f.__name__)[0], rows.shape[1:])
+    if not rows.shape[0]:
+        return first
+    # What f returns for what it returned: the dtype that the loop carries.
+    dtype = dtypes.result_type(f(first, rows[0]), first)
+    first = convert(f(first, rows[0]) if mask is None else first, dtype)
+    if mask is None:
+        rows = rows[1:]
+
+    def step(so_far: Array, given: Any) -> tuple[Array, None]:
+        row, takes_part = given
+        result = convert(f(so_far, row), dtype)
+        return (result if takes_part is None else where(takes_part, result, so_far)), None
+
+    return lax.scan(step, first, (rows, mask))[0]
+
+
+def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Array:
+    """`ufunc.accumulate`."""
+    name = f.__name__
+    if name in _STEPS:
+        return _STEPS[name](a, axis, dtype)
+    x = _operand(f, "accumulate", a, dtype)
+    axis = canonical_axis(f"{name}.accumulate", axis, x.ndim)
+    if name in _EXTREMA and x.dtype != np.bool:
+        return _EXTREMA[name](x, axis)
+    rows = moveaxis(x, axis, 0)
+    if rows.shape[0] < 2:
+        return x
+    result_dtype = dtypes.result_type(f(rows[0], rows[1]), rows)
+    rows = convert(rows, result_dtype)
+
+    def step(so_far: Array, row: Array) -> tuple[Array, Array]:
+        result = convert(f(so_far, row), result_dtype)
+        return result, result
+
+    _, results = lax.scan(step, rows[0], rows[1:])
+    return moveaxis(lax.concatenate([rows[:1], results], 0), 0, axis)
+
+
+def outer(f: ufunc, A: ArrayLike, B: ArrayLike) -> Array:
+    """`ufunc.outer`."""
+    x, y = as_arrays([A, B], f"{f.__name__}.outer")
+    return f(reshape(x, x.shape + (1,) * y.ndim), y)
+
+
+def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:
+    """`ufunc.at`."""
+    if b is None:
+        raise TypeError(f"{f.__name__}.at: expected a second operand, b, for a function of two")
+    x, operand = as_arrays([a, b], f"{f.__name__}.at")
+    if f.__name__ in _AT:
+        return getattr(x.at[indices], _AT[f.__name__])(operand)
+    numbers = lax.reshape(lax.iota(dtypes.default_int(), x.size), x.shape)[indices]
+    operands = ravel(broadcast_to(operand, numbers.shape))
+
+    def step(i: Array, flat: Array) -> Array:
+        place = places[i]
+        return flat.at[place].set(convert(f(flat[place], operands[i]), flat.dtype))
+
+    places = ravel(numbers)
+    return lax.reshape(lax.fori_loop(0, places.size, step, ravel(x)), x.shape)
+
+
+def reduceat(f: ufunc, a: ArrayLike, indices: Any, axis: int, dtype: DTypeLike | None) -> Array:
+    """`ufunc.reduceat`."""
+    name = f"{f.__name__}.reduceat"
+    x = _operand(f, "reduceat", a, dtype)
+    axis = canonical_axis(name, axis, x.ndim)
+    (starts,) = as_arrays([np.asarray(indices) if isinstance(indices, list) else indices], name)
+    if starts.ndim != 1 or not dtypes.issubdtype(starts.dtype, np.integer):
+        raise TypeError(f"{name}: indices must be a vector of integers, got {starts.aval}")
+    n = x.shape[axis]
+    if isinstance(starts, ConcreteArray) and not np.all((starts.value >= 0) & (starts.value < n)):
+        raise IndexError(f"{name}: indices must be from 0 to {n - 1}, got {starts.value}")
+    rows = moveaxis(x, axis, 0)
+    results = take(rows, starts, 0, mode="clip")
+    ends = lax.concatenate([starts[1:], lax.full((1,), n, starts.dtype)], 0)
+    dtype = dtypes.result_type(f(results[:1], results[:1]), rows) if starts.size else x.dtype
+    sides = (starts.size, *(1,) * (rows.ndim - 1))
+
+    def step(so_far: Array, given: tuple[Array, Array]) -> tuple[Array, None]:
+        row, place = given
+        within = logical_and(less(starts, place), greater_equal(ends - 1, place))
+        longer = convert(f(so_far, row[None]), dtype)
+        return where(lax.reshape(within, sides), longer, so_far), None
+
+    places = lax.iota(starts.dtype, n)
+    return moveaxis(lax.scan(step, convert(results, dtype), (rows, places))[0], 0, axis)

@@ -1,0 +1,230 @@
+"""Elementwise functions as objects: what makes `add.reduce` of `add`.
+
+What the methods do is in `ufunc_methods`, which is imported when one of them is first used.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from irax.array import Array
+from irax.typing import ArrayLike, DTypeLike
+
+
+class ufunc:
+    """An elementwise function with NumPy's methods: `reduce`, `accumulate`, `outer`, `at`, ...
+
+    Args:
+        func: a function of scalars.
+        nin: how many operands it takes.
+        nout: how many results it has.
+        name: what it is called; by default as `func` is.
+        nargs: must be `nin`.
+        identity: a number that changes nothing as an operand; None if there is none.
+        call: the function for arrays; by default `func` for each of their elements.
+        reduce: the methods, with the arguments of those below but for `self`, where there is a
+            better way than applying the function again and again.
+        accumulate: likewise.
+        at: likewise.
+        reduceat: likewise.
+
+    >>> irax.numpy.add.reduce(irax.numpy.arange(4))
+    Array(6, dtype=int32)
+    >>> half_sum = irax.numpy.frompyfunc(lambda x, y: (x + y) / 2, nin=2, nout=1)
+    >>> half_sum.outer(irax.numpy.arange(2), irax.numpy.arange(2))
+    Array([[0. , 0.5],
+           [0.5, 1. ]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        /,
+        nin: int,
+        nout: int,
+        *,
+        name: str | None = None,
+        nargs: int | None = None,
+        identity: Any = None,
+        call: Callable[..., Any] | None = None,
+        reduce: Callable[..., Any] | None = None,
+        accumulate: Callable[..., Any] | None = None,
+        at: Callable[..., Any] | None = None,
+        reduceat: Callable[..., Any] | None = None,
+    ) -> None:
+        if nargs not in (None, nin):
+            raise ValueError(f"ufunc: nargs must be nin, {nin}, got {nargs}")
+        self.__wrapped__ = func
+        self.__name__ = self.__qualname__ = name or getattr(func, "__name__", "ufunc")
+        self.__doc__ = func.__doc__
+        self.__module__ = func.__module__
+        self.__signature__ = _signature(nin)
+        self.nin, self.nout, self.nargs, self.identity = nin, nout, nin, identity
+        self._call = call or self._of_elements
+        self._methods = {"reduce": reduce, "accumulate": accumulate, "at": at, "reduceat": reduceat}
+
+    def _of_elements(self, *operands: ArrayLike) -> Any:
+        from irax.numpy.vectorization import vectorize
+
+        self._call = vectorize(self.__wrapped__)
+        return self._call(*operands)
+
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            self._refuse("out" if out is not None else "where")
+        if len(args) != self.nin:
+            raise TypeError(
+                f"{self.__name__}: expected {self.nin} operands, got {len(args)}: all are "
+                "positional"
+            )
+        return self._call(*args)
+
+    def __repr__(self) -> str:
+        return f"<irax.numpy.ufunc {self.__name__!r}>"
+
+    def __reduce__(self) -> Any:
+        return self.__name__  # pickled by name, as functions are
+
+    def _refuse(self, argument: str) -> None:
+        raise NotImplementedError(
+            f"{self.__name__}: the argument {argument!r} is not supported: arrays are immutable; "
+            "use the result, or irax.numpy.where(condition, result, x)"
+        )
+
+    def _method(self, method: str, *args: Any, **options: Any) -> Any:
+        if options.pop("out", None) is not None:
+            raise NotImplementedError(
+                f"{self.__name__}.{method}: the argument 'out' is not supported: arrays are "
+                "immutable, use the result"
+            )
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(
+                f"{self.__name__}.{method}: is for functions of two operands with one result, "
+                f"this one has {self.nin} and {self.nout}"
+            )
+        from irax.numpy import ufunc_methods
+
+        special = self._methods.get(method)
+        if special is not None:
+            return special(*args, **options)
+        return getattr(ufunc_methods, method)(self, *args, **options)
+
+    def reduce(
+        self,
+        a: ArrayLike,
+        axis: Any = 0,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        """f(f(f(a0, a1), a2), ...) along axes; None: of all elements.
+
+        Args:
+            a: an array.
+            axis: the axis or axes to fold.
+            dtype: of the result.
+            out: not supported.
+            keepdims: whether the result keeps folded axes, with size 1.
+            initial: what to begin with.
+            where: which elements take part; needs `initial` if the function has no identity.
+
+        Raises:
+            ValueError: not a function of two operands; no elements and no identity.
+        """
+        options = {"keepdims": keepdims, "initial": initial, "where": where}
+        return self._method("reduce", a, axis=axis, dtype=dtype, out=out, **options)
+
+    def accumulate(
+        self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array:
+        """All that `reduce` comes by, step by step: a0, f(a0, a1), f(f(a0, a1), a2), ...
+
+        Args:
+            a: an array.
+            axis: the axis along which to go.
+            dtype: of the result.
+            out: not supported.
+        """
+        return self._method("accumulate", a, axis=axis, dtype=dtype, out=out)
+
+    def at(
+        self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True
+    ) -> Array:
+        """A copy of `a` with f(a[i], b) at each place i; where one is named twice, twice.
+
+        Args:
+            a: an array.
+            indices: as between the brackets of `a[indices]`.
+            b: the second operand, if the function takes two.
+            inplace: must be False: arrays are immutable.
+        """
+        if inplace:
+            raise NotImplementedError(
+                f"{self.__name__}.at: arrays are immutable: pass inplace=False, and use the result"
+            )
+        if self.nin == 1:
+            from irax.numpy.creation import asarray
+
+            return asarray(a).at[indices].apply(self)
+        return self._method("at", a, indices, b)
+
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
+        """f of each element of A and each of B: of shape `A.shape + B.shape`."""
+        return self._method("outer", A, B)
+
+    def reduceat(
+        self,
+        a: ArrayLike,
+        indices: Any,
+        axis: int = 0,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+    ) -> Array:
+        """`reduce` of the parts of an axis from each place in `indices` up to the next one; of the
+        one element there where the next place is not beyond it.
+
+        Args:
+            a: an array.
+            indices: a vector of integers.
+            axis: the axis.
+            dtype: of the result.
+            out: not supported.
+        """
+        return self._method("reduceat", a, indices, axis=axis, dtype=dtype, out=out)
+
+
+def _signature(nin: int) -> inspect.Signature:
+    kinds = inspect.Parameter
+    names = ["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)]
+    operands = [kinds(name, kinds.POSITIONAL_ONLY) for name in names]
+    options = [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in ("out", "where")]
+    return inspect.Signature([*operands, *options])
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """A `ufunc` of a function of scalars.
+
+    Args:
+        func: takes `nin` scalars, returns `nout` of them.
+        nin: how many operands.
+        nout: how many results.
+        identity: a number that changes nothing as an operand; None if there is none.
+
+    >>> product = irax.numpy.frompyfunc(lambda x, y: x * y, 2, 1, identity=1)
+    >>> product.accumulate(irax.numpy.arange(1, 5))
+    Array([ 1,  2,  6, 24], dtype=int32)
+    """
+    return ufunc(func, nin, nout, identity=identity)
+
+
+def universal(nin: int, identity: Any = None) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function for arrays, with all operands positional, a `ufunc`."""
+
+    def decorate(function: Callable[..., Any]) -> ufunc:
+        return ufunc(function, nin, 1, identity=identity, call=function)
+
+    return decorate
