@@ -27,6 +27,7 @@ MAY_IMPORT = {
 }
 BINDINGS = PurePosixPath("irax_compiler/mlir.py")
 TARGETS = PurePosixPath("irax_compiler/targets")
+GENERATED = {ROOT / "runtime/irax_runtime/pjrt/abi.py"}
 MAX_LINES = 700
 
 
@@ -106,7 +107,7 @@ def test_files_are_short():
         f"{path.relative_to(ROOT)}:{length}: a file is one idea and at most {MAX_LINES} lines"
         " (aim at 500): split it"
         for path, length in lengths.items()
-        if length > MAX_LINES
+        if length > MAX_LINES and path not in GENERATED
     ]
     assert not found, "\n".join(found)
 

@@ -46,6 +46,7 @@ CURES: dict[str, list[Cure]] = {
         indexing.scatter_of_one_window,
         indexing.scatter_by_rows,
         sorting.sort_of_repeated_operands,
+        sorting.first_on_host,
         sorting.sort_on_host,
         sorting.stable_sort,
         convolution.empty_convolution,
@@ -97,6 +98,7 @@ CURES: dict[str, list[Cure]] = {
         arguments.update_of_shared,
         complexes.constant_of_complex128,
     ],
+    "pjrt": [],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
 the whole module once, in this order: it sees

@@ -1,0 +1,45 @@
+"""The target `pjrt`: StableHLO for a PJRT plugin, which compiles it where it runs.
+
+The artefact is the module's text under a line that tells the types of arguments and results (see
+`irax_runtime/pjrt/executables.py`). Text, and not MLIR's bytecode: plugins of many versions read
+it, and the bindings have no passes that write StableHLO's versioned form. It is generic text,
+whose form does not change with the spelling of operations.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Module
+
+ENTRY = "main"
+"""What a plugin calls a program's function."""
+
+
+def compile(module: Module) -> bytes:
+    """The artefact of a lowered module, whose one public function becomes `main`.
+
+    >>> text = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
+    >>> from irax_compiler.lowering import lower
+    >>> compile(lower(mlir.parse_module(text), "f", "pjrt")).splitlines()[0]
+    b'// irax: {"name": "f", "args": "f32[]", "results": "f32[]"}'
+    """
+    module = mlir.clone_module(module)
+    functions = mlir.functions(module)
+    entry = next(f for f in functions.values() if mlir.is_public(f))
+    header = {"name": mlir.function_name(entry), **_signature(entry)}
+    if header["name"] != ENTRY:
+        if ENTRY in functions:
+            raise ValueError(f"a private function is called {ENTRY}: it should have been inlined")
+        entry.attributes["sym_name"] = mlir.string(ENTRY)
+    return f"// irax: {json.dumps(header)}\n{mlir.generic_text(module)}".encode()
+
+
+def _signature(entry: mlir.Operation) -> dict[str, str]:
+    """The types that the pass `annotate` wrote down for IREE's runtime; taken away here."""
+    reflection: Any = entry.attributes["iree.reflection"]
+    entries = {item.name: item.attr.value for item in reflection}
+    del entry.attributes["iree.reflection"]
+    return {"args": entries["irax.args"], "results": entries["irax.results"]}

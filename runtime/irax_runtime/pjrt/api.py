@@ -1,0 +1,185 @@
+"""A plugin's table of functions: loading it, the policy on versions, and calls with errors.
+
+The policy: major version 0, and at least the minor version that `abi` was generated from. Newer
+plugins take the older, shorter structs, since each says its size; a plugin's own table says its
+size too, and no function beyond its end is called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from irax_runtime.pjrt import abi
+from irax_runtime.pjrt.errors import PluginError, error_of_code
+
+_Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_Void = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_WITHOUT_RESULT = ("Error_Destroy", "Error_Message")
+
+
+@cache
+def load_plugin(path: str) -> Api:
+    """The functions of the plugin in a file, which is loaded once.
+
+    Raises:
+        PluginError: there is no such file, it is no plugin, or its version is not one that irax
+            speaks.
+    """
+    if not os.path.isfile(path):
+        raise PluginError(f"{path}: no such file")
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise PluginError(f"{path}: cannot be loaded: {error}") from None
+    try:
+        get_api = library.GetPjrtApi
+    except AttributeError:
+        raise PluginError(f"{path}: not a PJRT plugin: it has no function GetPjrtApi") from None
+    get_api.restype = ctypes.c_void_p
+    api = Api(get_api() or 0, path)
+    api.call("Plugin_Initialize")
+    return api
+
+
+class Api:
+    """The functions of a plugin."""
+
+    def __init__(self, address: int, path: str) -> None:
+        """Takes the table at `address` after a look at its version.
+
+        Raises:
+            PluginError: the version is not one that irax speaks.
+        """
+        self.path = path
+        if not address:
+            raise PluginError(f"{path}: GetPjrtApi gives no functions")
+        self._table = abi.Api.from_address(address)
+        version = self._table.pjrt_api_version
+        self.version = (version.major_version, version.minor_version)
+        if self.version[0] != abi.MAJOR or self.version[1] < abi.MINOR:
+            raise PluginError(
+                f"{path}: speaks version {self.version[0]}.{self.version[1]} of the PJRT C API; "
+                f"irax needs {abi.MAJOR}.{abi.MINOR} or a later {abi.MAJOR}.x: install a newer "
+                "plugin"
+            )
+        self._functions: dict[str, Callable[[int], int | None]] = {}
+
+    def function(self, name: str) -> Callable[[int], int | None]:
+        """A function of the table, of the address of its arguments; gives an error's address.
+
+        Raises:
+            PjrtError: the plugin does not have it.
+        """
+        found = self._functions.get(name)
+        if found is None:
+            slot = getattr(abi.Api, name)
+            inside = slot.offset + slot.size <= self._table.struct_size
+            pointer = getattr(self._table, name) if inside else None
+            if not pointer:
+                code = abi.Error_Code.UNIMPLEMENTED
+                raise error_of_code(code, f"{self.path} does not have PJRT_{name}")
+            prototype = _Void if name in _WITHOUT_RESULT else _Function
+            found = self._functions[name] = prototype(pointer)
+        return found
+
+    def call(self, name: str, **fields: Any) -> Any:
+        """Calls a function with the given fields of its arguments; returns the arguments, some of
+        which it has filled in. The caller keeps alive what addresses among them point to.
+
+        Raises:
+            PjrtError: it failed.
+        """
+        kind = getattr(abi, f"{name}_Args")
+        arguments = kind(struct_size=kind.SIZE, **fields)
+        error = self.function(name)(ctypes.addressof(arguments))
+        if error and name not in _WITHOUT_RESULT:
+            self.fail(error)
+        return arguments
+
+    def fail(self, error: int) -> None:
+        """Raises an error that a function gave, and frees it."""
+        try:
+            found = self.call("Error_Message", error=error)
+            message = text(found.message, found.message_size)
+            code = self.call("Error_GetCode", error=error).code
+        finally:
+            self.call("Error_Destroy", error=error)
+        raise error_of_code(code, message)
+
+    def wait(self, event: int | None) -> None:
+        """Waits for an event, without holding Python up, and frees it.
+
+        Raises:
+            PjrtError: what it stands for failed.
+        """
+        if not event:
+            return
+        try:
+            self.call("Event_Await", event=event)
+        finally:
+            self.call("Event_Destroy", event=event)
+
+    def is_ready(self, event: int) -> bool:
+        """Whether what an event stands for is done, or has failed."""
+        return self.call("Event_IsReady", event=event).is_ready
+
+    def attributes(self) -> dict[str, Any]:
+        """What the plugin says of itself: versions of XLA and of StableHLO, for one."""
+        found = self.call("Plugin_Attributes")
+        return named_values(found.attributes, found.num_attributes)
+
+
+def text(address: int | None, size: int) -> str:
+    """Text of a plugin's."""
+    return ctypes.string_at(address, size).decode(errors="replace") if address else ""
+
+
+def named_values(address: int | None, count: int) -> dict[str, Any]:
+    """A plugin's array of PJRT_NamedValue as a dictionary."""
+    found: dict[str, Any] = {}
+    for value in (abi.NamedValue * count).from_address(address) if address else ():
+        name = text(value.name, value.name_size)
+        match value.type:
+            case abi.NamedValue_Type.STRING:
+                found[name] = text(value.string_value, value.value_size)
+            case abi.NamedValue_Type.INT64:
+                found[name] = value.int64_value
+            case abi.NamedValue_Type.INT64_LIST:
+                items = (ctypes.c_int64 * value.value_size).from_address(value.int64_array_value)
+                found[name] = list(items)
+            case abi.NamedValue_Type.FLOAT:
+                found[name] = value.float_value
+            case abi.NamedValue_Type.BOOL:
+                found[name] = value.bool_value
+    return found
+
+
+def as_named_values(values: dict[str, str | int | bool | float]) -> tuple[Any, list[Any]]:
+    """An array of PJRT_NamedValue, and what must live as long as it."""
+    array = (abi.NamedValue * len(values))()
+    alive: list[Any] = []
+
+    def keep(data: bytes) -> int:
+        alive.append(ctypes.create_string_buffer(data, max(len(data), 1)))
+        return ctypes.addressof(alive[-1])
+
+    for item, (name, value) in zip(array, values.items(), strict=True):
+        item.struct_size = abi.NamedValue.SIZE
+        item.name, item.name_size = keep(name.encode()), len(name.encode())
+        item.value_size = 1
+        match value:
+            case bool():
+                item.type, item.bool_value = abi.NamedValue_Type.BOOL, value
+            case int():
+                item.type, item.int64_value = abi.NamedValue_Type.INT64, value
+            case float():
+                item.type, item.float_value = abi.NamedValue_Type.FLOAT, value
+            case _:
+                data = value.encode()
+                item.type, item.string_value = abi.NamedValue_Type.STRING, keep(data)
+                item.value_size = len(data)
+    return array, alive

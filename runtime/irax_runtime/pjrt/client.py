@@ -1,0 +1,289 @@
+"""A plugin's client: its devices, and what lives as long as it.
+
+The plugin frees a client's memory with the client, whoever still points there. So a client knows
+all that it has handed out and frees that first; what is used afterwards raises an error, and memory
+that NumPy arrays show keeps the client where it is.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import struct
+import threading
+import weakref
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from irax_runtime.pjrt import abi, buffers, executables
+from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
+from irax_runtime.pjrt.errors import PjrtError
+from irax_runtime.pjrt.plugins import plugin_for
+
+_STATISTICS = (
+    "peak_bytes_in_use",
+    "num_allocs",
+    "largest_alloc_size",
+    "bytes_limit",
+    "bytes_reserved",
+    "peak_bytes_reserved",
+    "bytes_reservable_limit",
+    "largest_free_block_bytes",
+    "pool_bytes",
+    "peak_pool_bytes",
+)
+
+
+@cache
+def client_for(platform: str) -> Client:
+    """The client of this process for a platform, such as "cpu", from the first plugin for it.
+
+    Raises:
+        PluginError: there is no plugin for it, or none that can be used.
+        PjrtError: the plugin finds no such device.
+    """
+    return Client(load_plugin(plugin_for(platform).path))
+
+
+class _Loans:
+    """Memory of NumPy's that a plugin uses in place, and the events that give it back.
+
+    The events are looked at when as much has been lent as was still out at the last look.
+    """
+
+    _COUNT, _BYTES = 16, 64 << 20
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._lock = threading.Lock()
+        self._open: list[tuple[int, np.ndarray[Any, Any]]] = []
+        self._count, self._bytes = self._COUNT, self._BYTES
+
+    def add(self, event: int, array: np.ndarray[Any, Any]) -> None:
+        with self._lock:
+            self._open.append((event, array))
+            self._count -= 1
+            self._bytes -= array.nbytes
+            if self._count < 0 or self._bytes < 0:
+                self._look()
+
+    def _look(self) -> None:
+        still_open = []
+        for event, array in self._open:
+            if self._api.is_ready(event):
+                self._api.call("Event_Destroy", event=event)
+            else:
+                still_open.append((event, array))
+        self._open = still_open
+        self._count = self._COUNT + len(still_open)
+        self._bytes = self._BYTES + sum(array.nbytes for _, array in still_open)
+
+    def end(self) -> None:
+        """The client is gone, and all that it used."""
+        for event, _ in self._open:
+            self._api.call("Event_Destroy", event=event)
+        self._open.clear()
+
+
+class Client:
+    """The devices of a plugin."""
+
+    def __init__(self, api: Api, options: dict[str, str | int | bool | float] | None = None) -> None:
+        """Opens the devices. Of `options` each plugin has its own, `cpu_device_count` for one.
+
+        Raises:
+            PjrtError: there are no such devices, or there is no such option.
+        """
+        self.api = api
+        values, _alive = as_named_values(options or {})
+        address = ctypes.addressof(values) if options else None
+        created = api.call("Client_Create", create_options=address, num_options=len(values))
+        self.pointer: int | None = created.client
+        self.loans = _Loans(api)
+        self._buffers: set[int] = set()
+        self._executables: set[int] = set()
+        self._exported: set[int] = set()
+        self._destroy_buffer = api.function("Buffer_Destroy")
+        self._pack = struct.Struct("NNP").pack
+        self._why_closed = "is closed"
+        name = api.call("Client_PlatformName", client=self.pointer)
+        version = api.call("Client_PlatformVersion", client=self.pointer)
+        self.platform = text(name.platform_name, name.platform_name_size).lower()
+        self.version = text(version.platform_version, version.platform_version_size)
+        self.devices = [PjrtDevice(self, pointer) for pointer in self._device_pointers()]
+        _clients.add(self)
+
+    def _device_pointers(self) -> list[int]:
+        found = self.api.call("Client_AddressableDevices", client=self.pointer)
+        count = found.num_addressable_devices
+        return list((ctypes.c_void_p * count).from_address(found.addressable_devices))
+
+    def check_open(self) -> None:
+        """Raises PjrtError if the client is closed."""
+        if self.pointer is None:
+            code = abi.Error_Code.FAILED_PRECONDITION
+            raise PjrtError(code, f"the client of {self.api.path} {self._why_closed}")
+
+    def adopt_buffers(self, pointers: Sequence[int]) -> None:
+        """Takes note of buffers, to be freed one by one or with the client."""
+        self._buffers.update(pointers)
+
+    def free_buffer(self, pointer: int) -> None:
+        """Frees a buffer that has not been freed yet."""
+        try:
+            self._buffers.remove(pointer)
+        except KeyError:
+            return
+        # Arguments that nothing else can touch: a finaliser may run in the middle of another.
+        self._destroy_buffer(self._pack(24, 0, pointer))
+
+    def adopt_executable(self, pointer: int) -> None:
+        """Takes note of a loaded executable, to be freed by itself or with the client."""
+        self._executables.add(pointer)
+
+    def free_executable(self, pointer: int) -> None:
+        """Frees a loaded executable that has not been freed yet."""
+        try:
+            self._executables.remove(pointer)
+        except KeyError:
+            return
+        self.api.call("LoadedExecutable_Destroy", executable=pointer)
+
+    def export(self, pointer: int) -> None:
+        """Takes note that NumPy shows a buffer's memory: nothing may free it."""
+        self._exported.add(pointer)
+
+    def end_export(self, pointer: int) -> None:
+        """No array shows the memory any more: frees the buffer, and a client that waits for it."""
+        self._exported.discard(pointer)
+        self.free_buffer(pointer)
+        if self.pointer is None and not self._exported:
+            self._destroy()
+
+    def wait(self) -> None:
+        """Waits until all that programs were asked for is there, or has failed."""
+        for pointer in list(self._buffers):
+            try:
+                self.api.wait(self.api.call("Buffer_ReadyEvent", buffer=pointer).event)
+            except PjrtError:
+                pass  # of interest to those who ask for that buffer alone
+
+    def close(self) -> None:
+        """Frees all buffers and programs, and the client once no NumPy array shows its memory.
+
+        What is used afterwards raises PjrtError.
+        """
+        if self.pointer is None:
+            return
+        self.wait()
+        self._closed_pointer, self.pointer = self.pointer, None
+        for pointer in list(self._executables):
+            self.free_executable(pointer)
+        for pointer in self._buffers - self._exported:
+            self.free_buffer(pointer)
+        if not self._exported:
+            self._destroy()
+
+    def _destroy(self) -> None:
+        self.api.call("Client_Destroy", client=self._closed_pointer)
+        self.loans.end()
+
+    def abandon(self) -> None:
+        """In a forked process, which has none of the client's threads: nothing can be used."""
+        self.pointer = None
+        self._buffers, self._executables, self._exported = set(), set(), {0}
+        self._why_closed = (
+            "belongs to the process that this one was forked from: start processes that use it "
+            "with multiprocessing.get_context('spawn')"
+        )
+
+
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _abandon_all() -> None:
+    for client in list(_clients):
+        client.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    """Nothing may be at work on memory that the process is about to lose."""
+    for client in list(_clients):
+        if client.pointer is not None:
+            client.wait()
+
+
+class PjrtDevice:
+    """One device of a plugin."""
+
+    target = "pjrt"
+
+    def __init__(self, client: Client, pointer: int) -> None:
+        self.client = client
+        self.pointer = pointer
+        call = client.api.call
+        self.memory = call("Device_DefaultMemory", device=pointer).memory
+        description = call("Device_GetDescription", device=pointer).device_description
+        kind = call("DeviceDescription_Kind", device_description=description)
+        self.id: int = call("DeviceDescription_Id", device_description=description).id
+        process = call("DeviceDescription_ProcessIndex", device_description=description)
+        self.process_index: int = process.process_index
+        self.device_kind = text(kind.device_kind, kind.device_kind_size)
+        self.platform = "tpu" if client.platform == "tpu" else f"pjrt:{client.platform}"
+        """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
+
+    def __repr__(self) -> str:
+        return f"PjrtDevice({self.platform!r}, id={self.id})"
+
+    def __call__(self) -> PjrtDevice:
+        """Itself: `array.device()` is an old spelling of `array.device`."""
+        return self
+
+    def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> buffers.PjrtBuffer:
+        """The array in the device's memory.
+
+        With `may_alias` a device that is the processor may use the memory where it is; the caller
+        then promises that nobody writes to the array any more.
+
+        Raises:
+            TypeError: the device has no such dtype.
+            OutOfMemoryError: the device has no room for it.
+        """
+        return buffers.put(self, array, may_alias)
+
+    def load(self, artefact: bytes, entry: str | None = None) -> executables.PjrtExecutable:
+        """A program compiled by the target `pjrt`, or what `PjrtExecutable.serialize` gave.
+
+        Args:
+            artefact: the program; the plugin compiles it here.
+            entry: its function's name, which must be the one that it was compiled for.
+
+        Raises:
+            ValueError: the bytes are no such program, or it has no such function.
+            PjrtError: the plugin cannot compile it; the message is the compiler's.
+        """
+        return executables.load(self, artefact, entry)
+
+    def memory_stats(self) -> dict[str, int] | None:
+        """Bytes in use, at most in use, and what else the plugin counts; None if it does not.
+
+        The keys are JAX's: `bytes_in_use`, `peak_bytes_in_use`, `bytes_limit`, ...
+        """
+        self.client.check_open()
+        try:
+            found = self.client.api.call("Device_MemoryStats", device=self.pointer)
+        except PjrtError as error:
+            if error.code == abi.Error_Code.UNIMPLEMENTED:
+                return None
+            raise
+        given = {n: getattr(found, n) for n in _STATISTICS if getattr(found, f"{n}_is_set")}
+        return {"bytes_in_use": found.bytes_in_use, **given}
