@@ -534,7 +534,7 @@ def calls(function: Operation) -> list[Operation]:
 
 def references(function: Operation) -> list[Operation]:
     """The operations in a function and its regions that name other functions, in order."""
-    return _found(function, "func.call", "stablehlo.composite")
+    return _found(function, "func.call", "stablehlo.composite", "stablehlo.custom_call")
 
 
 def _found(function: Operation, *names: str) -> list[Operation]:
@@ -564,8 +564,10 @@ def rename_functions(reference: Operation, names: Mapping[str, str]) -> None:
     """Makes one of `references` name other functions."""
     for (outer, inner), attribute in _symbols(reference).items():
         new = symbol(names[attribute.value])
-        if inner:
-            entries: Any = reference.attributes[outer]
+        entries: Any = reference.attributes[outer]
+        if isinstance(inner, int):
+            new = array([new if i == inner else e for i, e in enumerate(entries)])
+        elif inner:
             new = dictionary({e.name: new if e.name == inner else e.attr for e in entries})
         reference.attributes[outer] = new
 
@@ -589,6 +591,10 @@ def is_argument(value: Value) -> bool:
     return isinstance(value, ir.BlockArgument)
 
 
+        elif isinstance(attribute, ir.ArrayAttr):
+            for i, item in enumerate(attribute):
+                if isinstance(item, ir.FlatSymbolRefAttr):
+                    found[name, i] = item
 def definition(value: Value) -> Operation | None:
     """The operation that a value is a result of; None for an argument of a block."""
     owner: Any = value.owner

@@ -1,18 +1,25 @@
-"""Functions that a compiled program calls on the host: NumPy's, where they are better than code.
+"""Functions that a compiled program calls on the host: NumPy's, where they are better than code, and
+those of the user.
 
 A program with such calls has the reflection attribute `irax.host`, a list in JSON of what it
-imports: the name of one of `FUNCTIONS`, its parameters, the types of arguments and of results.
+imports: the name of one of `FUNCTIONS`, its parameters, the types of arguments and of results. The
+names `callback` and `action` stand for a function of the user's, one of `CALLBACKS` by its key. An
+action has an effect: its last argument and result is a token, by which effects keep their order.
 """
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import iree.runtime as rt
 import numpy as np
 
+from irax_runtime import linalg
 from irax_runtime.signature import TensorType, parse_signature
 
 Array = np.ndarray[Any, Any]
@@ -20,6 +27,10 @@ Wrap = Callable[[Any, TensorType], Any]
 """Makes a buffer of IREE's reference to a view and the type it has."""
 Put = Callable[[Array], Any]
 """Puts an array that nobody else writes to where the program can read it."""
+
+
+LONG = 4096
+"""Elements in a row from which on it is looked at alone."""
 
 
 def sort(x: Array, *, dimension: int) -> Array:
@@ -36,53 +47,110 @@ def argsort(*keys: Array, dimension: int) -> Array:
     return np.lexsort(keys[::-1], dimension).astype(np.int32)
 
 
-def qr(x: Array) -> tuple[Array, ...]:
-    """Q, with as many columns as x, and R."""
-    return tuple(np.linalg.qr(x))
+def first(keys: Array, *, dimension: int, count: int) -> Array:
+    """The places of the `count` smallest of unsigned numbers along a dimension, in their order, of
+    equal ones the first; fewer than there are.
+    """
+    rows = np.moveaxis(keys, dimension, -1)
+    length = rows.shape[-1]
+    if length < LONG and keys.itemsize <= 4:
+        # Number and place in one, which NumPy sorts for all rows at a time.
+        packed = (rows.astype(np.uint64) << np.uint64(32)) | np.arange(length, dtype=np.uint64)
+        smallest = np.sort(np.partition(packed, count - 1)[..., :count])
+        found = smallest & np.uint64(0xFFFFFFFF)
+    else:
+        flat = [_first_of_row(row, count) for row in rows.reshape(-1, length)]
+        found = np.stack(flat).reshape(*rows.shape[:-1], count)
+    return np.moveaxis(found, -1, dimension).astype(np.int32)
 
 
-def eigh(x: Array) -> tuple[Array, ...]:
-    """Eigenvectors, and eigenvalues in ascending order; nan where x is not finite."""
-    if not np.isfinite(x).all():
-        return np.full_like(x, np.nan), np.full(x.shape[:-1], np.nan, x.real.dtype)
-    values, vectors = np.linalg.eigh(x)
-    return vectors, values
-
-
-def svd(x: Array) -> tuple[Array, ...]:
-    """U, the singular values, and the adjoint of V; nan where x is not finite."""
-    u, s, vh = np.linalg.svd(np.where(np.isfinite(x), x, 0), full_matrices=False)
-    if not np.isfinite(x).all():
-        return tuple(np.full_like(part, np.nan) for part in (u, s, vh))
-    return u, s, vh
+def _first_of_row(row: Array, count: int) -> Array:
+    # Of the smallest numbers of `width` parts, the last of the `count` first is a bound.
+    width = max(count, 1024)
+    depth = len(row) // width
+    if depth >= 4:
+        parts = row[: width * depth].reshape(depth, width).min(axis=0)
+        row_of = np.flatnonzero(row <= np.partition(parts, count - 1)[count - 1])
+    else:
+        row_of = np.arange(len(row))
+    found = row[row_of]
+    bound = np.partition(found, count - 1)[count - 1]
+    below, at = np.flatnonzero(found < bound), np.flatnonzero(found == bound)
+    chosen = np.concatenate([below, at[: count - len(below)]])
+    return row_of[chosen[np.argsort(found[chosen], kind="stable")]]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argsort": argsort,
-    "eigh": eigh,
-    "qr": qr,
+    "cholesky": linalg.cholesky,
+    "eig": linalg.eig,
+    "eigh": linalg.eigh,
+    "first": first,
+    "lu": linalg.lu,
+    "qr": linalg.qr,
+    "schur": linalg.schur,
+    "solve": linalg.solve,
     "sort": sort,
-    "svd": svd,
+    "svd": linalg.svd,
+    "triangular_solve": linalg.triangular_solve,
 }
 """What programs may import, by name. Arguments are read-only; results are new arrays."""
+
+Callback = Callable[[Sequence[Array], Sequence[tuple[tuple[int, ...], np.dtype[Any]]]], Any]
+"""Takes arrays, and the shapes and dtypes of the arrays that it must return; returns a list."""
+
+CALLBACKS: WeakValueDictionary[str, Callback] = WeakValueDictionary()
+"""Functions of the user's that programs may import, by key. A program keeps those it has alive."""
 
 
 def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
     """The module that a program imports from: functions f0, f1, ... as `imports` lists them.
 
     Raises:
-        ValueError: a function is not one of `FUNCTIONS`.
+        ValueError: a function is not one of `FUNCTIONS`, or of `CALLBACKS`.
     """
     interface = rt.PyModuleInterface("irax_host", _State)
     for number, (name, parameters, arguments, results) in enumerate(json.loads(imports)):
-        if name not in FUNCTIONS:
-            known = ", ".join(FUNCTIONS)
-            raise ValueError(f"the program imports {name!r}; this runtime has {known}")
         types = parse_signature(arguments), parse_signature(results)
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
-        function = _adapted(FUNCTIONS[name], parameters, types, wrap, put)
+        function = _adapted(_found(name, parameters, types[1]), types, wrap, put)
         interface.export(f"f{number}", convention, function)
     return interface.create()
+
+
+def _found(
+    name: str, parameters: dict[str, Any], results: Sequence[TensorType]
+) -> Callable[..., Any]:
+    """The function of arrays that an import is."""
+    if name in FUNCTIONS:
+        return partial(FUNCTIONS[name], **parameters)
+    if name not in ("callback", "action"):
+        known = ", ".join(FUNCTIONS)
+        raise ValueError(f"the program imports {name!r}; this runtime has {known}")
+    key = parameters["key"]
+    callback = CALLBACKS.get(key)
+    if callback is None:
+        raise ValueError(
+            f"the program calls {key!r} of the Python process that traced it, which is not here: "
+            "run it in that process"
+        )
+    expected = [(type_.shape, type_.dtype) for type_ in results]
+    if name == "callback":
+        return lambda *arrays: tuple(callback(arrays, expected))
+    return lambda *arrays: (*callback(arrays[:-1], expected[:-1]), arrays[-1])
+
+
+def take_error() -> BaseException | None:
+    """What a function on the host last raised in this thread, which IREE tells as text; once."""
+    error, _raised.error = _raised.error, None
+    return error
+
+
+class _Raised(threading.local):
+    error: BaseException | None = None
+
+
+_raised = _Raised()
 
 
 class _State:
@@ -94,7 +162,6 @@ class _State:
 
 def _adapted(
     function: Callable[..., Any],
-    parameters: dict[str, Any],
     types: tuple[Sequence[TensorType], Sequence[TensorType]],
     wrap: Wrap,
     put: Put,
@@ -103,8 +170,15 @@ def _adapted(
     argument_types, result_types = types
 
     def call(state: _State, *references: Any) -> Any:
+        try:
+            return run(references)
+        except BaseException as error:
+            _raised.error = error
+            raise
+
+    def run(references: Sequence[Any]) -> Any:
         arrays = map(wrap, references, argument_types)
-        found = function(*(x.numpy() for x in arrays), **parameters)
+        found = function(*(x.numpy() for x in arrays))
         results = found if isinstance(found, tuple) else (found,)
         typed = [
             np.ascontiguousarray(x, type_.dtype).reshape(type_.shape)

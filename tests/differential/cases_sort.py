@@ -8,9 +8,12 @@ import numpy as np
 from tests.differential.harness import Case, Operand, f64, fixed, i32, of
 
 from irax_compiler.ops.sort import Order, Sort
+from irax_compiler.ops.top_k import TopK
 
 INF, NAN = np.inf, np.nan
 AWKWARD = [0.0, NAN, -0.0, -INF, 1.0, -NAN, 0.0, INF, -2.0]
+DESCENDING = [1, 7, 4, 0, 6, 2, 8, 3, 5]
+"""The places of these in the total order, the largest first."""
 
 
 def by_python(dimension: int, order: Order) -> Any:
@@ -82,7 +85,65 @@ def by_square(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)
 
 
+def extreme(direction: str, k: int, dimension: int = -1) -> Any:
+    """The reference: the first of what Python's sort gives of elements and their places."""
+
+    def reference(x: np.ndarray) -> tuple[np.ndarray, ...]:
+        x = x.astype(np.int64) if x.dtype == np.bool_ else x
+        places = np.indices(x.shape)[dimension]
+        ordered = by_python(dimension, Order(1, direction))(x, places)
+        return tuple(np.take(y, range(k), dimension) for y in ordered)
+
+    return reference
+
+
+def in_total_order(*places: int) -> Any:
+    """The reference: elements at known places."""
+    return lambda x: (x[list(places)], np.array(places))
+
+
+MHLO_TOP_K = """
+func.func @main(%x: tensor<2x5xf64>) -> (tensor<2x3xf64>, tensor<2x3xi32>) {{
+  %r:2 = stablehlo.custom_call @mhlo.topk(%x) {{
+    mhlo.attributes = {{k = 3 : i64, largest = {largest}}}, mhlo.version = 1 : i64
+  }} : (tensor<2x5xf64>) -> (tensor<2x3xf64>, tensor<2x3xi32>)
+  return %r#0, %r#1 : tensor<2x3xf64>, tensor<2x3xi32>
+}}"""
+APPROXIMATE = """
+func.func private @before(%a: tensor<f64>, %b: tensor<f64>, %i: tensor<i32>, %j: tensor<i32>)
+    -> tensor<i1> {{
+  %0 = stablehlo.compare {direction}, %a, %b : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}}
+func.func @main(%x: tensor<5x2xf64>) -> (tensor<3x2xf64>, tensor<3x2xi32>) {{
+  %i = stablehlo.iota dim = 0 : tensor<5x2xi32>
+  %c = stablehlo.constant dense<-1> : tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<f64>
+  %r:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %z, %c) {{
+    backend_config = "", called_computations = [@before], mhlo.backend_config = {{
+      aggregate_to_topk = true, is_fallback = true, recall_target = 0.95 : f32,
+      reduction_dim = 0 : i64, reduction_input_size_override = -1 : i64, top_k = 3 : i64
+    }}
+  }} : (tensor<5x2xf64>, tensor<5x2xi32>, tensor<f64>, tensor<i32>)
+    -> (tensor<3x2xf64>, tensor<3x2xi32>)
+  return %r#0, %r#1 : tensor<3x2xf64>, tensor<3x2xi32>
+}}"""
+
 CASES = [
+    Case("top-k", TopK(3), [f64(2, 5)], extreme("GT", 3), tolerance=0),
+    Case("top-k-awkward", TopK(7), [fixed(AWKWARD, "f4")], in_total_order(*DESCENDING[:7])),
+    Case("top-k-ties", TopK(4), [ties(3, 9)], extreme("GT", 4)),
+    Case("top-k-u8", TopK(4), [of(np.uint8, 9, low=0, high=255)], extreme("GT", 4)),
+    Case("top-k-bf16", TopK(9), [fixed(AWKWARD, ml_dtypes.bfloat16)], in_total_order(*DESCENDING)),
+    Case("top-k-bool", TopK(2), [of(np.bool_, 2, 4)], extreme("GT", 2)),
+    Case("top-k-long", TopK(5), [f64(2, 300)], extreme("GT", 5), tolerance=0),
+    Case("top-k-long-ties", TopK(200), [ties(2, 600)], extreme("GT", 200)),
+    Case("top-k-longer", TopK(9), [f64(5000)], extreme("GT", 9), differentiable=False),
+    Case("top-k-none", TopK(0), [f64(2, 3)], extreme("GT", 0)),
+    Case("mhlo-topk", MHLO_TOP_K.format(largest="true"), [f64(2, 5)], extreme("GT", 3)),
+    Case("mhlo-topk-smallest", MHLO_TOP_K.format(largest="false"), [f64(2, 5)], extreme("LT", 3)),
+    Case("approx-max", APPROXIMATE.format(direction="GT"), [f64(5, 2)], extreme("GT", 3, 0)),
+    Case("approx-min", APPROXIMATE.format(direction="LT"), [f64(5, 2)], extreme("LT", 3, 0)),
     case("sort", [f64(7)]),
     case("sort-descending", [f64(7)], direction="GT"),
     case("sort-rows", [f64(3, 4)], dimension=1),

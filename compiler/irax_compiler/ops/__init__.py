@@ -25,6 +25,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     fft,
     fold,
     gather,
+    foreign,
     linalg,
     implicit,
     loops,
@@ -42,3 +43,5 @@ from irax_compiler.ops import (  # importing a family registers its ops
     sort_by,
     special,
 )
+    spectral,
+    top_k,

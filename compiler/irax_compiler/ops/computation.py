@@ -84,6 +84,17 @@ class Computation:
         name = made.name.removeprefix("stablehlo.")
         return name if name in COMMUTATIVE else None
 
+    def comparison(self) -> str | None:
+        """The direction, such as "GT", if this compares the first two of its arguments and does
+        nothing else; None if not.
+        """
+        arguments = list(mlir.body(_function(self)).arguments)
+        made = mlir.definition(mlir.terminator(mlir.body(_function(self))).operands[0])
+        op = None if made is None else read(made)
+        if made is None or list(made.operands) != arguments[:2]:
+            return None
+        return op.comparison_direction if isinstance(op, comparison.Compare) else None
+
     def fill(self, region: Any, unused: Sequence[Type] = ()) -> None:
         """Makes this the content of an operation's empty region; `unused` are the types of further
         arguments that the region has.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
-from irax_compiler.ops.core import UnsupportedOp, registered_names
+from irax_compiler.ops.callback import is_callback
+from irax_compiler.ops.core import UnsupportedOp, read, registered_names
+from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 
 _RETURNS = {"func.return", "stablehlo.return"}
+_AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
 NO_ARRAYS_OF = {"iree-cpu": ("int4", "uint4", "float8_e4m3b11fnuz")}
 """The dtypes that are good inside a target's programs, but not as their arguments and results."""
@@ -39,6 +42,8 @@ class Check(Pass):
                 self._check_boundary(name, function)
             for operation in nested(function):
                 _check_operation(operation, known)
+                if is_callback(operation):
+                    self._check_callback(operation)
         _check_calls(functions)
 
     def _check_boundary(self, name: str, function: Operation) -> None:
@@ -53,12 +58,27 @@ class Check(Pass):
                     )
 
 
+    def _check_callback(self, operation: Operation) -> None:
+        around: Any = operation.parent
+        if around.name not in _AROUND_CALLBACKS:
+            raise UnsupportedOp(
+                f"a callback at {operation.location} inside of {around.name}: not supported; "
+                "expected it in a function, a loop or a branch"
+            )
+        for value in [*operation.operands, *operation.results]:
+            dtype = mlir.dtype_of(value).name
+            if dtype in NO_ARRAYS_OF.get(self.target, ()):
+                raise UnsupportedOp(
+                    f"a callback at {operation.location} takes or returns {value.type}: "
+                    f"{self.target} has no arrays of {dtype}; convert to and from it outside"
+                )
+
+
 def _check_operation(operation: Operation, known: set[str]) -> None:
-    if operation.name not in known and not is_host_call(operation):
-        target = ""
-        if "call_target_name" in operation.attributes:
-            target = f" of {operation.attributes['call_target_name']}"
-        raise UnsupportedOp(f"{operation.name}{target} at {operation.location} is not supported")
+    if operation.name not in known:
+        raise UnsupportedOp(f"{operation.name} at {operation.location} is not supported")
+    if operation.name == ForeignCall.name and not is_host_call(operation):
+        read(operation)  # which refuses those that are not known
     for result in operation.results:
         problem = mlir.type_problem(result.type)
         if problem is not None:

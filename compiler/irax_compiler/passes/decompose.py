@@ -1,42 +1,50 @@
-"""Composites, for targets that know nothing of them."""
+"""Composites, and custom calls of other frameworks, for targets that know nothing of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module
+from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.composite import decomposition_of
-from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.foreign import TARGETS, ForeignCall
+from irax_compiler.ops.matrices import LibraryOp
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 
-ON_HOST = {"iree-cpu": {"irax.eigh": "eigh", "irax.qr": "qr", "irax.svd": "svd"}}
-"""Composites that a target leaves to a library of the host's, and the host function's name."""
+ON_HOST = {
+    "iree-cpu": {
+        f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")
+    }
+}
+"""Composites that a target leaves to a library of the host's, and the host function's name. Their
+parameters are the host function's."""
 
 
 @register_pass
 @dataclass
 class Decompose(Pass):
     """Leaves no composite: each becomes a call of the function that it is made of, or of one of the
-    host's where the target has a better one there.
+    host's where the target has a better one there. Nor does it leave a custom call that irax knows
+    the meaning of.
     """
 
     name: ClassVar[str] = "decompose"
     target: str = ""
 
     def run(self, module: Module) -> None:
+        for call in [o for o in nested(module.operation) if o.name == ForeignCall.name]:
+            _define(call)
         functions = mlir.functions(module)
         composites = [o for o in nested(module.operation) if o.name == "stablehlo.composite"]
         for composite in composites:
             callee = decomposition_of(composite)
-            if not functions[callee].regions[0].blocks:
-                raise UnsupportedOp(
-                    f"{composite.attributes['name']} at {composite.location}: just its transpose "
-                    "is known (custom_vjp); it cannot be run itself"
-                )
-            on_host = ON_HOST.get(self.target, {}).get(read(composite).name)
+            op = read(composite)
+            on_host = ON_HOST.get(self.target, {}).get(op.name)
+            if on_host is None and not functions[callee].regions[0].blocks:
+                raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
             operands, types = list(composite.operands), [r.type for r in composite.results]
             with InsertionPoint(composite), composite.location:
                 if on_host is None:
@@ -44,7 +52,31 @@ class Decompose(Pass):
                     call = mlir.emit("func.call", operands, attributes, types)
                     results = tuple(call.results)
                 else:
-                    results = host_call(on_host, operands, types)
+                    results = host_call(on_host, operands, types, **_parameters(op))
             for result, value in zip(composite.results, results, strict=True):
                 result.replace_all_uses_with(value)
             composite.erase()
+
+
+def _why_not(op: Op) -> str:
+    if isinstance(op, LibraryOp):
+        return "a library has it (LAPACK, for the CPU); this target has none"
+    return "just its transpose is known (custom_vjp); it cannot be run itself"
+
+
+def _parameters(op: Op) -> dict[str, int]:
+    return {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
+
+
+def _define(call: Operation) -> None:
+    """Puts what a custom call means in its place, if irax knows it."""
+    target: Any = call.attributes["call_target_name"]
+    if target.value not in TARGETS:
+        return
+    op = read(call)
+    assert isinstance(op, ForeignCall)
+    with InsertionPoint(call), call.location:
+        results = op.define(list(call.operands))
+    for result, value in zip(call.results, results, strict=True):
+        result.replace_all_uses_with(value)
+    call.erase()

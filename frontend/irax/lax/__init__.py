@@ -128,6 +128,8 @@ from irax.lax.slicing import dynamic_update_slice_in_dim as dynamic_update_slice
 from irax.lax.slicing import index_in_dim as index_in_dim
 from irax.lax.slicing import slice as slice
 from irax.lax.slicing import slice_in_dim as slice_in_dim
+from irax.lax.sorting import approx_max_k as approx_max_k
+from irax.lax.sorting import approx_min_k as approx_min_k
 from irax.lax.sorting import sort as sort
 from irax.lax.sorting import sort_key_val as sort_key_val
 from irax.lax.sorting import top_k as top_k

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from irax.array import Array
-from irax.elementwise import as_arrays
+from irax.elementwise import as_arrays, check_dtype
 from irax.lax.arguments import array_of, canonical_axis
+from irax.lax.elementwise import FLOAT, ORDERED
 from irax.lax.slicing import slice_in_dim
-from irax.lax.structure import broadcasted_iota
+from irax.lax.structure import broadcasted_iota, transpose
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import sort as ops
+from irax_compiler.ops.top_k import TopK
 
 
 def sort(
@@ -73,9 +75,12 @@ def sort_key_val(
 def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """The k largest elements along an axis, in descending order, and their indices.
 
-    Of equal elements the one that comes first goes first; nan counts as largest.
+    Of equal elements the one that comes first goes first. Floats are in IEEE 754's total order, as
+    in JAX: nan is largest, 0 larger than -0, and a nan with its sign set, such as 0 / 0 on many
+    machines, smallest.
 
     Raises:
+        TypeError: complex numbers, or k is not an int.
         ValueError: k is negative or larger than the axis.
 
     >>> irax.lax.top_k(irax.numpy.array([1, 5, 3]), 2)
@@ -83,11 +88,93 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """
     what = "lax.top_k"
     x = array_of(what, operand)
+    check_dtype(what, x.dtype, ORDERED)
     axis = canonical_axis(what, axis, x.ndim)
-    k = operator.index(k)
-    if not 0 <= k <= x.shape[axis]:
-        raise ValueError(f"{what}: k must be 0 to {x.shape[axis]}, the size of the axis, got {k}")
+    k = _count(what, k, x.shape[axis])
+    op = TopK(k)
+    last = x.ndim - 1
+    if axis == last:
+        values, indices = bind(op, x)
+    else:
+        order = [*(d for d in range(x.ndim) if d != axis), axis]
+        back = np.argsort(order).tolist()
+        values, indices = (transpose(y, back) for y in bind(op, transpose(x, order)))
+    return values.with_weak_type(x.weak_type), indices
+
+
+def _count(what: str, k: Any, size: int) -> int:
+    try:
+        count = operator.index(k)
+    except TypeError:
+        raise TypeError(f"{what}: k must be an int, got {k!r}") from None
+    if not 0 <= count <= size:
+        raise ValueError(f"{what}: k must be 0 to {size}, the size of the axis, got {k}")
+    return count
+
+
+def approx_max_k(
+    operand: ArrayLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The k largest elements along a dimension, in descending order, and their indices.
+
+    They are exact: what says how many may be missed is of no effect.
+
+    Args:
+        operand: an array of floats.
+        k: how many.
+        reduction_dimension: along which dimension.
+        recall_target: which part of them, above 0 and at most 1, is to be found; of no effect.
+        reduction_input_size_override: the size of the dimension, where the operand is a part of
+            what is searched; of no effect.
+        aggregate_to_topk: without it all elements are given, in order.
+
+    Raises:
+        TypeError: an operand that is not of floats.
+        ValueError: k is negative or larger than the dimension, or a recall beyond its range.
+
+    >>> irax.lax.approx_max_k(irax.numpy.array([1.0, 5.0, 3.0]), 2)
+    (Array([5., 3.], dtype=float32), Array([1, 2], dtype=int32))
+    """
+    what = "lax.approx_max_k"
+    x, k, axis = _searched(what, operand, k, reduction_dimension, recall_target)
+    return top_k(x, k if aggregate_to_topk else x.shape[axis], axis=axis)
+
+
+def approx_min_k(
+    operand: ArrayLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The k smallest elements along a dimension, in ascending order, and their indices.
+
+    Arguments and errors are those of `approx_max_k`; nan counts as largest.
+
+    >>> irax.lax.approx_min_k(irax.numpy.array([1.0, 5.0, 3.0]), 2)
+    (Array([1., 3.], dtype=float32), Array([0, 2], dtype=int32))
+    """
+    what = "lax.approx_min_k"
+    x, k, axis = _searched(what, operand, k, reduction_dimension, recall_target)
     places = broadcasted_iota(np.int32, x.shape, axis)
-    largest, indices = bind(ops.Sort(axis, True, ops.Order(1, "GT")), x, places)
-    first = [slice_in_dim(v, 0, k, axis=axis) for v in (largest, indices)]
-    return first[0].with_weak_type(x.weak_type), first[1]
+    ordered = sort((x, places), axis)
+    count = k if aggregate_to_topk else x.shape[axis]
+    values, indices = (slice_in_dim(y, 0, count, axis=axis) for y in ordered)
+    return values, indices
+
+
+def _searched(
+    what: str, operand: ArrayLike, k: Any, dimension: int, recall: float
+) -> tuple[Array, int, int]:
+    x = array_of(what, operand)
+    check_dtype(what, x.dtype, FLOAT)
+    if not 0 < recall <= 1:
+        raise ValueError(f"{what}: recall_target must be above 0 and at most 1, got {recall}")
+    axis = canonical_axis(what, dimension, x.ndim)
+    return x, _count(what, k, x.shape[axis]), axis

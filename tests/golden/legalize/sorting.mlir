@@ -74,3 +74,35 @@ func.func @argsort_on_host(%x: tensor<64xui16>, %y: tensor<64xf32>) -> tensor<64
 // CHECK:        [[BOTH:%\w+]] = stablehlo.or [[PLACE]], [[HIGH]]
 // CHECK:        stablehlo.custom_call @irax_host.sort([[BOTH]])
 // CHECK:        "stablehlo.gather"(%arg1
+
+// Of which just the first are read, NumPy looks for those alone.
+func.func @first_on_host(%x: tensor<2x100xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
+  %i = stablehlo.iota dim = 1 : tensor<2x100xi32>
+  %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<f32>, %1: tensor<f32>, %2: tensor<i32>, %3: tensor<i32>):
+    %4 = stablehlo.compare GT, %0, %1, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<2x100xf32>, tensor<2x100xi32>) -> (tensor<2x100xf32>, tensor<2x100xi32>)
+  %c = stablehlo.slice %a [0:2, 0:3] : (tensor<2x100xf32>) -> tensor<2x3xf32>
+  %d = stablehlo.slice %b [0:2, 0:3] : (tensor<2x100xi32>) -> tensor<2x3xi32>
+  return %c, %d : tensor<2x3xf32>, tensor<2x3xi32>
+}
+// CHECK:      func.func @first_on_host
+// CHECK-NOT:    stablehlo.sort
+// CHECK:        [[PLACES:%\w+]] = stablehlo.custom_call @irax_host.first([[KEYS:%\w+]]) {{{.*}}backend_config = {count = 3 : i64, dimension = 1 : i64}} : (tensor<2x100xui32>) -> tensor<2x3xi32>
+// CHECK:        "stablehlo.gather"(%arg0, [[PLACES]])
+
+// The bits of narrow floats are what is compared in the total order.
+func.func @total_order_of_narrow(%x: tensor<9xbf16>) -> tensor<9xbf16> {
+  %a = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%0: tensor<bf16>, %1: tensor<bf16>):
+    %2 = stablehlo.compare LT, %0, %1, TOTALORDER : (tensor<bf16>, tensor<bf16>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<9xbf16>) -> tensor<9xbf16>
+  return %a : tensor<9xbf16>
+}
+// CHECK:      func.func @total_order_of_narrow
+// CHECK:        stablehlo.bitcast_convert %arg0 : (tensor<9xbf16>) -> tensor<9xui16>
+// CHECK:        "stablehlo.sort"
+// CHECK-NOT:      TOTALORDER
+// CHECK:          compare LT, {{.*}} (tensor<ui16>, tensor<ui16>)

@@ -50,6 +50,7 @@ CURES: dict[str, list[Cure]] = {
         sorting.sort_on_host,
         sorting.stable_sort,
         convolution.empty_convolution,
+        sorting.total_order_of_narrow,
         convolution.narrow_convolution,
         convolution.complex_convolution,
         convolution.windows_that_stop_early,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,22 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
     num_keys = len(set(operands[: op.order.num_keys]))
     results = replace(op, order=replace(op.order, num_keys=num_keys)).build(once)
     return [results[once.index(x)] for x in operands]
+
+
+@cure("stablehlo.sort")
+def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
+    """IREE loses the sign of nan where it compares narrow floats: their bits become the keys."""
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    if op is None or not op.order.total:
+        return None
+    keys = operands[: op.order.num_keys]
+    if not any(_is_narrow(dtype_of(x)) for x in keys):
+        return None
+    unsigned = [key for x in keys for key in _keys(x, op.order)]
+    order = sort.Order(len(unsigned))
+    results = sort.Sort(op.dimension, op.is_stable, order).build([*unsigned, *operands])
+    return results[len(unsigned) :]
 
 
 @cure("stablehlo.sort")
@@ -68,6 +85,53 @@ def _is(x: Value, iota: shape.Iota) -> bool:
 
 HOST_SORT_LENGTH = 64
 """Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
+
+
+@cure("stablehlo.sort")
+def first_on_host(operation: Operation) -> Sequence[Value] | None:
+    """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
+    as it does for the places of the first, by which all operands are then read.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    if op is None or 0 in extents or extents[op.dimension] < HOST_SORT_LENGTH:
+        return None
+    dimension = op.dimension % len(extents)
+    readers = _readers(operation, dimension)
+    if not readers or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
+        return None
+    keys = _keys(operands[0], op.order)
+    count = max(shape_of(reader.results[0])[dimension] for _, reader in readers)
+    sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
+    type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
+    (order,) = host_call("first", keys, [type_], dimension=dimension, count=count)
+    for number, reader in readers:
+        found = sort.take(operands[number], order, dimension)
+        part = shape.slice_in_dim(found, 0, shape_of(reader.results[0])[dimension], dimension)
+        reader.results[0].replace_all_uses_with(part)
+        reader.erase()
+    return operands  # nobody reads them
+
+
+def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]]:
+    """The slices, with the numbers of the results, of the first of all elements along a dimension,
+    less than half of them; none if a result is read in any other way.
+    """
+    found = []
+    for number, result in enumerate(operation.results):
+        extents = shape_of(result)
+        for use in result.uses:
+            reader: Any = use.owner
+            op = read_as(shape.Slice, reader.operation)
+            if op is None or any(op.start_indices) or set(op.strides) != {1}:
+                return []
+            shorter = [d for d, n in enumerate(op.limit_indices) if n < extents[d]]
+            count = op.limit_indices[dimension]
+            if shorter != [dimension] or not 0 < 2 * count < extents[dimension]:
+                return []
+            found.append((number, reader.operation))
+    return found
 
 
 @cure("stablehlo.sort")
@@ -118,9 +182,9 @@ def _keys(x: Value, order: sort.Order) -> list[Value]:
 
 def _float_key(x: Value, total: bool) -> Number:
     number = Number(x)
-    if _is_narrow(number.dtype):
-        number = number.to(np.float32)
     if not total:  # one nan and one zero
+        if _is_narrow(number.dtype):
+            number = number.to(np.float32)
         number = where(number.equals(0), 0, number)
         number = where(number.equals(number), number, np.nan)
     width = 8 * number.dtype.itemsize

@@ -1,0 +1,103 @@
+"""Custom calls of other frameworks that irax knows the meaning of: those of XLA's top-k kernels.
+
+In the IR they are `stablehlo.custom_call`s; all rules are those of what they are defined as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
+from irax_compiler.ops import callback, top_k
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.control_flow import DefinedOp
+from irax_compiler.ops.core import Op, UnsupportedOp, register_class
+
+Definition = Callable[..., Sequence[Value]]
+
+
+@register_class
+@dataclass(frozen=True)
+class ForeignCall(DefinedOp):
+    """A custom call of one of `TARGETS`."""
+
+    name = "stablehlo.custom_call"
+    num_results: ClassVar[int] = -1
+    types: tuple[Type, ...]
+    own_attributes: tuple[tuple[str, Attribute], ...]
+    comparison: str = ""
+    """The direction of the comparison that it is given as a function: "GT" or "LT"."""
+
+    def attributes(self):
+        return dict(self.own_attributes)
+
+    def result_types(self, operands: Sequence[Value]):
+        return self.types
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        attributes = {name: operation.attributes[name] for name in operation.attributes}
+        target: Any = attributes["call_target_name"]
+        if target.value == callback.TARGET:
+            return callback.Callback.read(operation)
+        if target.value not in TARGETS:
+            raise UnsupportedOp(
+                f"{operation.name} of {target} at {operation.location} is not supported"
+            )
+        types = tuple(r.type for r in operation.results)
+        return cls(types, tuple(attributes.items()), _comparison(operation))
+
+    def extents(self) -> tuple[int, ...]:
+        """The shape of the first result."""
+        type_: Any = self.types[0]
+        return tuple(type_.shape)
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        attributes: dict[str, Any] = dict(self.own_attributes)
+        return TARGETS[attributes["call_target_name"].value](self, attributes, operands)
+
+
+def _comparison(operation: Operation) -> str:
+    """The direction of the comparison of the first two arguments, in the function that a call
+    names; empty if it names none.
+    """
+    called: Any = operation.attributes.get("called_computations")
+    if called is None or not len(called):
+        return ""
+    module: Any = operation
+    while module.name != "builtin.module":
+        module = module.parent.operation
+    function = mlir.functions(module.opview)[called[0].value]
+    compared = Computation.of(mlir.body(function)).comparison()
+    if compared not in ("GT", "LT"):
+        raise UnsupportedOp(
+            f"{operation.name} of {operation.attributes['call_target_name']} at "
+            f"{operation.location} orders by @{called[0].value}: expected a function that compares "
+            "its first two arguments, GT or LT"
+        )
+    return compared
+
+
+def _top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
+    """The largest (or smallest) along the last dimension, and their places."""
+    (x,) = operands
+    k = op.extents()[-1]
+    given: Any = attributes.get("mhlo.attributes", {})
+    if "largest" in given and not given["largest"].value:
+        return top_k.first_sorted([x], len(shape_of(x)) - 1, k, "LT")
+    return top_k.TopK(k).build([x])
+
+
+def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
+    """The same along any dimension, of values and of what goes with them; exact here."""
+    config: Any = attributes["mhlo.backend_config"]
+    dimension = config["reduction_dim"].value
+    count = op.extents()[dimension]
+    return top_k.first_sorted(operands[: len(operands) // 2], dimension, count, op.comparison)
+
+
+TARGETS: dict[str, Definition] = {"mhlo.topk": _top_k, "ApproxTopK": _approximate_top_k}
+"""What custom calls are defined as, by the name of their target."""
