@@ -572,9 +572,11 @@ def rename_functions(reference: Operation, names: Mapping[str, str]) -> None:
         reference.attributes[outer] = new
 
 
-def _symbols(reference: Operation) -> dict[tuple[str, str], Any]:
-    """The attributes that are names of functions, and those in dictionaries, by their names."""
-    found: dict[tuple[str, str], Any] = {}
+def _symbols(reference: Operation) -> dict[tuple[str, str | int], Any]:
+    """The attributes that are names of functions, and those in dictionaries and arrays, by their
+    names and places.
+    """
+    found: dict[tuple[str, str | int], Any] = {}
     for name in reference.attributes:
         attribute: Any = reference.attributes[name]
         if isinstance(attribute, ir.FlatSymbolRefAttr):
@@ -583,6 +585,10 @@ def _symbols(reference: Operation) -> dict[tuple[str, str], Any]:
             for entry in attribute:
                 if isinstance(entry.attr, ir.FlatSymbolRefAttr):
                     found[name, entry.name] = entry.attr
+        elif isinstance(attribute, ir.ArrayAttr):
+            for i, item in enumerate(attribute):
+                if isinstance(item, ir.FlatSymbolRefAttr):
+                    found[name, i] = item
     return found
 
 
@@ -591,10 +597,6 @@ def is_argument(value: Value) -> bool:
     return isinstance(value, ir.BlockArgument)
 
 
-        elif isinstance(attribute, ir.ArrayAttr):
-            for i, item in enumerate(attribute):
-                if isinstance(item, ir.FlatSymbolRefAttr):
-                    found[name, i] = item
 def definition(value: Value) -> Operation | None:
     """The operation that a value is a result of; None for an argument of a block."""
     owner: Any = value.owner

@@ -24,10 +24,10 @@ from irax_compiler.ops import (  # importing a family registers its ops
     factorizations,
     fft,
     fold,
-    gather,
     foreign,
-    linalg,
+    gather,
     implicit,
+    linalg,
     loops,
     mapped,
     marks,
@@ -42,6 +42,6 @@ from irax_compiler.ops import (  # importing a family registers its ops
     sort,
     sort_by,
     special,
-)
     spectral,
     top_k,
+)
