@@ -11,7 +11,8 @@ from irax_compiler.pipeline import run_pipeline
 
 LOWERING = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
-    "symbol-dce,widen,legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
+    "symbol-dce,callbacks,widen,"
+    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
     "legalize{{target={target}}},canonicalize,cse,annotate,host"
 )
 """The passes, in order, as a pipeline with `target` to be filled in."""

@@ -1,5 +1,5 @@
-"""Functions that a compiled program calls on the host: NumPy's, where they are better than code, and
-those of the user.
+"""Functions that a compiled program calls on the host: NumPy's, where they are better than code,
+and those of the user.
 
 A program with such calls has the reflection attribute `irax.host`, a list in JSON of what it
 imports: the name of one of `FUNCTIONS`, its parameters, the types of arguments and of results. The

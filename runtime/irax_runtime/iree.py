@@ -287,6 +287,7 @@ class IreeExecutable:
             TypeError: the wrong number of arguments, or one of another dtype.
             ValueError: an argument of another shape.
             RuntimeError: the program failed.
+            Exception: whatever a function of the user's raised, which the program called.
         """
         if self.arguments is not None:
             self._check(arguments, self.arguments)
@@ -304,6 +305,9 @@ class IreeExecutable:
             context = self._context()
         try:
             context.invoke(self._function, inputs, outputs)
+        except RuntimeError as failure:
+            error = host.take_error()
+            raise (failure if error is None else error) from None
         finally:
             self._contexts.append(context)
         if self.results is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import comparison, lanes, shape
 from irax_compiler.ops.control_flow import (
     Derived,
     Linearized,
@@ -134,10 +134,13 @@ class _Branches(RegionOp):
     def batch_through(
         self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        by_lane = axes[0] is not None
+        if by_lane and mlir.has_effects(self.operation):  # those of the branch that a lane takes
+            kind = self.name.partition(".")[2]
+            return lanes.one_by_one(transform, kind, self.build, operands, axes)
         chooser, *captured = operands
         derived = self._derived(transform, tuple(axes[1:]))
         functions, size = transform.functions, transform.size
-        by_lane = axes[0] is not None
         count = len(derived[0].results)
         mapped = [by_lane or any(d.results[i] is not None for d in derived) for i in range(count)]
 

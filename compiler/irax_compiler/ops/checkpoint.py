@@ -1,4 +1,5 @@
-"""Functions whose residuals are computed again in reverse mode, instead of being kept.
+"""Functions whose residuals are computed again in reverse mode, instead of being kept. What has an
+effect is not done again: its results are kept.
 
 A checkpoint is a composite whose decomposition is the function. Its linear part is a composite too:
 it takes the function's own operands, and what the policy saves, and computes the residuals of them
@@ -108,7 +109,7 @@ class Checkpoint(RuledOp):
             there = [v for v in operation.results if v in wanted]
             if not there:
                 continue
-            if saves(operation, self.names):
+            if saves(operation, self.names) or mlir.has_effects(operation):
                 saved.update(dict.fromkeys(there))
                 continue
             needed.append(operation)

@@ -15,7 +15,7 @@ import numpy as np
 
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, is_inexact
-from irax_compiler.ops import comparison, reduction, scan, shape
+from irax_compiler.ops import comparison, lanes, reduction, scan, shape
 from irax_compiler.ops.control_flow import (
     StructuredOp,
     Transform,
@@ -151,9 +151,11 @@ class While(RegionOp):
             return (test, derived), tuple(axis is not None for axis in derived.results)
 
         (test, derived), flags = fixed_point(step, tuple(a is not None for a in carry_axes))
+        by_lane = test.results[0] is not None
+        if by_lane and mlir.has_effects(self.operation):  # those of the steps that a lane takes
+            return lanes.one_by_one(transform, "while", self.build, operands, axes)
         size, functions = transform.size, transform.functions
         start = batched_where(carry, carry_axes, size, flags)
-        by_lane = test.results[0] is not None
 
         def lanes_on(state: Sequence[Value]) -> Value:
             return call_function(functions, test.name, [*captured, *state])[0]
@@ -206,6 +208,8 @@ def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int 
     module, which its regions may call for it.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
+    if any(mlir.has_effects(view.operation) for view in condition.operations):
+        return None
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
     test = _Seen(mlir.terminator(condition).operands[0], functions)
     if test.kind != "stablehlo.compare":

@@ -18,7 +18,7 @@ import numpy as np
 
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Type, Value, shape_of
-from irax_compiler.ops import comparison, dynamic, elementwise, loops, shape
+from irax_compiler.ops import callback, comparison, dynamic, elementwise, loops, shape
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import (
     Linearized,
@@ -110,7 +110,8 @@ class Scan(StructuredOp, ComposedOp):
         order = range(self.length)
         if not order:
             rows = [np.zeros(x.shape[1:], x.dtype) for x in xs]
-            _, found = self.results(call(self.body, [*consts, *carry, *rows]))
+            with callback.silent():
+                _, found = self.results(call(self.body, [*consts, *carry, *rows]))
             return [*carry, *(np.empty((0, *row.shape), row.dtype) for row in found)]
         stacks: list[np.ndarray] = []
         for step in reversed(order) if self.reverse else order:

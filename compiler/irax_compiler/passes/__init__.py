@@ -3,6 +3,7 @@
 from irax_compiler.passes import (
     annotate,
     batch,
+    callbacks,
     check,
     decompose,
     host,

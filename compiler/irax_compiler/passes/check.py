@@ -57,7 +57,6 @@ class Check(Pass):
                         f"{dtype}; convert to and from it inside the function"
                     )
 
-
     def _check_callback(self, operation: Operation) -> None:
         around: Any = operation.parent
         if around.name not in _AROUND_CALLBACKS:

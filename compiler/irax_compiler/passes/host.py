@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Module, Operation, Type, Value
+from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
 from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.core import Pass, nested, register_pass
 
@@ -23,17 +23,29 @@ PREFIX = "irax_host."
 
 
 def host_call(
-    name: str, operands: Sequence[Value], types: Sequence[Type], **parameters: int
+    name: str,
+    operands: Sequence[Value],
+    types: Sequence[Type],
+    *,
+    acts: bool = False,
+    **parameters: int | str,
 ) -> tuple[Value, ...]:
-    """Builds a call of the host function `name`, one of `irax_runtime.host.FUNCTIONS`."""
+    """Builds a call of the host function `name`, one of `irax_runtime.host`, which `acts` if it
+    does more than compute its results.
+    """
     attributes = {
         "call_target_name": mlir.string(PREFIX + name),
         "api_version": mlir.parse_attribute("4 : i32"),
+        "has_side_effect": mlir.parse_attribute("true" if acts else "false"),
         "backend_config": mlir.dictionary(
-            {key: mlir.parse_attribute(f"{value} : i64") for key, value in parameters.items()}
+            {key: _attribute(value) for key, value in parameters.items()}
         ),
     }
     return tuple(mlir.emit("stablehlo.custom_call", operands, attributes, types).results)
+
+
+def _attribute(value: int | str) -> Attribute:
+    return mlir.string(value) if isinstance(value, str) else mlir.parse_attribute(f"{value} : i64")
 
 
 @register_pass

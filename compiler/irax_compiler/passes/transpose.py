@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
 from irax_compiler.ops.elementwise import add_tangents
@@ -110,6 +111,7 @@ class TransposeDeriver(Deriver):
     ) -> None:
         given: list[Tangent] = [cotangents.pop(v, None) for v in operation.results]
         if not any(ct is not None for ct in given):
+            _refuse_effects(operation)
             return
         op = rule(operation, "transpose")
         values = inputs(operation)
@@ -125,6 +127,16 @@ class TransposeDeriver(Deriver):
                         accumulate(cotangents, value, ct)
         except UnsupportedOp as error:
             raise in_context(error, operation) from None
+
+
+def _refuse_effects(operation: Operation) -> None:
+    """What nobody needs the transpose of goes, and with it what only looks at values, as a print
+    does; nothing else that acts may go unnoticed.
+    """
+    for effect in mlir.effects(operation):
+        op = rule(effect, "transpose")
+        if isinstance(op, Callback) and op.kind == "io":
+            raise in_context(op.not_differentiable("transpose"), effect)
 
 
 def accumulate(cotangents: dict[Value, Value], value: Value, ct: Value) -> None:

@@ -1,0 +1,210 @@
+"""Callbacks: calls of Python functions on the host, from inside of a program.
+
+    stablehlo.custom_call @irax.callback(%x) {has_side_effect = true, backend_config =
+        {key = "train.log_loss", kind = "debug", ordered = false, vmap_method = ""}}
+
+The IR names the function by a key; the function itself is in the registry of this process. One that
+is `pure` has no effect: it may be called any number of times, or never. Those of `io` and `debug`
+have one, which takes place as often as the program says; what separates the two is that `debug`
+only looks, so that derivatives are taken past it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from irax_compiler import evaluate, mlir
+from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
+from irax_compiler.ops import lanes, shape
+from irax_compiler.ops.control_flow import StructuredOp, Transform
+from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
+
+TARGET = "irax.callback"
+"""What such a custom call is a call of."""
+
+Host = Callable[[Sequence[np.ndarray], Sequence[tuple[tuple[int, ...], np.dtype]]], Any]
+"""Takes arrays, and the shapes and dtypes of the arrays that it must return; returns a list."""
+
+CALLBACKS: WeakValueDictionary[str, Host] = WeakValueDictionary()
+"""The functions by their keys. Whoever holds a module that names one must keep it alive."""
+
+VMAP_METHODS = (
+    "sequential",
+    "sequential_unrolled",
+    "expand_dims",
+    "broadcast_all",
+    "legacy_vectorized",
+)
+"""How a callback can do what is asked for many lanes."""
+
+
+class _State(threading.local):
+    silent = False
+
+
+_state = _State()
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """For the length of a `with` block, nothing is called in this thread: results are zeros. For
+    who wants no more than their types.
+    """
+    outer, _state.silent = _state.silent, True
+    try:
+        yield
+    finally:
+        _state.silent = outer
+
+
+class NotDifferentiable(UnsupportedOp, ValueError):
+    """A derivative of what a callback returns: nobody knows it."""
+
+
+@dataclass(frozen=True)
+class Callback(StructuredOp):
+    """A call of a function of the host's."""
+
+    name = "stablehlo.custom_call"
+    num_results: ClassVar[int] = -1
+    key: str
+    """The function's in `CALLBACKS`."""
+    kind: str
+    """One of "pure", "io" and "debug"."""
+    types: tuple[Type, ...]
+    """Of the results."""
+    ordered: bool = False
+    """Whether vmap must leave the order of its calls alone."""
+    vmap_method: str = ""
+    """One of `VMAP_METHODS`, or "" for none."""
+
+    # -- building and reading --
+
+    def attributes(self):
+        config = {
+            "key": mlir.string(self.key),
+            "kind": mlir.string(self.kind),
+            "ordered": mlir.parse_attribute(_bool(self.ordered)),
+            "vmap_method": mlir.string(self.vmap_method),
+        }
+        return {
+            "call_target_name": mlir.string(TARGET),
+            "api_version": mlir.parse_attribute("4 : i32"),
+            "has_side_effect": mlir.parse_attribute(_bool(self.kind != "pure")),
+            "backend_config": mlir.dictionary(config),
+        }
+
+    def result_types(self, operands: Sequence[Value]):
+        return self.types
+
+    @classmethod
+    def read(cls, operation: Operation) -> Callback:
+        config: Any = operation.attributes["backend_config"]
+        values = {entry.name: entry.attr.value for entry in config}
+        return cls(types=tuple(r.type for r in operation.results), **values)
+
+    # -- meaning --
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        expected = [(shape_of(x), dtype_of(x)) for x in map(Linear, self.types)]
+        if _state.silent:
+            return [np.zeros(*result) for result in expected]
+        function = CALLBACKS.get(self.key)
+        if function is None:
+            raise UnsupportedOp(
+                f"the program calls {self.key!r} of the Python process that traced it, which is "
+                "not here: run it in that process"
+            )
+        return function([np.asarray(x) for x in operands], expected)
+
+    # -- derivatives --
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        if any(is_inexact(Linear(t)) for t in self.types):
+            raise self.not_differentiable("derivative")
+        return self.build(primals), [None] * len(self.types)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self.jvp_through(transform, primals, tangents)
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        raise self.not_differentiable("transpose")
+
+    def not_differentiable(self, what: str) -> NotDifferentiable:
+        """The error for who asks for a derivative or a transpose."""
+        name = "pure_callback" if self.kind == "pure" else "io_callback"
+        return NotDifferentiable(
+            f"{name} of {self.key} has no {what}: what a Python function computes is unknown to "
+            "irax. Give the function around it a rule of its own with irax.custom_jvp or "
+            "irax.custom_vjp, or hide its arguments with irax.lax.stop_gradient"
+        )
+
+    # -- batching --
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        if self.kind == "io" and self.ordered:
+            raise ValueError(
+                f"vmap: the ordered io_callback of {self.key} has no order over lanes; use "
+                "irax.lax.map, or ordered=False"
+            )
+        method = "sequential" if self.kind != "pure" else self.vmap_method
+        if method not in VMAP_METHODS:
+            raise UnsupportedOp(
+                f"vmap: pure_callback of {self.key} does not say how it works on many lanes: give "
+                f"it vmap_method=, one of {', '.join(map(repr, VMAP_METHODS))}"
+            )
+        if method == "sequential":
+            return lanes.one_by_one(transform, self.key, self.build, operands, axes)
+        if method == "sequential_unrolled":
+            return lanes.unrolled(transform, self.build, operands, axes)
+        return self._at_once(transform.size, method, operands, axes)
+
+    def _at_once(
+        self, size: int, method: str, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        """One call for all lanes, whose axis is the first of operands and results."""
+
+        def placed(x: Value, axis: Axis) -> Value:
+            if axis is not None:
+                return shape.move_axis(x, axis, 0)
+            if method == "broadcast_all":
+                return shape.batched_at(x, None, size, 0)
+            if method == "expand_dims":
+                return shape.reshape(x, (1, *shape_of(x)))
+            return x
+
+        types = tuple(
+            mlir.tensor_type((size, *shape_of(x)), dtype_of(x)) for x in map(Linear, self.types)
+        )
+        given = [placed(x, axis) for x, axis in zip(operands, axes, strict=True)]
+        return replace(self, types=types).build(given), [0] * len(types)
+
+
+def is_callback(operation: Operation) -> bool:
+    """Whether an operation is what `Callback` builds."""
+    if operation.name != Callback.name:
+        return False
+    target: Any = operation.attributes["call_target_name"]
+    return target.value == TARGET
+
+
+def _bool(flag: bool) -> str:
+    return "true" if flag else "false"

@@ -1,0 +1,123 @@
+"""Callbacks, for a target: calls of host functions, which keep their order by data.
+
+IREE keeps the order of two calls only where one needs what the other returns. So each callback that
+has an effect takes a token and returns one, which the next takes; loops carry it, and branches
+return it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.branches import choose
+from irax_compiler.ops.callback import Callback, is_callback
+from irax_compiler.ops.core import full, read
+from irax_compiler.ops.loops import while_loop
+from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.host import host_call
+
+
+@register_pass
+@dataclass
+class Callbacks(Pass):
+    """Leaves no callback: each becomes a call of the host function `callback`, or of `action` if it
+    has an effect; that one takes a token, after its other operands, and returns the next one, after
+    its other results. For modules without calls.
+    """
+
+    name: ClassVar[str] = "callbacks"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            for operation in [o for o in nested(function) if is_callback(o)]:
+                if not mlir.has_effects(operation):
+                    _replace(operation, _pure(operation, list(operation.operands)))
+            block = mlir.body(function)
+            acting = [v.operation for v in block.operations if mlir.has_effects(v.operation)]
+            if acting:
+                with InsertionPoint.at_block_begin(block), function.location:
+                    token = full((), 0, np.dtype(np.int32))
+                for operation in acting:
+                    with InsertionPoint(operation):
+                        *results, token = _with_token(operation, _Env(), token)
+                    _replace(operation, results)
+
+
+class _Env(dict[Value, Value]):
+    """What stands for values of the code that is copied; others are there as they are."""
+
+    def __missing__(self, value: Value) -> Value:
+        return value
+
+
+def _replace(operation: Operation, values: Sequence[Value]) -> None:
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
+def _pure(operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
+    op = read(operation)
+    assert isinstance(op, Callback)
+    with InsertionPoint(operation), operation.location:
+        return host_call("callback", operands, op.types, key=op.key)
+
+
+def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value]:
+    """Builds an operation with effects at the insertion point, for values that `env` has and a
+    token; its results, and the next token.
+    """
+    operands = [env[v] for v in operation.operands]
+    with operation.location:
+        if is_callback(operation):
+            op = read(operation)
+            assert isinstance(op, Callback)
+            types = [*op.types, token.type]
+            return host_call("action", [*operands, token], types, acts=True, key=op.key)
+        if operation.name == "stablehlo.while":
+            return _loop(operation, operands, env, token)
+        branches = [
+            lambda block=region.blocks[0]: _block(block, [], env, token)
+            for region in operation.regions
+        ]
+        return choose(operation.name, operands[0], branches)
+
+
+def _loop(
+    operation: Operation, operands: Sequence[Value], env: _Env, token: Value
+) -> Sequence[Value]:
+    condition, body = (region.blocks[0] for region in operation.regions)
+    if not any(mlir.has_effects(v.operation) for v in condition.operations):
+        return while_loop(
+            lambda *state: _block(condition, state[:-1], env, state[-1])[:-1],
+            lambda *state: _block(body, state[:-1], env, state[-1]),
+            [*operands, token],
+        )
+    # A condition returns no token. It is worked out beforehand, and by each step for the next one.
+
+    def advance(*state: Value) -> Sequence[Value]:
+        *carry, token = _block(body, state[:-2], env, state[-1])
+        return [*carry, *_block(condition, carry, env, token)]
+
+    start = [*operands, *_block(condition, operands, env, token)]
+    *results, _, token = while_loop(lambda *state: state[-2], advance, start)
+    return [*results, token]
+
+
+def _block(block: Block, arguments: Sequence[Value], env: _Env, token: Value) -> list[Value]:
+    """Copies what a block does to the insertion point; what it returns, and the next token."""
+    env = _Env({**env, **dict(zip(block.arguments, arguments, strict=True))})
+    *operations, last = (view.operation for view in block.operations)
+    for operation in operations:
+        if mlir.has_effects(operation):
+            *found, token = _with_token(operation, env, token)
+        else:
+            found = mlir.clone(operation, env)
+        env.update(zip(operation.results, found, strict=True))
+    return [*(env[v] for v in last.operands), token]
