@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.core import Op, read
 
@@ -135,7 +135,7 @@ def evaluate_value(
         if missing:
             pending.extend(missing)
             continue
-        if mlir.has_effects(operation):  # whose time is when the function runs
+        if effects.has_effects(operation):  # whose time is when the function runs
             return None
         with np.errstate(all="ignore"):
             results = op.evaluate_through(call, [known[v] for v in needed])

@@ -15,7 +15,7 @@ import math
 import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -533,6 +533,14 @@ def copy_functions(source: Module, name: str, target: Module) -> dict[str, str]:
     return names
 
 
+def function_beside(operation: Operation, name: str) -> Operation:
+    """A function of the module that an operation is in."""
+    module: Any = operation
+    while module.name != "builtin.module":
+        module = module.parent.operation
+    return ir.SymbolTable(module)[name].operation
+
+
 def calls(function: Operation) -> list[Operation]:
     """The `func.call` operations in a function and its regions, in order."""
     return _found(function, "func.call")
@@ -664,70 +672,6 @@ def open_module() -> Module:
     while operation.operation.name != "builtin.module":
         operation = operation.operation.parent
     return operation.operation.opview
-
-
-def remove_dead_operations(block: Block) -> None:
-    """Erases operations whose results nobody uses, last first, in nested regions too."""
-    for operation in reversed([o.operation for o in block.operations]):
-        if is_dead(operation):
-            operation.erase()
-            continue
-        for region in operation.regions:
-            for inner in region.blocks:
-                remove_dead_operations(inner)
-
-
-def is_dead(operation: Operation) -> bool:
-    """True if nobody uses what an operation computes, and it is there for nothing else."""
-    results = list(operation.results)
-    if not results or any(next(iter(r.uses), None) is not None for r in results):
-        return False
-    return not has_effects(operation)
-
-
-def has_effects(operation: Operation) -> bool:
-    """Whether an operation does more than compute its results."""
-    return next(effects(operation), None) is not None
-
-
-def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Operation]:
-    """The operations that do more than compute their results: this one, or those in its regions
-    and in the functions that it calls, each once.
-    """
-    name, seen = operation.name, set() if seen is None else seen
-    if name in _ACTIONS:
-        if name != "stablehlo.custom_call" or _says_that_it_acts(operation):
-            yield operation
-    elif name in _CALLEES:
-        attribute: Any = operation.attributes[_CALLEES[name]]
-        if attribute.value not in seen:
-            seen.add(attribute.value)
-            yield from effects(_function_beside(operation, attribute.value), seen)
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield from effects(view.operation, seen)
-
-
-_ACTIONS = {f"stablehlo.{name}" for name in ("custom_call", "infeed", "outfeed", "send", "recv")}
-"""Operations that may do more than compute their results."""
-
-_CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
-"""Operations that run a function, and the attribute that names it."""
-
-
-def _says_that_it_acts(custom_call: Operation) -> bool:
-    there = custom_call.attributes
-    attribute: Any = there.get("has_side_effect")
-    return attribute is None or attribute.value
-
-
-def _function_beside(operation: Operation, name: str) -> Operation:
-    """A function of the module that an operation is in."""
-    module: Any = operation
-    while module.name != "builtin.module":
-        module = module.parent.operation
-    return ir.SymbolTable(module)[name].operation
 
 
 def num_uses(value: Value) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, lanes, shape
 from irax_compiler.ops.control_flow import (
@@ -135,7 +135,7 @@ class _Branches(RegionOp):
         self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         by_lane = axes[0] is not None
-        if by_lane and mlir.has_effects(self.operation):  # those of the branch that a lane takes
+        if by_lane and effects.has_effects(self.operation):  # those of the branch that a lane takes
             kind = self.name.partition(".")[2]
             return lanes.one_by_one(transform, kind, self.build, operands, axes)
         chooser, *captured = operands

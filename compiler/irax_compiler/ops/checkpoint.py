@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import barrier, dot, marks
 from irax_compiler.ops.composite import decomposition_of, register_composed
@@ -109,7 +109,7 @@ class Checkpoint(RuledOp):
             there = [v for v in operation.results if v in wanted]
             if not there:
                 continue
-            if saves(operation, self.names) or mlir.has_effects(operation):
+            if saves(operation, self.names) or effects.has_effects(operation):
                 saved.update(dict.fromkeys(there))
                 continue
             needed.append(operation)
@@ -126,7 +126,7 @@ class Checkpoint(RuledOp):
             return [env[v] for v in residuals]
 
         short = transform.build_function(f"{name}.saved", types, forward)
-        mlir.remove_dead_operations(mlir.body(transform.functions[short]))
+        effects.remove_dead_operations(mlir.body(transform.functions[short]))
         again = transform.build_function(
             f"{name}.again", [*types, *(v.type for v in saved)], recompute
         )

@@ -67,10 +67,7 @@ def _comparison(operation: Operation) -> str:
     called: Any = operation.attributes.get("called_computations")
     if called is None or not len(called):
         return ""
-    module: Any = operation
-    while module.name != "builtin.module":
-        module = module.parent.operation
-    function = mlir.functions(module.opview)[called[0].value]
+    function = mlir.function_beside(operation, called[0].value)
     compared = Computation.of(mlir.body(function)).comparison()
     if compared not in ("GT", "LT"):
         raise UnsupportedOp(

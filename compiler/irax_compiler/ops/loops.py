@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, is_inexact
 from irax_compiler.ops import comparison, lanes, reduction, scan, shape
 from irax_compiler.ops.control_flow import (
@@ -152,7 +152,7 @@ class While(RegionOp):
 
         (test, derived), flags = fixed_point(step, tuple(a is not None for a in carry_axes))
         by_lane = test.results[0] is not None
-        if by_lane and mlir.has_effects(self.operation):  # those of the steps that a lane takes
+        if by_lane and effects.has_effects(self.operation):  # those of the steps that a lane takes
             return lanes.one_by_one(transform, "while", self.build, operands, axes)
         size, functions = transform.size, transform.functions
         start = batched_where(carry, carry_axes, size, flags)
@@ -208,7 +208,7 @@ def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int 
     module, which its regions may call for it.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
-    if any(mlir.has_effects(view.operation) for view in condition.operations):
+    if any(effects.has_effects(view.operation) for view in condition.operations):
         return None
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
     test = _Seen(mlir.terminator(condition).operands[0], functions)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Axis, UnsupportedOp
@@ -111,7 +111,7 @@ class BatchDeriver(Deriver):
                     ]
                 out_axes = list(self.out_axes[name])
         mlir.finish_function(function, results)
-        mlir.remove_dead_operations(mlir.body(function))
+        effects.remove_dead_operations(mlir.body(function))
         return Derived(mlir.function_name(function), tuple(out_axes))
 
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.branches import choose
 from irax_compiler.ops.callback import Callback, is_callback
@@ -36,10 +36,10 @@ class Callbacks(Pass):
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
             for operation in [o for o in nested(function) if is_callback(o)]:
-                if not mlir.has_effects(operation):
+                if not effects.has_effects(operation):
                     _replace(operation, _pure(operation, list(operation.operands)))
             block = mlir.body(function)
-            acting = [v.operation for v in block.operations if mlir.has_effects(v.operation)]
+            acting = [v.operation for v in block.operations if effects.has_effects(v.operation)]
             if acting:
                 with InsertionPoint.at_block_begin(block), function.location:
                     token = full((), 0, np.dtype(np.int32))
@@ -93,7 +93,7 @@ def _loop(
     operation: Operation, operands: Sequence[Value], env: _Env, token: Value
 ) -> Sequence[Value]:
     condition, body = (region.blocks[0] for region in operation.regions)
-    if not any(mlir.has_effects(v.operation) for v in condition.operations):
+    if not any(effects.has_effects(v.operation) for v in condition.operations):
         return while_loop(
             lambda *state: _block(condition, state[:-1], env, state[-1])[:-1],
             lambda *state: _block(body, state[:-1], env, state[-1]),
@@ -115,7 +115,7 @@ def _block(block: Block, arguments: Sequence[Value], env: _Env, token: Value) ->
     env = _Env({**env, **dict(zip(block.arguments, arguments, strict=True))})
     *operations, last = (view.operation for view in block.operations)
     for operation in operations:
-        if mlir.has_effects(operation):
+        if effects.has_effects(operation):
             *found, token = _with_token(operation, env, token)
         else:
             found = mlir.clone(operation, env)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
 from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Tangent, UnsupportedOp, zeros_like
@@ -97,7 +97,7 @@ class JvpDeriver(Deriver):
             with InsertionPoint(block), source.location:
                 tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(function, [*results, *(t for t in tangents if t is not None)])
-        mlir.remove_dead_operations(block)
+        effects.remove_dead_operations(block)
         return Derived(mlir.function_name(function), tuple(t is not None for t in tangents))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow import Linearized
 from irax_compiler.ops.core import Tangent, UnsupportedOp
@@ -73,7 +73,7 @@ class LinearizeDeriver(Deriver):
             with InsertionPoint(mlir.body(joint)), source.location:
                 tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(joint, [*results, *(t for t in tangents if t is not None)])
-        mlir.remove_dead_operations(mlir.body(joint))
+        effects.remove_dead_operations(mlir.body(joint))
         split = self._split(joint, name, len(pattern), results, tangents)
         del self.functions[mlir.function_name(joint)]
         joint.erase()
@@ -87,7 +87,7 @@ class LinearizeDeriver(Deriver):
             with InsertionPoint(mlir.body(joint)):
                 values = self._inlined(source, mlir.arguments(joint))
             mlir.finish_function(joint, values)
-            mlir.remove_dead_operations(mlir.body(joint))
+            effects.remove_dead_operations(mlir.body(joint))
             results, tangents = values[:num_results], values[num_results:]
             self._splits[name] = self._split(joint, name, num_primals, results, tangents)
             del self.functions[mlir.function_name(joint)]
@@ -141,7 +141,7 @@ class LinearizeDeriver(Deriver):
                 env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         saved = residuals.saved
         mlir.finish_function(forward, [env[v] for v in [*results, *saved]])
-        mlir.remove_dead_operations(mlir.body(forward))
+        effects.remove_dead_operations(mlir.body(forward))
 
         linear_inputs = [*saved, *tangent_inputs]
         linear = self.new_function(f"{name}.lin", [v.type for v in linear_inputs], joint.location)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 
@@ -76,11 +76,11 @@ class Round:
             function = self.functions[name]
             if self.calls[name]:
                 self._prune_results(name)
-            mlir.remove_dead_operations(mlir.body(function))
+            effects.remove_dead_operations(mlir.body(function))
             for call in mlir.calls(function):
                 self.calls.setdefault(mlir.callee(call), []).append(call)
         for name in self.callees_first:
-            mlir.remove_dead_operations(mlir.body(self.functions[name]))
+            effects.remove_dead_operations(mlir.body(self.functions[name]))
             if self.calls[name] and name not in self.fixed:
                 self._prune_arguments(name)
         return self.changed
@@ -92,7 +92,7 @@ class Round:
         for call in calls:
             for i, value in enumerate(results):
                 self.changed |= forward(call, i, value, results.index(value))
-            if mlir.is_dead(call):
+            if effects.is_dead(call):
                 call.erase()
                 self.changed = True
             else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.control_flow import Derived, StructuredOp
@@ -95,7 +95,7 @@ class TransposeDeriver(Deriver):
                 for a in wanted
             ]
         mlir.finish_function(function, [ct for ct in results if ct is not None])
-        mlir.remove_dead_operations(mlir.body(function))
+        effects.remove_dead_operations(mlir.body(function))
         present = iter(ct is not None for ct in results)
         return Derived(
             mlir.function_name(function),
@@ -133,7 +133,7 @@ def _refuse_effects(operation: Operation) -> None:
     """What nobody needs the transpose of goes, and with it what only looks at values, as a print
     does; nothing else that acts may go unnoticed.
     """
-    for effect in mlir.effects(operation):
+    for effect in effects.effects(operation):
         op = rule(effect, "transpose")
         if isinstance(op, Callback) and op.kind == "io":
             raise in_context(op.not_differentiable("transpose"), effect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -44,10 +44,10 @@ def simplify_once(function: Operation) -> bool:
     """
     for region in function.regions:
         for block in region:
-            mlir.remove_dead_operations(block)
+            effects.remove_dead_operations(block)
     changed = False
     for operation in list(nested(function)):
-        value = None if mlir.is_dead(operation) else simpler(operation)
+        value = None if effects.is_dead(operation) else simpler(operation)
         if value is not None:
             (result,) = operation.results
             assert value.type == result.type, f"{operation} was replaced by a {value.type}"

@@ -1,0 +1,63 @@
+"""What operations do besides computing their results, and which of them nobody needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Operation
+
+_ACTIONS = {f"stablehlo.{name}" for name in ("custom_call", "infeed", "outfeed", "send", "recv")}
+"""Operations that may do more than compute their results."""
+
+_CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+"""Operations that run a function, and the attribute that names it."""
+
+
+def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Operation]:
+    """The operations that do more than compute their results: this one, or those in its regions
+    and in the functions that it calls, each once.
+    """
+    name, seen = operation.name, set() if seen is None else seen
+    if name in _ACTIONS:
+        if name != "stablehlo.custom_call" or _says_that_it_acts(operation):
+            yield operation
+    elif name in _CALLEES:
+        attribute: Any = operation.attributes[_CALLEES[name]]
+        if attribute.value not in seen:
+            seen.add(attribute.value)
+            yield from effects(mlir.function_beside(operation, attribute.value), seen)
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield from effects(view.operation, seen)
+
+
+def _says_that_it_acts(custom_call: Operation) -> bool:
+    attribute: Any = custom_call.attributes.get("has_side_effect")
+    return attribute is None or attribute.value
+
+
+def has_effects(operation: Operation) -> bool:
+    """Whether an operation does more than compute its results."""
+    return next(effects(operation), None) is not None
+
+
+def is_dead(operation: Operation) -> bool:
+    """True if nobody uses what an operation computes, and it is there for nothing else."""
+    results = list(operation.results)
+    if not results or any(next(iter(r.uses), None) is not None for r in results):
+        return False
+    return not has_effects(operation)
+
+
+def remove_dead_operations(block: Block) -> None:
+    """Erases operations whose results nobody uses, last first, in nested regions too."""
+    for operation in reversed([o.operation for o in block.operations]):
+        if is_dead(operation):
+            operation.erase()
+            continue
+        for region in operation.regions:
+            for inner in region.blocks:
+                remove_dead_operations(inner)
