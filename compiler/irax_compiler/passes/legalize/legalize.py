@@ -26,6 +26,7 @@ from irax_compiler.passes.legalize import (
     sorting,
     triangular,
     trigonometry,
+    xla,
 )
 from irax_compiler.passes.legalize.cure import Cure
 
@@ -99,7 +100,14 @@ CURES: dict[str, list[Cure]] = {
         arguments.update_of_shared,
         complexes.constant_of_complex128,
     ],
-    "pjrt": [],
+    "pjrt": [
+        definitions.windows_of_nothing,
+        definitions.fold_in_another_dtype,
+        contraction.contraction_by_algorithm,
+        complexes.bitcast_of_complex,
+        xla.windows_over_padded,
+        xla.scatter_into_scalar,
+    ],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
 the whole module once, in this order: it sees

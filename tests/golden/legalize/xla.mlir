@@ -1,0 +1,47 @@
+// RUN: --pipeline "legalize{target=pjrt}"
+
+// Windows that start from any number see it in the padding too.
+func.func @windows_over_padded(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<4xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %init) <{window_dimensions = array<i64: 2>, padding = dense<[[1, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @windows_over_padded
+// CHECK:        [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK:        [[P:%\w+]] = stablehlo.pad %arg0, %arg1, low = [1], high = [0]
+// CHECK:        [[SUM:%\w+]] = "stablehlo.reduce_window"([[P]], [[ZERO]])
+// CHECK-SAME:     padding = dense<0>
+// CHECK:        [[INIT:%\w+]] = stablehlo.broadcast_in_dim %arg1
+// CHECK:        stablehlo.add [[SUM]], [[INIT]]
+
+// Sums from zero stay as they are.
+func.func @from_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %init = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %init) <{window_dimensions = array<i64: 2>, padding = dense<[[1, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @from_zero
+// CHECK-NOT:    stablehlo.pad
+// CHECK:        "stablehlo.reduce_window"(%arg0,
+
+// A scalar that is written to becomes an array.
+func.func @scatter_into_scalar(%x: tensor<f32>, %i: tensor<3x0xi32>, %u: tensor<3xf32>) -> tensor<f32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<f32>, tensor<3x0xi32>, tensor<3xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK:      func.func @scatter_into_scalar
+// CHECK:        [[X:%\w+]] = stablehlo.reshape %arg0 : (tensor<f32>) -> tensor<1xf32>
+// CHECK:        "stablehlo.scatter"([[X]],
+// CHECK-SAME:     inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]
+// CHECK:        (tensor<1xf32>, tensor<3xi32>, tensor<3xf32>) -> tensor<1xf32>
