@@ -110,7 +110,10 @@ def test_jvp(case: Case) -> None:
         outputs = Evaluator(module)("main.jvp", [*x, *tangents])
         primals, derivatives = outputs[: len(case.result_types)], outputs[len(case.result_types) :]
         for primal, result in zip(primals, case.run(x), strict=True):
-            np.testing.assert_array_equal(primal, result)
+            if case.tolerance is None:
+                np.testing.assert_array_equal(primal, result)
+            else:  # the derivative may compute it another way
+                assert_near(primal, result, case.tolerance)
         v = [np.zeros_like(a) for a in x]
         for i, t in zip(wrt, tangents, strict=True):
             v[i] = t

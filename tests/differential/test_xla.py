@@ -29,9 +29,9 @@ OTHERWISE = {
 """What XLA refuses, or means something else by, and why that is no defect of irax."""
 
 
-UP_TO_SIGNS = ("eigh", "qr", "svd")
+UP_TO_SIGNS = ("eig", "qr", "schur", "svd")
 """What these give is unique up to the signs of columns, which decomposition and LAPACK choose
-differently."""
+differently; of eig and schur there are no decompositions."""
 
 
 def functions() -> list[Function]:

@@ -64,7 +64,7 @@ def _why_not(op: Op) -> str:
     return "just its transpose is known (custom_vjp); it cannot be run itself"
 
 
-def _parameters(op: Op) -> dict[str, int]:
+def _parameters(op: Op) -> dict[str, Any]:
     return {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
 
 

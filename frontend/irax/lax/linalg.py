@@ -10,8 +10,9 @@ from irax.array import Array
 from irax.lax.arguments import array_of
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import factorizations
+from irax_compiler.ops import householder, spectral
 from irax_compiler.ops import linalg as ops
+from irax_compiler.ops import lu as lu_ops
 
 _KINDS = ("float32", "float64", "complex64", "complex128")
 
@@ -117,7 +118,7 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     >>> irax.lax.linalg.lu(jnp.array([[1.0, 2.0], [2.0, 2.0]]))[1]
     Array([1, 1], dtype=int32)
     """
-    factors, pivots, order = bind(factorizations.Lu(), _matrices("lu", x))
+    factors, pivots, order = bind(lu_ops.Lu(), _matrices("lu", x))
     return factors, pivots, order
 
 
@@ -138,9 +139,9 @@ def qr(x: ArrayLike, *, full_matrices: bool = False) -> tuple[Array, Array]:
     if full_matrices and m > n:
         raise NotImplementedError("lax.linalg.qr: full_matrices=True is not supported for m > n")
     if m >= n:
-        q, r = bind(factorizations.Qr(), array)
+        q, r = bind(householder.Qr(full=False), array)
         return q, r
-    q, r = bind(factorizations.Qr(), array[..., :m])
+    q, r = bind(householder.Qr(full=False), array[..., :m])
     rest = jnp.matmul(jnp.conj(jnp.swapaxes(q, -1, -2)), array[..., m:])
     return q, jnp.concatenate([r, rest], -1)
 
@@ -160,7 +161,7 @@ def eigh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True) -> 
         array = _symmetrized(array)
     elif not lower:
         array = jnp.conj(jnp.swapaxes(array, -1, -2))
-    vectors, values = bind(factorizations.Eigh(), array)
+    vectors, values = bind(spectral.Eigh(vectors=True), array)
     return vectors, values
 
 
@@ -180,7 +181,7 @@ def svd(x: ArrayLike, *, full_matrices: bool = True, compute_uv: bool = True) ->
             "lax.linalg.svd: full_matrices=True is supported for square matrices alone; pass "
             "full_matrices=False"
         )
-    u, s, vh = bind(factorizations.Svd(), array)
+    u, s, vh = bind(spectral.Svd(full=False, vectors=True), array)
     return (u, s, vh) if compute_uv else s
 
 

@@ -38,6 +38,8 @@ CURES: dict[str, list[Cure]] = {
         definitions.windows_of_nothing,
         definitions.fold_in_another_dtype,
         fourier.fourier_transform,
+        triangular.triangular_solve_on_host,
+        triangular.cholesky_on_host,
         triangular.triangular_solve,
         triangular.cholesky,
         broadcasts.broadcast_that_permutes,

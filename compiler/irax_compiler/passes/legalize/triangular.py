@@ -1,4 +1,4 @@
-"""Cures for triangular matrices: by blocks, and so by products of matrices.
+"""Cures for triangular matrices: by a library, or by blocks, and so by products of matrices.
 
 The blocks on the diagonal are inverted, all at once, by halves; then each block row of the solution
 is a product. Cholesky's blocks on the diagonal are eliminated column by column, in a loop.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from irax_compiler.ops import (
 )
 from irax_compiler.ops.core import full, full_like, zeros_like
 from irax_compiler.ops.linalg import adjoint, matmul, transposed, triangle
+from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 BLOCK = 32
@@ -31,6 +33,29 @@ MOST_BLOCKS = 16
 """More than this many blocks make larger ones: each is a few operations to be compiled."""
 
 INT32 = np.dtype(np.int32)
+
+
+@cure("stablehlo.triangular_solve")
+def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
+    """Larger ones than a block are BLAS's: less to compile, and faster."""
+    op = read_as(linalg.TriangularSolve, operation)
+    a, b = operation.operands
+    if op is None or 0 in shape_of(b) or shape_of(a)[-1] <= BLOCK:
+        return None
+    turned = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT").index(op.transpose_a)
+    flags = {"left_side": op.left_side, "lower": op.lower, "unit_diagonal": op.unit_diagonal}
+    numbers: dict[str, Any] = {name: int(flag) for name, flag in flags.items()}
+    return host_call("triangular_solve", [a, b], [b.type], transpose_a=turned, **numbers)
+
+
+@cure("stablehlo.cholesky")
+def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
+    """Likewise, LAPACK's."""
+    op = read_as(linalg.Cholesky, operation)
+    (x,) = operation.operands
+    if op is None or 0 in shape_of(x) or shape_of(x)[-1] <= BLOCK:
+        return None
+    return host_call("cholesky", [x], [x.type], lower=int(op.lower))
 
 
 @cure("stablehlo.triangular_solve")
