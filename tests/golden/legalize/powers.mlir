@@ -7,22 +7,37 @@ func.func @power_of_floats(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32
 }
 // CHECK:      func.func @power_of_floats([[X:%\w+]]: tensor<4xf32>, [[Y:%\w+]]: tensor<4xf32>
 // CHECK-NOT:    stablehlo.power
-// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
-// CHECK:        [[Y64:%\w+]] = stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf64>
-// CHECK-NEXT:   stablehlo.multiply {{.*}}, [[Y64]] : tensor<4xf64>
-// CHECK:        stablehlo.floor [[Y]]
+// CHECK:        stablehlo.map
+// CHECK-SAME:   ([[X]], [[Y]])
+// CHECK:        ^bb0([[A:%\w+]]: tensor<f32>, [[B:%\w+]]: tensor<f32>)
+// CHECK:          [[SIZE:%\w+]] = stablehlo.abs [[A]]
+// CHECK:          [[B64:%\w+]] = stablehlo.convert [[B]] : (tensor<f32>) -> tensor<f64>
+// CHECK-NEXT:     stablehlo.multiply {{.*}}, [[B64]] : tensor<f64>
+// CHECK:          stablehlo.floor [[B]]
 // CHECK:        return
 
-// float64 has functions of its own for that.
+// float64: the logarithm and its product with y as sums of two numbers.
 func.func @doubles(%x: tensor<4xf64>, %y: tensor<4xf64>) -> tensor<4xf64> {
   %0 = stablehlo.power %x, %y : tensor<4xf64>
   return %0 : tensor<4xf64>
 }
 // CHECK:      func.func @doubles([[X:%\w+]]: tensor<4xf64>, [[Y:%\w+]]: tensor<4xf64>
-// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
-// CHECK-NEXT:   [[LOG:%\w+]] = stablehlo.log [[SIZE]]
-// CHECK-NEXT:   [[PRODUCT:%\w+]] = stablehlo.multiply [[LOG]], [[Y]]
-// CHECK-NEXT:   stablehlo.exponential [[PRODUCT]]
+// CHECK-NOT:    stablehlo.log
+// CHECK-NOT:    stablehlo.exponential
+// CHECK:        stablehlo.map
+// CHECK-SAME:   ([[X]], [[Y]])
+// CHECK-NOT:      stablehlo.log
+// CHECK-NOT:      stablehlo.exponential
+// CHECK:        return
+
+// A scalar needs no map.
+func.func @scalar(%x: tensor<f64>, %y: tensor<f64>) -> tensor<f64> {
+  %0 = stablehlo.power %x, %y : tensor<f64>
+  return %0 : tensor<f64>
+}
+// CHECK:      func.func @scalar
+// CHECK-NOT:    stablehlo.map
+// CHECK:        return
 
 // Integers by repeated squaring: 8 bits, 8 squares.
 func.func @power_of_integers(%x: tensor<4xui8>, %y: tensor<4xui8>) -> tensor<4xui8> {

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import factorial, log
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.mapped import Map
 from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.double import Double, sum_of
 from irax_compiler.passes.legalize.formula import (
     Number,
     copy_sign,
@@ -48,14 +52,24 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     """IREE's power is nan for many zeros and infinities, 0 ** 0 among them, and loses digits where
     the result is large or small.
     """
-    x, y = map(Number, operation.operands)
-    if x.dtype not in (np.float32, np.float64):
+    x, y = operation.operands
+    if dtype_of(x) not in (np.float32, np.float64):
         return None
+    if not shape_of(x):
+        return [_power(Number(x), Number(y)).value]
+    # A computation on scalars: done to arrays, IREE would keep what is used twice in memory.
+    scalars = Computation.build(
+        [dtype_of(x), dtype_of(y)], lambda a, b: [_power(Number(a), Number(b)).value]
+    )
+    return Map(scalars, tuple(range(len(shape_of(x))))).build([x, y])
+
+
+def _power(x: Number, y: Number) -> Number:
     size = abs(x)
     if x.dtype == np.float32:
         magnitude = _exp2(_log2(size) * y.to(np.float64))
     else:
-        magnitude = function(elementwise.exponential, function(elementwise.log, size) * y)
+        magnitude = _power_of_doubles(size, y)
     # What follows holds for any way to compute exp(y log |x|), where that is 0 * inf, too.
     one = y.equals(0) | size.equals(1) & abs(y).equals(np.inf)
     magnitude = where(one, 1.0, magnitude)
@@ -68,7 +82,7 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     result = where(is_negative(x), signed, magnitude)
     unordered = ~(x.equals(x) & y.equals(y))
     result = where(unordered, np.nan, result)
-    return [where(y.equals(0) | x.equals(1), 1.0, result).value]
+    return where(y.equals(0) | x.equals(1), 1.0, result)
 
 
 def _log2(x: Number) -> Number:
@@ -85,10 +99,68 @@ def _log2(x: Number) -> Number:
 
 def _exp2(x: Number) -> Number:
     """2**x of a float64, as a float32."""
-    x = where(x < 200.0, where(x > -200.0, x, -200.0), 200.0)  # also in the place of nan
+    x = _within(x, 200.0)
     whole = function(elementwise.round_nearest_even, x)
     scale = ((whole.to("i4").to("i8") + 1023) << 52).bits(np.float64)
     return (polynomial(x - whole, _EXP2) * scale).to(np.float32)
+
+
+def _within(x: Number, limit: float) -> Number:
+    """x from -limit to limit, also in the place of nan."""
+    return where(x < limit, where(x > -limit, x, -limit), limit)
+
+
+# ---- float64: y log(x) has 11 bits before the point, so that log(x) takes more than float64 has --
+
+_LN2 = (0.693147180559890330, 5.497923018708371e-14)
+"""log(2), the first part short enough that products with exponents are exact."""
+_THIRD = (1 / 3, 1.850371707708594e-17)
+_ATANH = tuple(1 / (2 * k + 1) for k in range(2, 15))
+"""atanh(s) / s is 1 + s**2 / 3 + s**4 P(s**2)."""
+_EXP = tuple(1 / factorial(k) for k in range(2, 15))
+
+
+def _power_of_doubles(x: Number, y: Number) -> Number:
+    """x**y for x that is not negative, but for 0**0, 1**inf and the like."""
+    # What lies beyond overflows or underflows in any case.
+    product = _log(x) * Double(_within(y, 2.0**66), 0.0)
+    magnitude = _exp(product)
+    zero = Number(x._like(0.0))
+    limit = where((x < 1) ^ (y < 0), zero, np.inf)
+    return where(x.equals(0) | x.equals(np.inf), limit, magnitude)
+
+
+def _log(x: Number) -> Double:
+    """The logarithm of a positive normal number, with an error of 2**-64 of it."""
+    bits = x.bits("i8")
+    exponent = _shift_right(bits - 0x3FE6A09E667F3BCD, 52)
+    mantissa = (bits - (exponent << 52)).bits("f8")
+    exponent = exponent.to("i4").to("f8")
+    s = Double(mantissa - 1.0, 0.0).over(sum_of(mantissa, 1.0))
+    z = s * s
+    fifth = z.high * polynomial(z.high, _ATANH)
+    third = sum_of(fifth * 0 + _THIRD[0], fifth)
+    rest = s * (z * Double(third.high, third.low + _THIRD[1]))
+    atanh = s + rest
+    twice = Double(atanh.high * 2.0, atanh.low * 2.0)
+    return Double(exponent * _LN2[0], exponent * _LN2[1]) + twice
+
+
+def _exp(x: Double) -> Number:
+    high = _within(x.high, 800.0)
+    low = where(high.equals(x.high), x.low, 0.0)
+    whole = function(elementwise.round_nearest_even, high * (1 / log(2)))
+    part = sum_of(high - whole * _LN2[0], low - whole * _LN2[1])
+    r = part.high
+    exponential = 1.0 + (r + (part.low + r * r * polynomial(r, _EXP)))
+    # In two steps: 2**1024 is not a number, though most of it is.
+    count = whole.to("i4")
+    half = _shift_right(count, 1)
+    return exponential * _power_of_two(half) * _power_of_two(count - half)
+
+
+def _power_of_two(x: Number) -> Number:
+    return ((x.to("i8") + 1023) << 52).bits("f8")
 
 
 def _shift_right(x: Number, bits: int) -> Number:
