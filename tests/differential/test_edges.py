@@ -102,7 +102,7 @@ def test_powers_are_right_but_for_the_last_digit(dtype: str) -> None:
     rng = np.random.default_rng(0)
     most = np.log(np.finfo(dtype).max)
     # The larger the result, the more digits of the logarithm it takes.
-    exponents = rng.uniform(-0.99, 0.99, 300) * most
+    exponents = rng.uniform(-0.98, 0.98, 300) * most
     logs = rng.choice([1, 1e-3, 10, most / 2], 300) * rng.uniform(0.1, 1, 300)
     x = np.exp(logs).astype(dtype)
     y = (exponents / np.log(x.astype(np.float64))).astype(dtype)
