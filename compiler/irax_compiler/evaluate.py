@@ -5,7 +5,9 @@ It runs what is called outside `jit`, it is the oracle of the tests, and `--devi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,27 @@ from irax_compiler.ops.core import Op, read
 
 Call = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 """Evaluates a function of a module, by its name."""
+
+Arrays = Sequence[np.ndarray]
+Watch = Callable[["Step", Arrays, Arrays], None]
+"""Sees each operation that is evaluated: what it is, its operands, and its results."""
+
+
+class _State(threading.local):
+    watch: Watch | None = None
+
+
+_state = _State()
+
+
+@contextmanager
+def watching(watch: Watch | None) -> Iterator[None]:
+    """For the length of a `with` block, `watch` sees what is evaluated in this thread."""
+    outer, _state.watch = _state.watch, watch
+    try:
+        yield
+    finally:
+        _state.watch = outer
 
 
 class Evaluator:
@@ -47,6 +70,7 @@ class Step:
     """One operation: what to do, and which slots it reads, writes and frees."""
 
     op: Op
+    location: mlir.Location
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     dead: tuple[int, ...]
@@ -83,15 +107,19 @@ class Program:
             writes = tuple(map(slot, operation.results))
             dead = tuple({*reads, *writes} - alive)
             alive.update(reads)
-            steps.append(Step(op, reads, writes, dead))
+            steps.append(Step(op, operation.location, reads, writes, dead))
         return cls(len(slots), arguments, steps[::-1], outputs)
 
     def run(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
         env: list[Any] = [None] * self.num_slots
         for slot, argument in zip(self.inputs, arguments, strict=True):
             env[slot] = argument
+        watch = _state.watch
         for step in self.steps:
-            results = step.op.evaluate_through(call, [env[i] for i in step.inputs])
+            operands = [env[i] for i in step.inputs]
+            results = step.op.evaluate_through(call, operands)
+            if watch is not None:
+                watch(step, operands, results)
             for slot, result in zip(step.outputs, results, strict=True):
                 env[slot] = result
             for slot in step.dead:

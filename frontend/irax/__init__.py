@@ -24,11 +24,15 @@ from irax.backend import devices as devices
 from irax.backend import local_device_count as local_device_count
 from irax.backend import local_devices as local_devices
 from irax.batching import vmap as vmap
+from irax.callbacks import effects_barrier as effects_barrier
+from irax.callbacks import pure_callback as pure_callback
 from irax.checkpointing import checkpoint as checkpoint
 from irax.checkpointing import checkpoint_policies as checkpoint_policies
 from irax.checkpointing import remat as remat
 from irax.config import config as config
+from irax.config import debug_infs as debug_infs
 from irax.config import debug_nans as debug_nans
+from irax.config import default_device as default_device
 from irax.config import disable_jit as disable_jit
 from irax.config import enable_x64 as enable_x64
 from irax.custom_rules import closure_convert as closure_convert
@@ -50,14 +54,19 @@ from irax.tree_util import tree_unflatten as tree_unflatten
 if TYPE_CHECKING:
     from irax import (
         ad_checkpoint,
+        custom_derivatives,
+        debug,
         dtypes,
         errors,
+        experimental,
+        flatten_util,
         ir,
         lax,
         nn,
         numpy,
         ops,
         random,
+        scipy,
         test_util,
         tree,
         tree_util,
@@ -65,14 +74,19 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ad_checkpoint",
+    "custom_derivatives",
+    "debug",
     "dtypes",
     "errors",
+    "experimental",
+    "flatten_util",
     "ir",
     "lax",
     "nn",
     "numpy",
     "ops",
     "random",
+    "scipy",
     "test_util",
     "tree",
     "tree_util",

@@ -14,8 +14,17 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
-__all__ = ["config", "debug_nans", "disable_jit", "enable_x64", "threefry_partitionable"]
+__all__ = [
+    "config",
+    "debug_infs",
+    "debug_nans",
+    "default_device",
+    "disable_jit",
+    "enable_x64",
+    "threefry_partitionable",
+]
 
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off", "")
@@ -40,10 +49,14 @@ class Config(threading.local):
 
     Attributes:
         enable_x64: keep 64-bit types; otherwise they become 32-bit types where they enter irax.
-        debug_nans: raise `FloatingPointError` where an operation first makes a NaN.
+        debug_nans: raise `FloatingPointError` where an operation first makes a NaN; compiled
+            functions are looked at when they return one.
+        debug_infs: the same for infinities.
         disable_jit: run jitted functions operation by operation, as plain Python.
         threefry_partitionable: draw random bits in an order that is cheap to split over devices.
             Off, a key gives the bits that the older, sequential order gives.
+        default_device: the device, or the platform, that programs run on whose arrays were put
+            nowhere; None is the first device there is.
 
     Example:
         >>> from irax.config import config
@@ -52,21 +65,23 @@ class Config(threading.local):
 
     enable_x64: bool = _from_environment("enable_x64")
     debug_nans: bool = _from_environment("debug_nans")
+    debug_infs: bool = _from_environment("debug_infs")
     disable_jit: bool = _from_environment("disable_jit")
     threefry_partitionable: bool = _from_environment("threefry_partitionable")
+    default_device: Any = None
 
-    def update(self, name: str, value: bool) -> None:
+    def update(self, name: str, value: Any) -> None:
         """Set an option for the whole process.
 
         A thread inside a `with` block that overrides the option sees the new value after it.
 
         Args:
             name: the option; a prefix `irax_` or `jax_` is ignored.
-            value: True or False.
+            value: True or False; for `default_device` a device, a platform or None.
 
         Raises:
             AttributeError: no option has this name.
-            TypeError: the value isn't a bool.
+            TypeError: the value isn't one that the option takes.
 
         Example:
             >>> from irax.config import config
@@ -103,7 +118,14 @@ def _option(name: str) -> str:
     return name
 
 
-def _checked(name: str, value: object) -> bool:
+def _checked(name: str, value: object) -> Any:
+    if name == "default_device":
+        if value is None or isinstance(value, str) or hasattr(value, "put"):
+            return value
+        raise TypeError(
+            f"the option default_device must be one of irax.devices(), a platform or None, got "
+            f"{value!r}"
+        )
     if not isinstance(value, bool):
         raise TypeError(f"the option {name} must be True or False, got {value!r}")
     return value
@@ -113,17 +135,20 @@ config = Config()
 
 
 @contextmanager
-def _override(name: str, value: bool) -> Iterator[None]:
+def _override(name: str, value: Any) -> Iterator[None]:
     overrides = config.__dict__  # those of this thread
-    outer = overrides.get(name)
+    outer = overrides.get(name, _NOT_OVERRIDDEN)
     overrides[name] = _checked(name, value)
     try:
         yield
     finally:
-        if outer is None:
+        if outer is _NOT_OVERRIDDEN:
             del overrides[name]
         else:
             overrides[name] = outer
+
+
+_NOT_OVERRIDDEN = object()
 
 
 def enable_x64(value: bool = True) -> AbstractContextManager[None]:
@@ -156,6 +181,21 @@ def debug_nans(value: bool = True) -> AbstractContextManager[None]:
     return _override("debug_nans", value)
 
 
+def debug_infs(value: bool = True) -> AbstractContextManager[None]:
+    """Look for infinities in this thread, or don't, for the length of a `with` block.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, debug_infs
+        >>> with debug_infs(True):
+        ...     config.debug_infs
+        True
+    """
+    return _override("debug_infs", value)
+
+
 def disable_jit(value: bool = True) -> AbstractContextManager[None]:
     """Run jitted functions as plain Python in this thread, for the length of a `with` block.
 
@@ -184,3 +224,23 @@ def threefry_partitionable(value: bool = True) -> AbstractContextManager[None]:
         True
     """
     return _override("threefry_partitionable", value)
+
+
+def default_device(device: Any) -> AbstractContextManager[None]:
+    """Run programs on another device in this thread, for the length of a `with` block.
+
+    Programs whose arrays were put on a device (`device_put`) run there all the same.
+
+    Args:
+        device: one of `irax.devices()`, the name of a platform, or None for the first there is.
+
+    Raises:
+        TypeError: it is none of these.
+
+    Example:
+        >>> import irax
+        >>> with default_device("cpu"):
+        ...     irax.default_backend()
+        'cpu'
+    """
+    return _override("default_device", device)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, nans, source
 from irax.array import Array, ConcreteArray, as_array
+from irax.config import config
 from irax.tracing import bind, current_trace
 from irax_compiler.ops import comparison, conversion, shape
 from irax_compiler.ops.core import Op
@@ -198,6 +199,8 @@ def _apply_now(
         values = _values(operands, dtype)
         _check_shapes(values, what)
         result = np.asarray(op.evaluate(*values))
+    if config.debug_nans or config.debug_infs:
+        nans.check_operation(op, source.user_line(), values, [result])
     return ConcreteArray(result, weak and result.dtype == dtype)
 
 

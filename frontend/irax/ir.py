@@ -28,9 +28,10 @@ from irax_compiler.pipeline import run_pipeline
 class IR:
     """A module. `str(ir)` is its text; passes give new ones."""
 
-    def __init__(self, module: mlir.Module, func: str = "main") -> None:
+    def __init__(self, module: mlir.Module, func: str = "main", kept: Any = None) -> None:
         self.module = module
         self.func = func
+        self._kept = kept  # has the functions that the module calls back
 
     def __str__(self) -> str:
         return str(self.module)
@@ -50,7 +51,7 @@ class IR:
         """
         copy = mlir.clone_module(self.module)
         run_pipeline(copy, pipeline)
-        return IR(copy, self.func)
+        return IR(copy, self.func, self._kept)
 
 
 def make_ir(
@@ -76,7 +77,7 @@ def make_ir(
         compiled = jitted.trace(*args, **kwargs)
         module = mlir.clone_module(compiled.traced.builder.module)
         mlir.make_public(mlir.functions(module)[compiled.traced.name])
-        return IR(module, compiled.traced.name)
+        return IR(module, compiled.traced.name, compiled.traced.builder)
 
     return traced
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from irax import backend, dtypes, tree_util
+from irax import backend, dtypes, nans, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
+from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.tracing import Traced, call, current_trace, trace_function
+from irax_runtime.device import Buffer, Device, Executable
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
     weakref.WeakKeyDictionary()
@@ -33,6 +35,8 @@ def jit(
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
     inline: bool = False,
+    device: Device | None = None,
+    backend: str | None = None,
 ) -> Any:
     """Compiles a function when it is called, once for each signature of its arguments.
 
@@ -45,24 +49,35 @@ def jit(
         donate_argnames: likewise.
         keep_unused: accepted; unused arguments are always kept.
         inline: accepted; calls are inlined when the outermost function is compiled.
+        device: the device to run on; otherwise it is the one that arguments were put on with
+            `device_put`, or else the default device.
+        backend: the same, as a platform: its first device. Only one of the two.
 
     Returns:
         A function with the same arguments and results.
 
     Raises:
         TypeError: on a call, for arguments or results that are not arrays.
-        ValueError: on a call, for a static argument that is not hashable.
+        ValueError: on a call, for a static argument that is not hashable, or for arguments that
+            were put on several devices, or on another one than `device`.
+        RuntimeError: on a call: there is no such platform as `backend` here.
 
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
     if fun is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            device=device,
+            backend=backend,
         )
     if not callable(fun):
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
-    return JitFunction(fun, *_static(fun, static_argnums, static_argnames))
+    if device is not None and backend is not None:
+        raise ValueError("jit: device and backend say the same: give one of them")
+    return JitFunction(fun, *_static(fun, static_argnums, static_argnames), device or backend)
 
 
 @dataclass
@@ -71,35 +86,71 @@ class Compiled:
 
     traced: Traced
     out_tree: Any
-    executable: Any = None
-    captured: list[Any] = field(default_factory=list)
-    """What the function used from outside, in buffers: further arguments of the program."""
+    programs: dict[Device | str | None, tuple[Executable, list[Buffer], bool]] = field(
+        default_factory=dict
+    )
+    """For each device asked for (None: the first there is) the program, what the function used from
+    outside as further arguments of it, and whether some of that was put on the device."""
     single: bool = False
     """Whether the result is one array and not a pytree of them."""
 
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """Runs the compiled function on the leaves of its arguments."""
-        executable = self.executable
-        if executable is None:
-            executable = self._compile()
+    def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
+        """Runs the compiled function on the leaves of its arguments.
+
+        It runs on the device that is asked for, unless arguments were put on another one; to be
+        `fixed` on the one makes that an error.
+        """
+        program = self.programs.get(asked)
+        if program is None:
+            program = self._compile(asked)
+        executable, captured, committed = program
         device = executable.device
-        buffers = []
+        buffers: list[Any] = []
         for x in leaves:
-            array = x if type(x) is ConcreteArray else as_array(x)
-            buffers.append(array.buffer(device))
-        results = executable.run(buffers + self.captured if self.captured else buffers)
+            array: Any = x if type(x) is ConcreteArray else as_array(x)
+            buffer = array._buffer
+            if buffer is None or buffer.device is not device:
+                if array.committed and not fixed:
+                    return self.run(leaves, self._device_of(leaves), fixed=True)
+                buffer = array.buffer(device)
+            if array.committed:
+                committed = True
+            buffers.append(buffer)
+        if captured:
+            buffers += captured
+        if config.debug_nans or config.debug_infs:
+            results = self._run_checked(executable, buffers)
+        else:
+            results = executable.run(buffers)
         of_buffer = ConcreteArray.of_buffer
-        arrays = [of_buffer(b, aval) for b, aval in zip(results, self.traced.results, strict=True)]
+        arrays = [
+            of_buffer(buffer, aval, committed)
+            for buffer, aval in zip(results, self.traced.results, strict=True)
+        ]
         return arrays[0] if self.single else tree_util.tree_unflatten(self.out_tree, arrays)
 
-    def _compile(self) -> Any:
-        self.executable = backend.compile(self.traced.builder.module, self.traced.name)
-        device = self.executable.device
-        self.captured = [
-            x.buffer(device) for x in self.traced.captures if isinstance(x, ConcreteArray)
-        ]
+    def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
+        """Runs it, and where it returns a nan, says which operation made it."""
+        with recorded() as results_of_callbacks:
+            results = executable.run(buffers)
+        bad = nans.found_in([x.numpy() for x in results])
+        if bad is not None:
+            with replayed(results_of_callbacks):
+                nans.explain(bad, self.traced, [x.numpy() for x in buffers])
+        return results
+
+    def _compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer], bool]:
+        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
+        put_on = backend.device_of(captures, self.traced.name)
+        device = backend.resolve_device(asked) if put_on is None else put_on
+        executable = backend.compile(self.traced.builder.module, self.traced.name, device)
+        captured = [x.buffer(executable.device) for x in captures]
         self.single = tree_util.treedef_is_leaf(self.out_tree)
-        return self.executable
+        self.programs[asked] = executable, captured, put_on is not None
+        return self.programs[asked]
+
+    def _device_of(self, leaves: Sequence[Any]) -> Device | None:
+        return backend.device_of([*leaves, *self.traced.captures], self.traced.name)
 
 
 class JitFunction:
@@ -110,9 +161,11 @@ class JitFunction:
         fun: Callable[..., Any],
         static_argnums: tuple[int, ...],
         static_argnames: frozenset[str],
+        device: Device | str | None = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         self._fun = fun
+        self._device = device
         self._static_argnums = static_argnums
         self._static_argnames = static_argnames
         options = (static_argnums, static_argnames)
@@ -147,7 +200,9 @@ class JitFunction:
         compiled = self._cache.get(key)
         if compiled is None:
             compiled = self._cache[key] = self._trace(leaves, tree, static)
-        return compiled.run(leaves)
+        if self._device is not None:
+            return compiled.run(leaves, self._device, fixed=True)
+        return compiled.run(leaves, config.default_device)
 
     def trace(self, *args: Any, **kwargs: Any) -> Compiled:
         """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""

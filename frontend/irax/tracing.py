@@ -10,15 +10,17 @@ Outside any trace an operation runs at once, through its `evaluate` rule, on Num
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from irax import errors, source
+from irax import errors, nans, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
+from irax.config import config
 from irax_compiler import mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import shape as shape_ops
@@ -41,12 +43,26 @@ def current_trace() -> Trace | None:
     return _state.trace
 
 
+@contextmanager
+def outside_traces() -> Iterator[None]:
+    """For the length of a `with` block, this thread traces nothing: for the user's functions that
+    run while another one is being traced.
+    """
+    outer, _state.trace = _state.trace, None
+    try:
+        yield
+    finally:
+        _state.trace = outer
+
+
 class ModuleBuilder:
     """A module that traces add functions to. Nested traces share the one of the outermost."""
 
     def __init__(self, module: mlir.Module | None = None) -> None:
         self.module = mlir.new_module() if module is None else module
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+        self.kept: list[Any] = []
+        """What the module names but cannot hold: functions that it calls back."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
@@ -262,13 +278,17 @@ def bind(
 
 def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
     values = [_elements(x) for x in operands]
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), nans.watched():
         try:
             results = op.evaluate_through(call, values)
         except UnsupportedOp:
             raise
         except ValueError as error:
+            if call is not _no_function:  # not of the operation, but of a function that it calls
+                raise
             raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
+    if config.debug_nans or config.debug_infs:
+        nans.check_operation(op, source.user_line(), values, results)
     return [ConcreteArray(r, weak_type) for r in results]
 
 
@@ -369,7 +389,8 @@ def call(
     if trace is not None:
         name = trace.builder.import_function(builder, name)
         return list(trace.call(name, operands, weak))
-    results = builder.evaluator(name, [_elements(x) for x in operands])
+    with nans.watched():
+        results = builder.evaluator(name, [_elements(x) for x in operands])
     return [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
 
 

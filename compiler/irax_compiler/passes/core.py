@@ -243,4 +243,4 @@ def rule(operation: Operation, kind: str) -> Op:
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
     """The error, with the location of the operation it arose at."""
     text = str(error)
-    return error if " at " in text else type(error)(f"{text} (at {operation.location})")
+    return error if "at loc(" in text else type(error)(f"{text} (at {operation.location})")

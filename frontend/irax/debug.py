@@ -1,0 +1,164 @@
+"""Looking at values inside of transformed functions: `irax.debug.print`, `irax.debug.callback`.
+
+Both run when the values are there: inside `jit`, each time that the compiled program runs.
+Derivatives are taken past them, and `vmap` calls them for one lane after the other.
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from irax import callbacks
+from irax_compiler.ops.callback import Callback
+
+__all__ = ["breakpoint", "callback", "print"]
+
+
+def callback(
+    callback: Callable[..., Any] | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Calls a Python function with the values of arrays, and ignores what it returns.
+
+    `debug.callback(function, *args)`, or with options first: `debug.callback(ordered=True)` takes
+    the function and its arguments then, which may be called `ordered` themselves.
+
+    Args:
+        callback: takes the arguments, with arrays in them as irax arrays.
+        args: pytrees of arrays; leaves that are not arrays stay what they are.
+        ordered: accepted: calls have the order that they would have in Python, always.
+        partitioned: accepted, without effect.
+        kwargs: more of them, by name.
+
+    Raises:
+        TypeError: `callback` is not a function, or there are arguments without one.
+
+    >>> seen = []
+    >>> irax.jit(lambda x: irax.debug.callback(seen.append, x))(2.0)
+    >>> seen
+    [Array(2., dtype=float32)]
+    """
+    what = "debug.callback"
+    if callback is None:
+        _no_arguments(what, args, kwargs)
+        return partial(_call, what, ordered)
+    return _call(what, ordered, callback, *args, **kwargs)
+
+
+def print(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Prints arrays: `debug.print("x = {x}", x=x)`, with a format as `str.format` takes it.
+
+    Not with f-strings: those are formatted while Python traces the function, when arrays have no
+    values yet. `debug.print(ordered=True)("x = {}", x)` gives the options first.
+
+    Args:
+        fmt: a format string.
+        args: pytrees of arrays, or anything else that can be printed.
+        ordered: accepted: lines have the order that they would have in Python, always.
+        partitioned: accepted, without effect.
+        skip_format_check: whether to leave it to the time of printing to find that format and
+            arguments do not fit.
+        kwargs: more of them, by name.
+
+    Raises:
+        TypeError: `fmt` is not a string.
+        ValueError: an argument that the format does not use.
+        KeyError, IndexError: an argument that the format uses and that is not there.
+
+    >>> irax.jit(lambda x: irax.debug.print("x = {x}, twice {}", 2 * x, x=x))(1.5)
+    x = 1.5, twice 3.0
+    """
+    what = "debug.print"
+    if fmt is None:
+        _no_arguments(what, args, kwargs)
+        return partial(_print, ordered, skip_format_check)
+    return _print(ordered, skip_format_check, fmt, *args, **kwargs)
+
+
+def breakpoint(*args: Any, **kwargs: Any) -> NoReturn:
+    """Not supported: raises NotImplementedError, which says what to do instead."""
+    raise NotImplementedError(
+        "debug.breakpoint is not supported: use `with irax.disable_jit():` and Python's own "
+        "breakpoint(), or debug.callback with a function that calls it"
+    )
+
+
+def _no_arguments(what: str, args: Any, kwargs: Any) -> None:
+    if args or kwargs:
+        raise TypeError(f"{what}: got arguments {args} {kwargs}, and nothing to give them to")
+
+
+def _call(
+    what: str, ordered: bool, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> None:
+    if not callable(function):
+        raise TypeError(
+            f"{what}: the first argument must be a function, got {function!r} of type "
+            f"{type(function).__name__}"
+        )
+    arrays, static, in_tree = callbacks.split((args, kwargs))
+    there = callbacks.HostFunction(function, what, callbacks.where(), in_tree, static, None)
+    callbacks.call(there, partial(Callback, kind="debug", ordered=bool(ordered)), arrays, [])
+
+
+def _print(ordered: bool, skip_format_check: bool, fmt: str, /, *args: Any, **kwargs: Any) -> None:
+    if not isinstance(fmt, str):
+        raise TypeError(f"debug.print: expected a format string, got {fmt!r}")
+    if not skip_format_check:
+        _Check().format(fmt, *args, **kwargs)
+    options = tuple(sorted(np.get_printoptions().items()))
+    _call("debug.print", ordered, _Printer(fmt, options), *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class _Printer:
+    """Prints its arguments by a format, with NumPy's options as they were."""
+
+    fmt: str
+    options: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        return f"print({self.fmt!r})"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        with np.printoptions(**dict(self.options)):
+            text = self.fmt.format(*args, **kwargs)
+        sys.stdout.write(text + "\n")
+
+
+class _Check(string.Formatter):
+    """Formats nothing, and raises errors for arguments that are missing or not used."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return ""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value
+
+    def check_unused_args(
+        self, used_args: set[int | str], args: Sequence[Any], kwargs: Any
+    ) -> None:
+        unused = [i for i in range(len(args)) if i not in used_args]
+        unused += [name for name in kwargs if name not in used_args]
+        if unused:
+            raise ValueError(
+                f"debug.print: the format does not use the arguments {unused}; write "
+                "'{}' or '{name}' for each, and no f-string, which is formatted too early"
+            )
