@@ -16,7 +16,7 @@ from irax import dtypes
 from irax.aval import ShapedArray
 
 if TYPE_CHECKING:
-    from irax_runtime.device import Buffer
+    from irax_runtime.device import Buffer, Device
 
 
 class Array:
@@ -98,30 +98,34 @@ class Array:
 class ConcreteArray(Array):
     """An array with elements, held in NumPy memory, in a device's buffer, or in both."""
 
-    __slots__ = ("_buffer", "_numpy", "aval")
+    __slots__ = ("_buffer", "_numpy", "aval", "committed")
 
     def __init__(
         self,
         elements: np.ndarray[Any, Any] | None,
         weak_type: bool = False,
         buffer: Buffer | None = None,
+        committed: bool = False,
     ) -> None:
         """Takes the memory of `elements` over: nobody may write to it any more."""
         holder = elements if elements is not None else buffer
         assert holder is not None
         self._numpy = elements
         self._buffer = buffer
+        self.committed = committed
+        """Whether programs are to run where the buffer is; otherwise the array goes to them."""
         self.aval = ShapedArray(tuple(holder.shape), holder.dtype, weak_type)
 
     @classmethod
-    def of_buffer(cls, buffer: Buffer, aval: ShapedArray) -> ConcreteArray:
+    def of_buffer(cls, buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
         """An array whose elements a program has left in a buffer."""
         array = cls.__new__(cls)
         array._numpy, array._buffer, array.aval = None, buffer, aval
+        array.committed = committed
         return array
 
     def with_weak_type(self, weak_type: bool) -> Array:
-        return ConcreteArray(self._numpy, weak_type, self._buffer)
+        return ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)
 
     @property
     def value(self) -> np.ndarray[Any, Any]:
@@ -131,11 +135,30 @@ class ConcreteArray(Array):
             self._numpy = self._buffer.numpy()
         return self._numpy
 
-    def buffer(self, device: Any) -> Buffer:
-        """The elements in a buffer of `device`; made when first asked for."""
-        if self._buffer is None:
-            self._buffer = device.put(self.value, may_alias=True)
-        return self._buffer
+    def buffer(self, device: Device) -> Buffer:
+        """The elements in a buffer of `device`; made when first asked for.
+
+        Raises:
+            ValueError: the array was put on another device.
+        """
+        buffer = self._buffer
+        if buffer is None:
+            buffer = self._buffer = device.put(self.value, may_alias=True)
+        elif buffer.device is not device:
+            if self.committed:
+                raise ValueError(
+                    f"an array of type {self.aval} on {buffer.device!r} was used on {device!r}; "
+                    "move it with irax.device_put(x, device)"
+                )
+            return device.put(self.value, may_alias=True)
+        return buffer
+
+    def on(self, device: Device) -> ConcreteArray:
+        """The same array, put on a device."""
+        buffer = self._buffer
+        if buffer is None or buffer.device is not device:
+            buffer = device.put(self.value, may_alias=True)
+        return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
 
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
         """The elements; for a tracer that has none, this raises `error`."""

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from irax import tree_util
-from irax.array import Array, as_array
-from irax_compiler import mlir
+from irax.array import Array, ConcreteArray, as_array
+from irax.config import config
+from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
+from irax_runtime import devices as runtime_devices
 from irax_runtime.device import Device, Executable
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """The devices there are, or those of one platform, such as "cpu".
+    """The devices there are, or those of one platform: "cpu", "pjrt:cpu", "tpu".
+
+    Without a platform it is those of the platforms in `IRAX_PLATFORMS`, "cpu" if that is not set.
 
     Raises:
-        RuntimeError: there is no such platform here.
+        RuntimeError: there is no such platform here; the message tells why.
 
     >>> devices()
     [CpuDevice(id=0)]
     """
-    from irax_runtime.iree import cpu
-
-    if backend not in (None, "cpu"):
-        raise RuntimeError(f"devices: no platform {backend!r} here; there is 'cpu'")
-    return [cpu()]
+    return runtime_devices.devices(backend)
 
 
 def local_devices(backend: str | None = None) -> list[Device]:
@@ -35,42 +36,87 @@ def local_devices(backend: str | None = None) -> list[Device]:
 
 
 def device_count(backend: str | None = None) -> int:
-    """The number of devices."""
-    return len(devices(backend))
+    """The number of devices of the default platform, or of another one."""
+    return len(devices(backend or default_backend()))
 
 
 local_device_count = device_count
 
 
 def default_backend() -> str:
-    """The platform that programs run on unless told otherwise."""
-    return default_device().platform
+    """The platform that programs run on unless told otherwise.
+
+    >>> default_backend()
+    'cpu'
+    """
+    return current_device().platform
 
 
-def default_device() -> Device:
-    """The device that programs run on unless told otherwise."""
-    return devices()[0]
+def current_device() -> Device:
+    """The device that programs run on unless told otherwise: that of `default_device`, or the
+    first there is.
+    """
+    return resolve_device(config.default_device)
+
+
+def resolve_device(device: Device | str | None) -> Device:
+    """A device itself, the first one of a platform, or the first there is."""
+    if device is None or isinstance(device, str):
+        return devices(device)[0]
+    return device
+
+
+def device_of(arrays: Iterable[Any], what: str) -> Device | None:
+    """The device that all those arrays are on that were put on one; None if none was.
+
+    Raises:
+        ValueError: they are on several; the message calls what takes them `what`.
+    """
+    found: Device | None = None
+    for array in arrays:
+        if isinstance(array, ConcreteArray) and array.committed:
+            if found is not None and array.device is not found:
+                raise ValueError(
+                    f"{what}: arrays on {found!r} and on {array.device!r} cannot be used together; "
+                    "move one of them with irax.device_put(x, device)"
+                )
+            found = array.device
+    return found
 
 
 def compile(module: mlir.Module, name: str, device: Device | None = None) -> Executable:
     """Compiles function `name` of a module for a device, and loads it there."""
-    from irax_compiler.targets import iree_cpu
-
-    device = device or default_device()
-    lowered = lower(module, name)
-    artefact = iree_cpu.compile(mlir.bytecode(lowered))
-    return device.load(artefact, name)
+    device = device or current_device()
+    lowered = lower(module, name, device.target)
+    return device.load(targets.compile(lowered, device.target), name)
 
 
-def device_put(x: Any, device: Device | None = None) -> Any:
+def device_put(x: Any, device: Device | str | None = None) -> Any:
     """The arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
+
+    Args:
+        x: the pytree.
+        device: a device, or the platform whose first one it is. Programs run where their arrays
+            were put. Without it the arrays are free: they go where they are used.
+
+    Raises:
+        TypeError: a leaf is not an array, or `device` is not a device.
+        RuntimeError: there is no such platform here.
 
     >>> device_put(np.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
     """
-    if device is not None and device not in devices():
-        raise ValueError(f"device_put: expected a device of irax.devices(), got {device!r}")
-    return tree_util.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
+    if device is None:
+        return tree_util.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
+    if not (isinstance(device, str) or hasattr(device, "put")):
+        raise TypeError(f"device_put: expected a device of irax.devices(), got {device!r}")
+    there = resolve_device(device)
+
+    def put(leaf: Any) -> Array:
+        array = as_array(leaf, "device_put: x")
+        return array.on(there) if isinstance(array, ConcreteArray) else array
+
+    return tree_util.tree_map(put, x)
 
 
 def device_get(x: Any) -> Any:

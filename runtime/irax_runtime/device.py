@@ -14,6 +14,11 @@ class Device(Protocol):
     id: int
 
     @property
+    def target(self) -> str:
+        """The compiler's target that makes its programs."""
+        ...
+
+    @property
     def platform(self) -> str:
         """Its kind: "cpu", "vulkan", "cuda", ..."""
         ...
@@ -33,6 +38,10 @@ class Device(Protocol):
         """A compiled program. `entry` names its function where it has several."""
         ...
 
+    def memory_stats(self) -> dict[str, int] | None:
+        """What the device tells of its memory, such as `bytes_in_use`; None if it does not."""
+        ...
+
 
 class Buffer(Protocol):
     """An array in a device's memory. Nobody writes to it once it is made."""
@@ -50,6 +59,14 @@ class Buffer(Protocol):
         """The elements; read-only, and without a copy where the memory is the host's."""
         ...
 
+    def wait(self) -> None:
+        """Waits until the elements have been computed; raises what went wrong there."""
+        ...
+
+    def is_ready(self) -> bool:
+        """Whether the elements have been computed."""
+        ...
+
 
 class Executable(Protocol):
     """A compiled function."""
@@ -60,10 +77,12 @@ class Executable(Protocol):
     @property
     def name(self) -> str: ...
 
-    def __call__(self, arguments: Sequence[Buffer]) -> list[Buffer]:
-        """Runs the function. Raises TypeError or ValueError for arguments that do not fit it."""
+    def __call__(self, arguments: Sequence[Buffer]) -> Sequence[Buffer]:
+        """Runs the function, or has the device begin to: results can be passed on at once. Raises
+        TypeError or ValueError for arguments that do not fit it.
+        """
         ...
 
-    def run(self, arguments: Sequence[Buffer]) -> list[Buffer]:
+    def run(self, arguments: Sequence[Buffer]) -> Sequence[Buffer]:
         """The same, unchecked: for callers who know that the arguments fit."""
         ...

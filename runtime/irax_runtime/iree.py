@@ -71,6 +71,7 @@ class CpuDevice:
     """The processor this runs on."""
 
     platform = "cpu"
+    target = "iree-cpu"
     device_kind = "cpu"
     process_index = 0
 
@@ -108,6 +109,9 @@ class CpuDevice:
     def __call__(self) -> CpuDevice:
         """Itself: `array.device()` is an old spelling of `array.device`."""
         return self
+
+    def memory_stats(self) -> None:
+        """None: its memory is the process's, of which nobody keeps an account here."""
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> IreeBuffer:
         """The array in the device's memory.
@@ -213,6 +217,13 @@ class IreeBuffer:
             capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
             self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
         return self._numpy
+
+    def wait(self) -> None:
+        """Nothing: a program's results are complete when its call returns."""
+
+    def is_ready(self) -> bool:
+        """True: a program's results are complete when its call returns."""
+        return True
 
 
 class _Exported:

@@ -276,19 +276,22 @@ def _view(x: Array, dtype: Any = None) -> Array:
 
 
 def _block_until_ready(x: Array) -> Array:
-    """The array itself: results are complete when a call returns."""
+    """The array itself, once its elements have been computed; an error of that comes up here."""
+    if isinstance(x, ConcreteArray) and x._buffer is not None:
+        x._buffer.wait()
     return x
 
 
 def _is_ready(x: Array) -> bool:
     """Whether the elements have been computed."""
-    return True
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    return buffer is None or buffer.is_ready()
 
 
 def _device(x: Array) -> Any:
     """The device that has the elements; calling it, an old spelling, gives it too."""
     buffer = x._buffer if isinstance(x, ConcreteArray) else None
-    return backend.default_device() if buffer is None else buffer.device
+    return backend.current_device() if buffer is None else buffer.device
 
 
 class _Deleted:

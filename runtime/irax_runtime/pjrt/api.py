@@ -66,10 +66,11 @@ class Api:
                 f"irax needs {abi.MAJOR}.{abi.MINOR} or a later {abi.MAJOR}.x: install a newer "
                 "plugin"
             )
-        self._functions: dict[str, Callable[[int], int | None]] = {}
+        self._functions: dict[str, Callable[[int | bytes], int | None]] = {}
 
-    def function(self, name: str) -> Callable[[int], int | None]:
-        """A function of the table, of the address of its arguments; gives an error's address.
+    def function(self, name: str) -> Callable[[int | bytes], int | None]:
+        """A function of the table. It takes the address of its arguments, or them as bytes, and
+        gives the address of an error, if it fails.
 
         Raises:
             PjrtError: the plugin does not have it.

@@ -171,9 +171,10 @@ def _shown(client: Client, pointer: int, size: int) -> Any:
     call = client.api.call
     call("Buffer_IncreaseExternalReferenceCount", buffer=pointer)
     address = call("Buffer_OpaqueDeviceMemoryDataPointer", buffer=pointer).device_memory_ptr
-    shown = (ctypes.c_uint8 * size).from_address(address) if address else bytearray(size)
-    if address:
-        shown.export = _Export(client, pointer)
+    if not address:  # of nothing
+        return bytearray(size)
+    shown: Any = (ctypes.c_uint8 * size).from_address(address)
+    shown.export = _Export(client, pointer)
     return shown
 
 

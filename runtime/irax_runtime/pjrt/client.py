@@ -14,6 +14,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,8 @@ from irax_runtime.pjrt import abi, buffers, executables
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
+
+Options = dict[str, str | int | bool | float]
 
 _STATISTICS = (
     "peak_bytes_in_use",
@@ -92,7 +95,7 @@ class _Loans:
 class Client:
     """The devices of a plugin."""
 
-    def __init__(self, api: Api, options: dict[str, str | int | bool | float] | None = None) -> None:
+    def __init__(self, api: Api, options: Options | None = None) -> None:
         """Opens the devices. Of `options` each plugin has its own, `cpu_device_count` for one.
 
         Raises:
@@ -167,10 +170,8 @@ class Client:
     def wait(self) -> None:
         """Waits until all that programs were asked for is there, or has failed."""
         for pointer in list(self._buffers):
-            try:
+            with suppress(PjrtError):  # of interest to those alone who ask for that buffer
                 self.api.wait(self.api.call("Buffer_ReadyEvent", buffer=pointer).event)
-            except PjrtError:
-                pass  # of interest to those who ask for that buffer alone
 
     def close(self) -> None:
         """Frees all buffers and programs, and the client once no NumPy array shows its memory.

@@ -134,7 +134,7 @@ class PjrtExecutable:
     def __del__(self) -> None:
         self.device.client.free_executable(self._pointer)
 
-    def __call__(self, arguments: Sequence[PjrtBuffer]) -> list[PjrtBuffer]:
+    def __call__(self, arguments: Sequence[Any]) -> list[PjrtBuffer]:
         """Runs the function. It may still be at work when this returns.
 
         Raises:
@@ -157,7 +157,7 @@ class PjrtExecutable:
                 raise ValueError(f"{where} is on {argument.device!r}; expected {self.device!r}")
         return self.run(arguments)
 
-    def run(self, arguments: Sequence[PjrtBuffer]) -> list[PjrtBuffer]:
+    def run(self, arguments: Sequence[Any]) -> list[PjrtBuffer]:
         """The same, unchecked but for deleted arguments: for callers who know that they fit."""
         device = self.device
         client = device.client
