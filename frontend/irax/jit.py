@@ -86,11 +86,11 @@ class Compiled:
 
     traced: Traced
     out_tree: Any
-    programs: dict[Device | str | None, tuple[Executable, list[Buffer], bool]] = field(
+    programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
         default_factory=dict
     )
-    """For each device asked for (None: the first there is) the program, what the function used from
-    outside as further arguments of it, and whether some of that was put on the device."""
+    """For each device asked for (None: the first there is) the program, and what the function used
+    from outside: further arguments of it, wherever they were put."""
     single: bool = False
     """Whether the result is one array and not a pytree of them."""
 
@@ -103,15 +103,17 @@ class Compiled:
         program = self.programs.get(asked)
         if program is None:
             program = self._compile(asked)
-        executable, captured, committed = program
+        executable, captured = program
         device = executable.device
+        committed = False
         buffers: list[Any] = []
         for x in leaves:
             array: Any = x if type(x) is ConcreteArray else as_array(x)
             buffer = array._buffer
             if buffer is None or buffer.device is not device:
                 if array.committed and not fixed:
-                    return self.run(leaves, self._device_of(leaves), fixed=True)
+                    there = backend.device_of(leaves, self.traced.name)
+                    return self.run(leaves, there, fixed=True)
                 buffer = array.buffer(device)
             if array.committed:
                 committed = True
@@ -139,18 +141,14 @@ class Compiled:
                 nans.explain(bad, self.traced, [x.numpy() for x in buffers])
         return results
 
-    def _compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer], bool]:
-        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
-        put_on = backend.device_of(captures, self.traced.name)
-        device = backend.resolve_device(asked) if put_on is None else put_on
+    def _compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        device = backend.resolve_device(asked)
         executable = backend.compile(self.traced.builder.module, self.traced.name, device)
-        captured = [x.buffer(executable.device) for x in captures]
+        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
+        captured = [x.on(device).buffer(device) for x in captures]
         self.single = tree_util.treedef_is_leaf(self.out_tree)
-        self.programs[asked] = executable, captured, put_on is not None
+        self.programs[asked] = executable, captured
         return self.programs[asked]
-
-    def _device_of(self, leaves: Sequence[Any]) -> Device | None:
-        return backend.device_of([*leaves, *self.traced.captures], self.traced.name)
 
 
 class JitFunction:

@@ -13,6 +13,8 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.passes.host import PREFIX
 
 ENTRY = "main"
 """What a plugin calls a program's function."""
@@ -21,12 +23,16 @@ ENTRY = "main"
 def compile(module: Module) -> bytes:
     """The artefact of a lowered module, whose one public function becomes `main`.
 
+    Raises:
+        UnsupportedOp: the program calls a function of the host's.
+
     >>> text = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
     >>> from irax_compiler.lowering import lower
     >>> compile(lower(mlir.parse_module(text), "f", "pjrt")).splitlines()[0]
     b'// irax: {"name": "f", "args": "f32[]", "results": "f32[]"}'
     """
     module = mlir.clone_module(module)
+    _check_stays_on_device(module)
     functions = mlir.functions(module)
     entry = next(f for f in functions.values() if mlir.is_public(f))
     header = {"name": mlir.function_name(entry), **_signature(entry)}
@@ -35,6 +41,16 @@ def compile(module: Module) -> bytes:
             raise ValueError(f"a private function is called {ENTRY}: it should have been inlined")
         entry.attributes["sym_name"] = mlir.string(ENTRY)
     return f"// irax: {json.dumps(header)}\n{mlir.generic_text(module)}".encode()
+
+
+def _check_stays_on_device(module: Module) -> None:
+    for function in mlir.functions(module).values():
+        for call in mlir.calls(function):
+            if mlir.callee(call).startswith(PREFIX):
+                raise UnsupportedOp(
+                    f"a callback at {mlir.location_text(call.location)}: programs on a PJRT device "
+                    "cannot call Python functions; run this one on the device 'cpu'"
+                )
 
 
 def _signature(entry: mlir.Operation) -> dict[str, str]:
