@@ -129,10 +129,17 @@ def test_wrong_arguments(call, message):
         call()
 
 
-def test_what_is_not_supported_says_so():
-    with pytest.raises(NotImplementedError, match="full_matrices"):
-        jnp.linalg.svd(jnp.ones((3, 2)))
-    with pytest.raises(NotImplementedError, match="full_matrices"):
-        jnp.linalg.qr(jnp.ones((3, 2)), mode="complete")
-    with pytest.raises(TypeError, match="float16"):
+def test_what_has_no_derivative_says_so():
+    x = jnp.ones((3, 2))
+    with pytest.raises(NotImplementedError, match="full_matrices=False"):
+        irax.grad(lambda x: jnp.linalg.svd(x).U.sum())(x)
+    with pytest.raises(NotImplementedError, match="reduced"):
+        irax.grad(lambda x: jnp.linalg.qr(x, mode="complete").Q.sum())(x)
+    with pytest.raises(NotImplementedError, match="schur has no derivative"):
+        irax.grad(lambda x: irax.lax.linalg.schur(x)[0].sum())(jnp.eye(2))
+
+
+def test_dtypes_that_lapack_does_not_have():
+    with pytest.raises(TypeError, match=r"float16; convert with \.astype"):
         irax.lax.linalg.lu(jnp.ones((2, 2), jnp.float16))
+    assert jnp.linalg.inv(np.array([[2, 0], [0, 4]])).dtype == jnp.float32

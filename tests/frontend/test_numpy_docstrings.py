@@ -13,8 +13,10 @@ MODULES = [
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),
+    *(f"irax.lax.{name}" for name in ("factorizations", "reflections", "triangular")),
     *(f"irax.lax.{name}" for name in ("associative", "branches", "implicit", "loops", "scans")),
     "irax.numpy.convolution",
+    "irax.numpy.factored",
     *(f"irax.numpy.{name}" for name in ("contraction", "creation", "linalg", "manipulation")),
     *(f"irax.numpy.{name}" for name in ("reductions", "repetition", "scalars", "searching")),
     *(f"irax.numpy.{name}" for name in ("labelled", "logic", "statistics", "tables", "ufuncs")),
@@ -24,11 +26,11 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(name)
-    results = doctest.testmod(module, extraglobs={"irax": irax}, verbose=False)
+    results = doctest.testmod(module, extraglobs={"irax": irax, "jnp": irax.numpy}, verbose=False)
     assert not results.failed
 
 
-@pytest.mark.parametrize("module", [irax.numpy, irax.numpy.linalg, irax.lax, irax.nn])
+@pytest.mark.parametrize("module", [irax.numpy, irax.numpy.linalg, irax.lax, irax.lax.linalg, irax.nn])
 def test_every_function_says_what_it_does(module):
     silent = [
         name

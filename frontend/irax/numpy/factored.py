@@ -8,10 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax.array import Array
+from irax.custom_rules import custom_jvp
 from irax.elementwise import convert, inexact_dtype, promote_dtypes
-from irax.lax import linalg
+from irax.lax import factorizations, linalg
+from irax.lax.matrices import adjoint, factors, one_batch
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
+from irax.tracing import bind
 from irax.typing import ArrayLike
+from irax_compiler.ops import lu as lu_ops
+from irax_compiler.ops.householder import HouseholderQr
+
+
+class EigResult(NamedTuple):
+    """x V = V diag(w)."""
+
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class EighResult(NamedTuple):
@@ -43,22 +55,19 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-def _inexact(what: str, *operands: ArrayLike) -> list[Array]:
+def inexact(what: str, *operands: ArrayLike) -> list[Array]:
+    """The operands in one dtype, of floats or complex numbers."""
     arrays = promote_dtypes(*operands, what=what)
     return [convert(x, inexact_dtype(x.dtype)) for x in arrays]
 
 
-def _square(what: str, x: Array) -> Array:
+def square(what: str, x: Array) -> Array:
+    """The same. Raises ValueError if it is no square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(
-            f"linalg.{what}: expected square matrices in the last two dimensions, got shape "
-            f"{x.shape}"
+            f"{what}: expected square matrices in the last two dimensions, got shape {x.shape}"
         )
     return x
-
-
-def _adjoint(x: Array) -> Array:
-    return ufuncs.conjugate(manipulation.swapaxes(x, -1, -2))
 
 
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
@@ -69,24 +78,59 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
-    (x,) = _inexact("linalg.cholesky", a)
-    factor = linalg.cholesky(_square("cholesky", x), symmetrize_input=symmetrize_input)
-    return _adjoint(factor) if upper else factor
+    (x,) = inexact("linalg.cholesky", a)
+    square("linalg.cholesky", x)
+    if upper and not symmetrize_input:  # the upper triangle counts
+        x = adjoint(x)
+    factor = linalg.cholesky(x, symmetrize_input=symmetrize_input)
+    return adjoint(factor) if upper else factor
 
 
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
-    """The factors Q and R of matrices; with mode "r" just R.
+    """The factors of matrices a = Q R.
+
+    Args:
+        a: matrices [..., m, n].
+        mode: "reduced": Q has min(m, n) columns. "complete": m columns, of which those after the
+            n-th have no derivative. "r": R alone. "raw": the transpose of R with the reflections
+            that Q is made of (see `lax.linalg.householder_product`), and their factors.
 
     Raises:
-        NotImplementedError: mode "complete" of matrices with more rows than columns, or "raw".
+        ValueError: another mode.
+
+    >>> jnp.linalg.qr(jnp.ones((3, 2)), mode="complete").Q.shape
+    (3, 3)
     """
-    (x,) = _inexact("linalg.qr", a)
+    (x,) = inexact("linalg.qr", a)
+    if mode == "raw":
+        packed, taus = factors(HouseholderQr(), x)
+        return QRResult(manipulation.swapaxes(packed, -1, -2), taus)
     if mode not in ("reduced", "complete", "r"):
-        raise NotImplementedError(
-            f"linalg.qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}"
+        raise ValueError(
+            f"linalg.qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}"
         )
     q, r = linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
+
+
+def eig(a: ArrayLike) -> EigResult:
+    """The eigenvalues and eigenvectors, as columns of norm 1, of square matrices; complex. The CPU
+    has it alone.
+
+    >>> jnp.linalg.eig(jnp.array([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
+    Array([2.+0.j, 3.+0.j], dtype=complex64)
+    """
+    (x,) = inexact("linalg.eig", a)
+    square("linalg.eig", x)
+    return EigResult(*linalg.eig(x, compute_left_eigenvectors=False))
+
+
+def eigvals(a: ArrayLike) -> Array:
+    """The eigenvalues of square matrices, complex and in no order. The CPU has it alone."""
+    (x,) = inexact("linalg.eigvals", a)
+    square("linalg.eigvals", x)
+    (values,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
+    return values
 
 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
@@ -95,18 +139,22 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
     >>> jnp.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(5)
     Array([1., 3.], dtype=float32)
     """
-    if UPLO not in (None, "L", "U"):
-        raise ValueError(f"linalg.eigh: UPLO must be None, 'L' or 'U', got {UPLO!r}")
-    (x,) = _inexact("linalg.eigh", a)
-    vectors, values = linalg.eigh(
-        _square("eigh", x), lower=UPLO != "U", symmetrize_input=symmetrize_input
-    )
+    x, lower = _hermitian("linalg.eigh", a, UPLO)
+    vectors, values = linalg.eigh(x, lower=lower, symmetrize_input=symmetrize_input)
     return EighResult(values, vectors)
 
 
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """The eigenvalues of Hermitian matrices, ascending."""
-    return eigh(a, UPLO, symmetrize_input).eigenvalues
+    x, lower = _hermitian("linalg.eigvalsh", a, UPLO)
+    return factorizations.eigvalsh(x, lower=lower, symmetrize_input=symmetrize_input)
+
+
+def _hermitian(what: str, a: ArrayLike, triangle: str | None) -> tuple[Array, bool]:
+    if triangle not in (None, "L", "U"):
+        raise ValueError(f"{what}: UPLO must be None, 'L' or 'U', got {triangle!r}")
+    (x,) = inexact(what, a)
+    return square(what, x), triangle != "U"
 
 
 def svd(
@@ -114,15 +162,25 @@ def svd(
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
     """U, S and Vh of a = U diag(S) Vh, S descending; S alone without `compute_uv`.
 
-    Raises:
-        NotImplementedError: `full_matrices` of matrices that are not square.
+    Args:
+        a: matrices [..., m, n].
+        full_matrices: U and Vh are square; what completes them has no derivative.
+        compute_uv: compute U and Vh.
+        hermitian: a hint, which changes no result.
+        subset_by_index: the first and the last but one of the singular values wanted, by number.
+
+    >>> jnp.linalg.svd(jnp.ones((3, 2))).U.shape
+    (3, 3)
     """
-    (x,) = _inexact("linalg.svd", a)
-    del hermitian  # a hint, which changes no result
-    found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+    (x,) = inexact("linalg.svd", a)
+    del hermitian
+    found = linalg.svd(
+        x, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset_by_index
+    )
     return SVDResult(*found) if compute_uv else found
 
 
@@ -141,11 +199,14 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
         a: square matrices [..., n, n].
         b: matrices [..., n, k], or one vector [n].
 
+    Raises:
+        ValueError: shapes that do not fit.
+
     >>> jnp.linalg.solve(jnp.array([[2.0, 0.0], [0.0, 4.0]]), jnp.array([2.0, 2.0]))
     Array([1. , 0.5], dtype=float32)
     """
-    matrices, right = _inexact("linalg.solve", a, b)
-    _square("solve", matrices)
+    matrices, right = inexact("linalg.solve", a, b)
+    square("linalg.solve", matrices)
     vector = right.ndim == 1
     right = right[:, None] if vector else right
     if right.ndim < 2 or right.shape[-2] != matrices.shape[-1]:
@@ -153,13 +214,8 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
             f"linalg.solve: a has shape {matrices.shape} and b {right.shape}; expected as many "
             "rows of b as a has"
         )
-    batch = np.broadcast_shapes(matrices.shape[:-2], right.shape[:-2])
-    matrices = manipulation.broadcast_to(matrices, (*batch, *matrices.shape[-2:]))
-    right = manipulation.broadcast_to(right, (*batch, *right.shape[-2:]))
-    factors, _, order = linalg.lu(matrices)
-    right = searching.take_along_axis(right, order[..., None], -2)
-    x = linalg.triangular_solve(factors, right, left_side=True, lower=True, unit_diagonal=True)
-    x = linalg.triangular_solve(factors, x, left_side=True)
+    matrices, right = one_batch([matrices, right], [2, 2])
+    x = bind(lu_ops.Solve(), matrices, right) if right.size else right
     return x[..., 0] if vector else x
 
 
@@ -170,10 +226,9 @@ def inv(a: ArrayLike) -> Array:
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    (x,) = _inexact("linalg.inv", a)
-    _square("inv", x)
-    identity = creation.eye(x.shape[-1], dtype=x.dtype)
-    return solve(x, manipulation.broadcast_to(identity, x.shape))
+    (x,) = inexact("linalg.inv", a)
+    square("linalg.inv", x)
+    return solve(x, creation.eye(x.shape[-1], dtype=x.dtype))
 
 
 def lstsq(
@@ -188,7 +243,7 @@ def lstsq(
         rcond: singular values below this part of the largest count as 0.
         numpy_resid: give no residuals where NumPy gives none.
     """
-    matrix, right = _inexact("linalg.lstsq", a, b)
+    matrix, right = inexact("linalg.lstsq", a, b)
     if matrix.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != matrix.shape[0]:
         raise ValueError(
             f"linalg.lstsq: expected a matrix [m, n] and b [m] or [m, k], got shapes "
@@ -196,13 +251,10 @@ def lstsq(
         )
     m, n = matrix.shape
     columns = right[:, None] if right.ndim == 1 else right
-    u, s, vh = svd(matrix, full_matrices=False)
-    limit = np.finfo(s.dtype).eps * max(m, n) if rcond is None else rcond
-    kept = ufuncs.greater(s, s[0] * limit) if s.size else creation.zeros_like(s, bool)
-    inverse = logic.where(kept, 1 / logic.where(kept, s, 1), 0)
-    inner = contraction.matmul(_adjoint(u), columns)
-    x = contraction.matmul(_adjoint(vh), inverse[:, None].astype(inner.dtype) * inner)
-    rank = reductions.sum(kept)
+    limit = float(np.finfo(matrix.dtype).eps) * max(m, n) if rcond is None else rcond
+    s = svdvals(matrix)
+    rank = reductions.sum(s > reductions.max(s, initial=0) * limit)
+    x = contraction.matmul(_pinv(matrix, _limit(matrix, limit)), columns)
     left = columns - contraction.matmul(matrix, x)
     residuals = reductions.sum(ufuncs.square(ufuncs.abs(left)), 0)
     if numpy_resid and (m <= n or int(rank) < n):
@@ -217,19 +269,57 @@ def pinv(
     *,
     rcond: ArrayLike | None = None,
 ) -> Array:
-    """The pseudo-inverse of matrices: singular values up to `rtol` times the largest count as 0."""
-    (x,) = _inexact("linalg.pinv", a)
-    u, s, vh = svd(x, full_matrices=False, hermitian=hermitian)
+    """The pseudo-inverse of matrices: singular values up to `rtol` times the largest count as 0.
+
+    Its derivative is that of matrices of the same rank (G. Golub and V. Pereyra, 1973).
+
+    Args:
+        a: matrices [..., m, n].
+        rtol: a number, or one for each matrix.
+        hermitian: a hint, which changes no result.
+        rcond: another name of `rtol`.
+
+    >>> jnp.linalg.pinv(jnp.array([[2.0, 0.0], [0.0, 0.0]]))
+    Array([[0.5, 0. ],
+           [0. , 0. ]], dtype=float32)
+    """
+    (x,) = inexact("linalg.pinv", a)
+    del hermitian
     given = rtol if rtol is not None else rcond
-    limit = 10 * max(x.shape[-2:]) * np.finfo(s.dtype).eps if given is None else given
-    kept = s > limit * s[..., :1]
+    if x.ndim < 2:
+        raise ValueError(f"linalg.pinv: expected matrices [..., m, n], got shape {x.shape}")
+    if given is None:
+        given = 10 * max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    return _pinv(x, _limit(x, given))
+
+
+def _limit(x: Array, limit: ArrayLike) -> Array:
+    return creation.asarray(limit, dtype=np.finfo(x.dtype).dtype)
+
+
+@custom_jvp
+def _pinv(x: Array, limit: Array) -> Array:
+    u, s, vh = svd(x, full_matrices=False)
+    kept = s > limit[..., None] * s[..., :1]
     inverse = logic.where(kept, 1 / logic.where(kept, s, 1), 0).astype(x.dtype)
-    return contraction.matmul(_adjoint(vh), inverse[..., None] * _adjoint(u))
+    return contraction.matmul(adjoint(vh), inverse[..., None] * adjoint(u))
+
+
+@_pinv.defjvp
+def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    (x, limit), (t, _) = primals, tangents
+    p = _pinv(x, limit)
+    m, n = x.shape[-2:]
+    mul, ct, cp = contraction.matmul, adjoint(t), adjoint(p)
+    left_rows = creation.eye(m, dtype=x.dtype) - mul(x, p)
+    left_columns = creation.eye(n, dtype=x.dtype) - mul(p, x)
+    across = mul(mul(p, mul(cp, ct)), left_rows) + mul(left_columns, mul(mul(ct, cp), p))
+    return p, across - mul(mul(p, t), p)
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     """The x with tensordot(a, x, x.ndim) = b."""
-    array, right = _inexact("linalg.tensorsolve", a, b)
+    array, right = inexact("linalg.tensorsolve", a, b)
     if axes is not None:
         array = manipulation.moveaxis(array, axes, range(array.ndim - len(axes), array.ndim))
     rest = array.shape[right.ndim :]
@@ -239,7 +329,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse for tensordot(., ., ind)."""
-    (x,) = _inexact("linalg.tensorinv", a)
+    (x,) = inexact("linalg.tensorinv", a)
     if ind <= 0:
         raise ValueError(f"linalg.tensorinv: ind must be positive, got {ind}")
     first, rest = x.shape[:ind], x.shape[ind:]
@@ -251,55 +341,139 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _diagonal(x: Array) -> Array:
-    return creation.diagonal(x, 0, -2, -1)
+class _Pivoted(NamedTuple):
+    """The factors of square matrices, and the sign of the permutation."""
+
+    factors: Array
+    order: Array
+    parity: Array
+
+    @property
+    def diagonal(self) -> Array:
+        return creation.diagonal(self.factors, 0, -2, -1)
 
 
-def slogdet(a: ArrayLike) -> SlogdetResult:
+def _pivoted(x: Array) -> _Pivoted:
+    found, pivots, order = linalg.lu(x)
+    numbers = creation.arange(pivots.shape[-1], dtype=pivots.dtype)
+    exchanges = reductions.sum(ufuncs.not_equal(pivots, numbers), -1)
+    return _Pivoted(found, order, (1 - 2 * (exchanges % 2)).astype(x.dtype))
+
+
+def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """The sign of the determinant (for complex matrices its phase), and the logarithm of its size.
+
+    Args:
+        a: square matrices [..., n, n].
+        method: by which factors: "lu" (the default) or "qr".
+
+    Raises:
+        ValueError: another method, or no square matrices.
 
     >>> jnp.linalg.slogdet(jnp.array([[0.0, 1.0], [1.0, 0.0]]))[0]
     Array(-1., dtype=float32)
     """
-    (x,) = _inexact("linalg.slogdet", a)
-    factors, pivots, _ = linalg.lu(_square("slogdet", x))
-    diagonal = _diagonal(factors)
-    numbers = creation.arange(pivots.shape[-1], dtype=pivots.dtype)
-    exchanges = reductions.sum(ufuncs.not_equal(pivots, numbers), -1)
-    parity = (1 - 2 * (exchanges % 2)).astype(x.dtype)
-    sign = parity * reductions.prod(ufuncs.sign(diagonal), -1)
+    (x,) = inexact("linalg.slogdet", a)
+    square("linalg.slogdet", x)
+    if method in (None, "lu"):
+        found = _pivoted(x)
+        diagonal, sign = found.diagonal, found.parity
+    elif method == "qr":
+        q, r = linalg.qr(x)
+        diagonal, sign = creation.diagonal(r, 0, -2, -1), det(q)
+    else:
+        raise ValueError(f"linalg.slogdet: method must be 'lu' or 'qr', got {method!r}")
+    sign = sign * reductions.prod(ufuncs.sign(diagonal), -1)
     return SlogdetResult(sign, reductions.sum(ufuncs.log(ufuncs.abs(diagonal)), -1))
 
 
 def det(a: ArrayLike) -> Array:
-    """The determinant of square matrices.
+    """The determinant of square matrices. It has a derivative at singular matrices, too.
 
     >>> jnp.linalg.det(jnp.array([[2.0, 0.0], [1.0, 3.0]]))
     Array(6., dtype=float32)
     """
-    (x,) = _inexact("linalg.det", a)
-    factors, pivots, _ = linalg.lu(_square("det", x))
-    numbers = creation.arange(pivots.shape[-1], dtype=pivots.dtype)
-    exchanges = reductions.sum(ufuncs.not_equal(pivots, numbers), -1)
-    parity = (1 - 2 * (exchanges % 2)).astype(x.dtype)
-    return parity * reductions.prod(_diagonal(factors), -1)
+    (x,) = inexact("linalg.det", a)
+    n = square("linalg.det", x).shape[-1]
+    if n == 0:
+        return creation.ones(x.shape[:-2], x.dtype)
+    if n > 3:
+        return _det(x)
+    rows = [[x[..., i, j] for j in range(n)] for i in range(n)]
+    return _by_first_row(rows)
 
 
-def matrix_rank(M: ArrayLike, rtol: ArrayLike | None = None, *, tol: Any = None) -> Array:
-    """How many singular values are larger than `rtol` times the largest."""
-    (x,) = _inexact("linalg.matrix_rank", M)
+def _by_first_row(rows: list[list[Array]]) -> Array:
+    """A polynomial, which has all derivatives."""
+    if len(rows) == 1:
+        return rows[0][0]
+    minors = [[row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows))]
+    terms = [x * _by_first_row(minor) for x, minor in zip(rows[0], minors, strict=True)]
+    result = terms[0] - terms[1]
+    return result if len(terms) == 2 else result + terms[2]
+
+
+@custom_jvp
+def _det(x: Array) -> Array:
+    found = _pivoted(x)
+    return found.parity * reductions.prod(found.diagonal, -1)
+
+
+@_det.defjvp
+def _det_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    """The trace of the adjugate, det A A^-1, times dA. A pivot that is zero is a very small one,
+    which both factors have, and which cancels.
+    """
+    (x,), (t,) = primals, tangents
+    found = _pivoted(x)
+    pivots = found.diagonal
+    largest = reductions.max(ufuncs.abs(x), (-2, -1), keepdims=True)[..., 0]
+    small = largest * float(np.finfo(x.dtype).eps) ** 2
+    safe = logic.where(ufuncs.equal(pivots, 0), logic.where(small == 0, 1, small), pivots)
+    n = x.shape[-1]
+    lift = (safe - pivots)[..., None] * creation.eye(n, dtype=x.dtype)
+    factors_ = found.factors + lift
+    right = searching.take_along_axis(t, found.order[..., None], -2)
+    right = linalg.triangular_solve(factors_, right, left_side=True, lower=True, unit_diagonal=True)
+    right = linalg.triangular_solve(factors_, right, left_side=True)
+    slope = found.parity * reductions.prod(safe, -1) * contraction.trace(right, 0, -2, -1)
+    return found.parity * reductions.prod(pivots, -1), slope
+
+
+def matrix_rank(
+    M: ArrayLike,
+    rtol: ArrayLike | None = None,
+    *,
+    hermitian: bool = False,
+    tol: ArrayLike | None = None,
+) -> Array:
+    """How many singular values are larger than `rtol` times the largest.
+
+    Args:
+        M: matrices [..., m, n].
+        rtol: a number, or one for each matrix.
+        hermitian: a hint, which changes no result.
+        tol: a limit that is not relative.
+    """
+    (x,) = inexact("linalg.matrix_rank", M)
+    del hermitian
+    if x.ndim < 2:
+        return reductions.any(ufuncs.not_equal(x, 0)).astype(np.int32)
     s = svdvals(x)
-    given = rtol if rtol is not None else tol
-    limit = max(x.shape[-2:]) * np.finfo(s.dtype).eps if given is None else given
-    return reductions.sum(s > reductions.max(s, -1, keepdims=True) * limit, -1)
+    if tol is not None:
+        return reductions.sum(s > creation.asarray(tol)[..., None], -1)
+    given = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else rtol
+    limit = reductions.max(s, -1, keepdims=True, initial=0) * creation.asarray(given)[..., None]
+    return reductions.sum(s > limit, -1)
 
 
 def cond(x: ArrayLike, p: Any = None) -> Array:
     """The condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular values."""
     from irax.numpy.linalg import norm
 
-    (array,) = _inexact("linalg.cond", x)
+    (array,) = inexact("linalg.cond", x)
     if p in (None, 2, -2):
         s = svdvals(array)
         return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    square("linalg.cond", array)
     return norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))

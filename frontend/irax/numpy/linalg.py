@@ -12,19 +12,17 @@ from irax import lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes
-from irax.numpy import reductions
-from irax.numpy.contraction import cross as cross
+from irax.numpy import contraction, creation, reductions
 from irax.numpy.contraction import matmul as matmul
-from irax.numpy.contraction import outer as outer
 from irax.numpy.contraction import tensordot as tensordot
-from irax.numpy.contraction import trace as trace
 from irax.numpy.contraction import vecdot as vecdot
-from irax.numpy.creation import diagonal as diagonal
 from irax.numpy.creation import eye
 from irax.numpy.factored import cholesky as cholesky
 from irax.numpy.factored import cond as cond
 from irax.numpy.factored import det as det
+from irax.numpy.factored import eig as eig
 from irax.numpy.factored import eigh as eigh
+from irax.numpy.factored import eigvals as eigvals
 from irax.numpy.factored import eigvalsh as eigvalsh
 from irax.numpy.factored import inv as inv
 from irax.numpy.factored import lstsq as lstsq
@@ -101,7 +99,8 @@ def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
     if ord == 1:
         return reductions.sum(abs(x), axis, keepdims=keepdims)
     total = reductions.sum(power(abs(x), float(ord)), axis, keepdims=keepdims)
-    return power(total, 1 / float(ord))
+    zero = equal(total, 0)
+    return where(zero, 0, power(where(zero, 1, total), 1 / float(ord)))
 
 
 def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
@@ -138,6 +137,50 @@ def matrix_norm(
 ) -> Array:
     """The norm of the matrices in the last two axes."""
     return norm(x, ord, (-2, -1), keepdims)
+
+
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """The sums of the diagonals of the matrices in the last two axes.
+
+    >>> irax.numpy.linalg.trace(irax.numpy.ones((3, 2, 2)))
+    Array([2., 2., 2.], dtype=float32)
+    """
+    return contraction.trace(x, offset, -2, -1, dtype)
+
+
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
+    """The diagonals of the matrices in the last two axes."""
+    return creation.diagonal(x, offset, -2, -1)
+
+
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The products of all elements of two vectors.
+
+    Raises:
+        ValueError: they are not vectors.
+    """
+    first, second = as_arrays([x1, x2], "linalg.outer")
+    if first.ndim != 1 or second.ndim != 1:
+        raise ValueError(
+            f"linalg.outer: expected vectors, got shapes {first.shape} and {second.shape}; "
+            "irax.numpy.outer takes any"
+        )
+    return contraction.outer(first, second)
+
+
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
+    """The cross products of vectors of three elements along an axis.
+
+    Raises:
+        ValueError: vectors of another length.
+    """
+    first, second = as_arrays([x1, x2], "linalg.cross")
+    if first.shape[axis] != 3 or second.shape[axis] != 3:
+        raise ValueError(
+            f"linalg.cross: expected 3 elements along axis {axis}, got shapes {first.shape} and "
+            f"{second.shape}; irax.numpy.cross takes 2, too"
+        )
+    return contraction.cross(first, second, axis=axis)
 
 
 def matrix_power(a: ArrayLike, n: int) -> Array:

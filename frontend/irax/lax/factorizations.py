@@ -1,0 +1,352 @@
+"""Factorizations of matrices, which are the last two dimensions of an array."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from irax.array import Array
+from irax.lax import matrices as m
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import eigen, householder, linalg, spectral
+from irax_compiler.ops import lu as lu_ops
+
+
+class EigImplementation(enum.Enum):
+    """How JAX computes eig on GPUs; a hint, which changes nothing here."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+class EighImplementation(enum.Enum):
+    """How JAX computes eigh on GPUs; a hint, which changes nothing here."""
+
+    QR = "QR"
+    JACOBI = "jacobi"
+    QDWH = "QDWH"
+
+
+class SvdAlgorithm(enum.Enum):
+    """How JAX computes svd on GPUs; a hint, which changes nothing here."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+
+
+def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
+    """The lower triangular matrices L with L L^H = x; nan where x is not positive definite.
+
+    Args:
+        x: Hermitian matrices [..., n, n], floats or complex.
+        symmetrize_input: take the mean of x and its adjoint first; otherwise the lower triangle
+            alone counts.
+
+    Raises:
+        TypeError, ValueError: not square matrices of floats or complex numbers.
+
+    >>> irax.lax.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
+    Array([[2., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    array = m.matrices("cholesky", x, square=True)
+    return bind(linalg.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
+
+
+def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
+    """P x = L U: L (without its ones) and U in one matrix [..., m, n]; for each column the row that
+    was exchanged with it, int32[..., k]; and the permutation of rows, int32[..., m].
+
+    >>> irax.lax.linalg.lu(jnp.array([[1.0, 2.0], [2.0, 2.0]]))[1]
+    Array([1, 1], dtype=int32)
+    """
+    found, pivots, order = m.factors(lu_ops.Lu(), m.matrices("lu", x))
+    return found, pivots, order
+
+
+def qr(
+    x: ArrayLike,
+    *,
+    pivoting: bool = False,
+    full_matrices: bool = True,
+    use_magma: bool | None = None,
+) -> Any:
+    """Q with orthonormal columns and the upper triangle R of x = Q R.
+
+    Args:
+        x: matrices [..., m, n].
+        pivoting: choose the order p of columns, so that x[:, p] = Q R and the diagonal of R does
+            not grow; p, int32[..., n], is the third result.
+        full_matrices: Q of m columns, R of m rows; otherwise of min(m, n). For m > n the further
+            columns of Q have no derivative.
+        use_magma: a hint, which changes nothing.
+
+    >>> q, r = irax.lax.linalg.qr(jnp.array([[3.0], [4.0]]), full_matrices=False)
+    >>> abs(r)
+    Array([[5.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+
+    del use_magma
+    array = m.matrices("qr", x)
+    rows, columns = array.shape[-2:]
+    order: list[Array] = []
+    if pivoting:
+        order = m.factors(householder.QrOrder(), array)
+        array = jnp.take_along_axis(array, order[0][..., None, :], -1)
+    if rows >= columns:
+        q, r = m.factors(householder.Qr(full=full_matrices and rows > columns), array)
+    else:
+        q, r = m.factors(householder.Qr(full=False), array[..., :rows])
+        r = jnp.concatenate([r, jnp.matmul(m.adjoint(q), array[..., rows:])], -1)
+    return (q, r, *order)
+
+
+def eigh(
+    x: ArrayLike,
+    *,
+    lower: bool = True,
+    symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None,
+) -> tuple[Array, Array]:
+    """Orthonormal eigenvectors, as columns, and the eigenvalues of Hermitian matrices, ascending.
+
+    The derivatives of eigenvectors of equal eigenvalues, which do not exist, are taken to be 0.
+
+    Args:
+        x: matrices [..., n, n].
+        lower: without `symmetrize_input`, which triangle counts.
+        symmetrize_input: take the mean of x and its adjoint first.
+        sort_eigenvalues: a hint: they are sorted in any case.
+        subset_by_index: the first and the last but one of the eigenvalues wanted, by number.
+        implementation: a hint, which changes nothing.
+
+    >>> irax.lax.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1].round(5)
+    Array([1., 3.], dtype=float32)
+    """
+    del sort_eigenvalues, implementation
+    array = _hermitian("eigh", x, lower, symmetrize_input)
+    vectors, values = m.factors(spectral.Eigh(vectors=True), array)
+    chosen = _subset("eigh", subset_by_index, array.shape[-1])
+    return (vectors, values) if chosen is None else (vectors[..., chosen], values[..., chosen])
+
+
+def eigvalsh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True) -> Array:
+    """The eigenvalues of Hermitian matrices alone, ascending (see `eigh`)."""
+    array = _hermitian("eigvalsh", x, lower, symmetrize_input)
+    (values,) = m.factors(spectral.Eigh(vectors=False), array)
+    return values
+
+
+def _hermitian(what: str, x: ArrayLike, lower: bool, symmetrize: bool) -> Array:
+    array = m.matrices(what, x, square=True)
+    if symmetrize:
+        return m.symmetrized(array)
+    return array if lower else m.adjoint(array)
+
+
+def _subset(what: str, subset: tuple[int, int] | None, count: int) -> slice | None:
+    if subset is None:
+        return None
+    first, end = subset
+    if not 0 <= first <= end <= count:
+        raise ValueError(
+            f"lax.linalg.{what}: subset_by_index must be a range within 0 to {count}, got {subset}"
+        )
+    return slice(first, end)
+
+
+def svd(
+    x: ArrayLike,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    algorithm: SvdAlgorithm | None = None,
+) -> Any:
+    """U, the singular values s (descending) and V^H of x = U diag(s) V^H; s alone without
+    `compute_uv`.
+
+    Args:
+        x: matrices [..., m, n].
+        full_matrices: U and V are square; otherwise they have min(m, n) columns. The further
+            columns have no derivative.
+        compute_uv: compute U and V^H.
+        subset_by_index: the first and the last but one of the singular values wanted, by number;
+            with their vectors alone.
+        algorithm: a hint, which changes nothing.
+
+    Raises:
+        ValueError: a subset of full matrices.
+
+    >>> irax.lax.linalg.svd(jnp.array([[3.0], [4.0]]), compute_uv=False)
+    Array([5.], dtype=float32)
+    """
+    del algorithm
+    array = m.matrices("svd", x)
+    rows, columns = array.shape[-2:]
+    chosen = _subset("svd", subset_by_index, min(rows, columns))
+    if not compute_uv:
+        (s,) = m.factors(spectral.Svd(full=False, vectors=False), array)
+        return s if chosen is None else s[..., chosen]
+    full = full_matrices and rows != columns
+    if full_matrices and chosen is not None and chosen != slice(0, min(rows, columns)):
+        raise ValueError("lax.linalg.svd: subset_by_index needs full_matrices=False")
+    u, s, vh = m.factors(spectral.Svd(full=full, vectors=True), array)
+    if chosen is None or full:
+        return u, s, vh
+    return u[..., chosen], s[..., chosen], vh[..., chosen, :]
+
+
+def eig(
+    x: ArrayLike,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = True,
+    implementation: EigImplementation | None = None,
+    use_magma: bool | None = None,
+) -> list[Array]:
+    """The eigenvalues of square matrices; their left eigenvectors, and the right ones, as columns:
+    all complex, of norm 1, the largest element real. The CPU has it alone, in LAPACK.
+
+    The derivatives of eigenvectors hold where eigenvalues are distinct; those of equal ones, which
+    do not exist, are taken to be 0.
+
+    Args:
+        x: matrices [..., n, n], floats or complex.
+        compute_left_eigenvectors: v^H x = w v^H.
+        compute_right_eigenvectors: x v = w v.
+        enable_eigvec_derivs: if not, eigenvectors count as constants.
+        implementation: a hint, which changes nothing.
+        use_magma: a hint.
+
+    Returns:
+        The eigenvalues and what was asked for, in a list.
+
+    >>> irax.lax.linalg.eig(jnp.array([[0.0, 1.0], [-1.0, 0.0]]))[0].imag
+    Array([ 1., -1.], dtype=float32)
+    """
+    from irax import lax
+
+    del implementation, use_magma
+    array = m.matrices("eig", x, square=True)
+    if not compute_left_eigenvectors and not compute_right_eigenvectors:
+        return m.factors(eigen.Eig(vectors=False), array)
+    values, right = m.factors(eigen.Eig(vectors=True), array)
+    results = [_left(right)] if compute_left_eigenvectors else []
+    results += [right] if compute_right_eigenvectors else []
+    if not enable_eigvec_derivs:
+        results = [lax.stop_gradient(v) for v in results]
+    return [values, *results]
+
+
+def _left(right: Array) -> Array:
+    """The left eigenvectors, which are those of the inverse, scaled as LAPACK scales them."""
+    import irax.numpy as jnp
+
+    left = m.adjoint(jnp.linalg.inv(right))
+    size = jnp.abs(left)
+    place = jnp.argmax(size, -2, keepdims=True)
+    largest = jnp.take_along_axis(left, place, -2)
+    phase = jnp.conj(largest) / jnp.abs(largest)
+    return left * phase / jnp.sqrt(jnp.sum(size**2, -2, keepdims=True))
+
+
+def schur(
+    x: ArrayLike,
+    *,
+    compute_schur_vectors: bool = True,
+    sort_eig_vals: bool = False,
+    select_callable: Callable[..., Any] | None = None,
+) -> Any:
+    """T and Z of x = Z T Z^H, Z unitary and T an upper triangle (of real matrices, with blocks of
+    2 x 2 for pairs of complex eigenvalues); T alone without `compute_schur_vectors`. The CPU has it
+    alone, in LAPACK; it has no derivative.
+
+    Raises:
+        NotImplementedError: eigenvalues are to be sorted.
+
+    >>> irax.lax.linalg.schur(jnp.array([[1.0, 2.0], [0.0, 3.0]]))[0]
+    Array([[1., 2.],
+           [0., 3.]], dtype=float32)
+    """
+    if sort_eig_vals or select_callable is not None:
+        raise NotImplementedError("lax.linalg.schur: eigenvalues cannot be sorted")
+    t, z = m.factors(eigen.Schur(), m.matrices("schur", x, square=True))
+    return (t, z) if compute_schur_vectors else t
+
+
+def qdwh(
+    x: ArrayLike,
+    *,
+    is_hermitian: bool = False,
+    max_iterations: int | None = None,
+    eps: float | None = None,
+    dynamic_shape: tuple[int, int] | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """The polar factors of x = U H: U with orthonormal columns, H Hermitian and not negative (Y.
+    Nakatsukasa, Z. Bai and F. Gygi, Optimizing Halley's iteration, 2010).
+
+    Args:
+        x: matrices [..., m, n] of full rank, m >= n.
+        is_hermitian: a hint.
+        max_iterations: at most so many steps; by default as many as any matrix needs.
+        eps: the smallest singular value to reckon with, as a part of the largest.
+        dynamic_shape: not supported.
+
+    Returns:
+        U, H, how many steps were taken, and whether the result is finite.
+
+    >>> irax.lax.linalg.qdwh(jnp.array([[0.0, 2.0], [3.0, 0.0]]))[0].round(4) + 0.0
+    Array([[0., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+    from irax import lax
+
+    del is_hermitian
+    if dynamic_shape is not None:
+        raise NotImplementedError("lax.linalg.qdwh: dynamic_shape is not supported")
+    array = m.matrices("qdwh", x)
+    rows, columns = array.shape[-2:]
+    if rows < columns:
+        raise ValueError(
+            f"lax.linalg.qdwh: expected at least as many rows as columns, got shape {array.shape}"
+        )
+    lowest = float(jnp.finfo(array.dtype).eps) if eps is None else eps
+    weights = _halley_weights(lowest, max_iterations)
+    # U does not depend on the scale: its derivative is none of it.
+    size = lax.stop_gradient(jnp.linalg.matrix_norm(array))[..., None, None]
+    u = array / jnp.where(size == 0, 1, size)
+    unit = jnp.broadcast_to(
+        jnp.eye(columns, dtype=array.dtype), (*array.shape[:-2], columns, columns)
+    )
+    for a, b, c in weights:
+        q, _ = qr(jnp.concatenate([c**0.5 * u, unit], -2), full_matrices=False)
+        upper, lower = q[..., :rows, :], q[..., rows:, :]
+        u = b / c * u + (a - b / c) / c**0.5 * jnp.matmul(upper, m.adjoint(lower))
+    h = m.symmetrized(jnp.matmul(m.adjoint(u), array))
+    count = jnp.asarray(len(weights), dtype=jnp.int32)
+    return u, h, count, jnp.isfinite(u).all()
+
+
+def _halley_weights(lowest: float, most: int | None) -> list[tuple[float, float, float]]:
+    """The weights of each step that takes singular values from `lowest` or more to 1."""
+    weights = []
+    while abs(1 - lowest) > 1e-15 and len(weights) < (20 if most is None else most):
+        root = (4 * (1 / lowest**2 - 1) / lowest**2) ** (1 / 3)
+        a = (1 + root) ** 0.5
+        a += 0.5 * (8 - 4 * root + 8 * (2 / lowest**2 - 1) / a) ** 0.5
+        b = (a - 1) ** 2 / 4
+        c = a + b - 1
+        weights.append((a, b, c))
+        lowest = min(lowest * (a + b * lowest**2) / (1 + c * lowest**2), 1.0)
+    return weights or [(3.0, 1.0, 3.0)]

@@ -1,0 +1,240 @@
+"""Linear equations of triangular and tridiagonal matrices, and updates of their factors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irax.array import Array
+from irax.lax import matrices as m
+from irax.lax.arguments import array_of
+from irax.lax.factorizations import qr
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import linalg
+
+
+def triangular_solve(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Array:
+    """The x with op(a) x = b (with `left_side`), or x op(a) = b.
+
+    Args:
+        a: matrices [..., n, n], of which one triangle counts.
+        b: matrices [..., n, k] (or [..., k, n]) of the same batch and dtype, or vectors.
+        left_side: on which side of x the triangle is.
+        lower: which triangle of a counts.
+        transpose_a: op transposes.
+        conjugate_a: op conjugates.
+        unit_diagonal: take the diagonal to be ones.
+
+    Raises:
+        TypeError, ValueError: shapes or dtypes that do not fit.
+
+    >>> a = jnp.array([[2.0, 0.0], [1.0, 1.0]])
+    >>> irax.lax.linalg.triangular_solve(a, jnp.array([[2.0], [3.0]]), left_side=True, lower=True)
+    Array([[1.],
+           [2.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+
+    first = m.matrices("triangular_solve", a, square=True)
+    second = array_of("lax.linalg.triangular_solve", b)
+    vector = second.ndim == first.ndim - 1
+    if vector:
+        second = jnp.expand_dims(second, -1 if left_side else -2)
+    along = second.shape[-2 if left_side else -1] if second.ndim >= 2 else None
+    fits = second.shape[:-2] == first.shape[:-2] and along == first.shape[-1]
+    if second.dtype != first.dtype or not fits:
+        raise ValueError(
+            f"lax.linalg.triangular_solve: a has type {first.aval} and b {second.aval}; expected "
+            "one dtype, the same batch dimensions, and as many rows of b (columns, without "
+            "left_side) as a has"
+        )
+    if conjugate_a and not transpose_a:
+        first = jnp.conj(first)
+    kind = "NO_TRANSPOSE"
+    if transpose_a:
+        kind = "ADJOINT" if conjugate_a and first.dtype.kind == "c" else "TRANSPOSE"
+    op = linalg.TriangularSolve(left_side, lower, unit_diagonal, kind)
+    result = bind(op, first, second)
+    return jnp.squeeze(result, -1 if left_side else -2) if vector else result
+
+
+def tridiagonal_solve(
+    dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
+) -> Array:
+    """The x with T x = b, of tridiagonal matrices T, by elimination with pivots.
+
+    Args:
+        dl: what is below the diagonal, [..., n], from its second element on.
+        d: the diagonal, [..., n].
+        du: what is above the diagonal, [..., n], up to the last element but one.
+        b: the right hand sides, [..., n, k].
+        perturb_singular: keep pivots away from zero, so that the solution is finite.
+
+    Raises:
+        ValueError, TypeError: shapes or dtypes that do not fit.
+
+    >>> one = jnp.ones(2)
+    >>> irax.lax.linalg.tridiagonal_solve(one, 2 * one, one, jnp.array([[3.0], [3.0]]))
+    Array([[1.],
+           [1.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+    from irax import lax
+
+    right = m.matrices("tridiagonal_solve", b)
+    bands = [array_of("lax.linalg.tridiagonal_solve", x) for x in (dl, d, du)]
+    if any(x.dtype != right.dtype or x.shape != right.shape[:-1] for x in bands):
+        listed = ", ".join(f"{x.dtype}{list(x.shape)}" for x in (*bands, right))
+        raise ValueError(
+            "lax.linalg.tridiagonal_solve: expected dl, d and du [..., n] and b [..., n, k] of one "
+            f"dtype, got {listed}"
+        )
+    if not right.size:
+        return right
+    low, mid, high = (jnp.moveaxis(x, -1, 0)[..., None] for x in bands)
+    rows = jnp.moveaxis(right, -2, 0)
+    high = jnp.concatenate([high[:-1], jnp.zeros_like(high[:1])])
+
+    def eliminate(row: tuple[Array, ...], below: tuple[Array, ...]):
+        """The pivot's row [pivot, first, second, right]; what is left of the other goes on."""
+        p, u, r = row
+        lower, q, v, s = below
+        swap = jnp.abs(lower) > jnp.abs(p)
+        top = jnp.where(swap, lower, p)
+        ratio = jnp.where(swap, p, lower) / jnp.where(top == 0, 1, top)
+        pivot = (top, jnp.where(swap, q, u), jnp.where(swap, v, 0), jnp.where(swap, s, r))
+        rest = jnp.where(swap, u - ratio * q, q - ratio * u)
+        rest_right = jnp.where(swap, r - ratio * s, s - ratio * r)
+        return (rest, jnp.where(swap, -ratio * v, v), rest_right), pivot
+
+    first = (mid[0], high[0], rows[0])
+    (p, u, r), pivots = lax.scan(eliminate, first, (low[1:], mid[1:], high[1:], rows[1:]))
+    last = (p, u, jnp.zeros_like(u), r)
+    pivots = tuple(jnp.concatenate([x, y[None]]) for x, y in zip(pivots, last, strict=True))
+    if perturb_singular:
+        pivots = (_away_from_zero(*pivots[:3]), *pivots[1:])
+
+    def substitute(after: tuple[Array, Array], pivot: tuple[Array, ...]):
+        p, u, v, r = pivot
+        x = (r - u * after[0] - v * after[1]) / p
+        return (x, after[0]), x
+
+    nothing = jnp.zeros_like(rows[0])
+    _, x = lax.scan(substitute, (nothing, nothing), pivots, reverse=True)
+    return jnp.moveaxis(x, 0, -2)
+
+
+def _away_from_zero(pivots: Array, *beside: Array) -> Array:
+    import irax.numpy as jnp
+
+    sizes = [jnp.max(jnp.abs(x), 0) for x in (pivots, *beside)]
+    largest = jnp.maximum(jnp.maximum(sizes[0], sizes[1]), sizes[2])
+    least = largest * jnp.finfo(pivots.dtype).eps
+    small = jnp.abs(pivots) < least
+    return jnp.where(small, jnp.where(jnp.real(pivots) < 0, -least, least), pivots)
+
+
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
+    """The upper triangle S with S^T S = R^T R + w w^T.
+
+    Args:
+        r_matrix: R, real upper triangles [..., n, n] with a positive diagonal.
+        w_vector: w, [..., n].
+
+    >>> irax.lax.linalg.cholesky_update(jnp.array([[3.0]]), jnp.array([4.0]))
+    Array([[5.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+
+    factor = m.matrices("cholesky_update", r_matrix, square=True)
+    vector = array_of("lax.linalg.cholesky_update", w_vector)
+    if vector.dtype != factor.dtype or vector.shape != factor.shape[:-1]:
+        raise ValueError(
+            f"lax.linalg.cholesky_update: expected w_vector {factor.dtype}"
+            f"{list(factor.shape[:-1])}, got {vector.dtype}{list(vector.shape)}"
+        )
+    stacked = jnp.concatenate([jnp.triu(factor), vector[..., None, :]], -2)
+    r = qr(stacked, full_matrices=False)[1]
+    diagonal = jnp.diagonal(r, axis1=-2, axis2=-1)
+    return jnp.where(diagonal < 0, -1, 1)[..., None].astype(r.dtype) * r
+
+
+def symmetric_product(
+    a_matrix: ArrayLike,
+    c_matrix: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Array:
+    """alpha A A^T + beta C.
+
+    Args:
+        a_matrix: A, matrices [..., m, n].
+        c_matrix: C, symmetric matrices [..., m, m].
+        alpha: a number.
+        beta: a number.
+        symmetrize_output: copy the lower triangle of the result to the upper one.
+
+    >>> a = jnp.array([[1.0, 2.0]])
+    >>> irax.lax.linalg.symmetric_product(a, jnp.ones((1, 1)), beta=2.0)
+    Array([[7.]], dtype=float32)
+    """
+    import irax.numpy as jnp
+
+    a = m.matrices("symmetric_product", a_matrix)
+    c = m.matrices("symmetric_product", c_matrix, square=True)
+    if c.shape != (*a.shape[:-1], a.shape[-2]) or c.dtype != a.dtype:
+        raise ValueError(
+            f"lax.linalg.symmetric_product: expected c_matrix {a.dtype}"
+            f"{[*a.shape[:-1], a.shape[-2]]}, got {c.dtype}{list(c.shape)}"
+        )
+    result = alpha * jnp.matmul(a, m.transposed(a)) + beta * c
+    if not symmetrize_output:
+        return result
+    return jnp.tril(result) + m.transposed(jnp.tril(result, -1))
+
+
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
+    """The permutation of rows that exchanges, int32[..., k], come to.
+
+    Raises:
+        TypeError, ValueError: pivots that are not int32, or more of them than rows.
+
+    >>> irax.lax.linalg.lu_pivots_to_permutation(jnp.array([1, 1]), 3)
+    Array([1, 0, 2], dtype=int32)
+    """
+    import irax.numpy as jnp
+    from irax import lax
+
+    array = array_of("lax.linalg.lu_pivots_to_permutation", pivots)
+    if array.dtype != np.int32:
+        raise TypeError(
+            f"lax.linalg.lu_pivots_to_permutation: expected int32 pivots, got {array.dtype}"
+        )
+    if array.ndim < 1 or array.shape[-1] > permutation_size:
+        raise ValueError(
+            f"lax.linalg.lu_pivots_to_permutation: expected at most {permutation_size} pivots in "
+            f"the last dimension, got shape {array.shape}"
+        )
+    rows = jnp.arange(permutation_size, dtype=np.int32)
+    order = jnp.broadcast_to(rows, (*array.shape[:-1], permutation_size))
+
+    def exchange(order: Array, step: tuple[Array, Array]):
+        k, pivot = step
+        at_k, at_pivot = rows == k, rows == pivot[..., None]
+        mine = jnp.sum(jnp.where(at_k, order, 0), -1, keepdims=True, dtype=np.int32)
+        other = jnp.sum(jnp.where(at_pivot, order, 0), -1, keepdims=True, dtype=np.int32)
+        return jnp.where(at_k, other, jnp.where(at_pivot, mine, order)), None
+
+    steps = (rows[: array.shape[-1]], jnp.moveaxis(array, -1, 0))
+    return lax.scan(exchange, order, steps)[0]
