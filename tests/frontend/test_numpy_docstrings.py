@@ -10,6 +10,9 @@ import irax
 
 MODULES = [
     "irax.nn",
+    "irax.experimental.ode",
+    "irax.flatten_util",
+    "irax.scipy.sparse.linalg",
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),

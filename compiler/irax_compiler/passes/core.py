@@ -218,13 +218,15 @@ def inputs(operation: Operation) -> list[Value]:
 
 
 def nested(operation: Operation) -> Iterator[Operation]:
-    """The operations inside an operation, in order, each before those inside it."""
+    """The operations inside an operation, in order, each after those inside it: one that is
+    replaced takes what is inside it along.
+    """
     for region in operation.regions:
         for block in region.blocks:
             for view in block.operations:
                 inner = view.operation
-                yield inner
                 yield from nested(inner)
+                yield inner
 
 
 def returned(function: Operation) -> list[Value]:

@@ -56,10 +56,10 @@ def custom_linear_solve(
         TypeError: what a function returns is not like `b`; or reverse mode without
             `transpose_solve`.
 
-    >>> a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
-    >>> solve = lambda matvec, b: jnp.linalg.solve(irax.jacfwd(matvec)(b), b)
-    >>> x = irax.lax.custom_linear_solve(lambda x: a @ x, jnp.ones(2), solve, symmetric=True)
-    >>> jnp.allclose(a @ x, 1.0)
+    >>> a = irax.numpy.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> solve = lambda matvec, b: irax.numpy.linalg.solve(irax.jacfwd(matvec)(b), b)
+    >>> x = irax.lax.custom_linear_solve(lambda x: a @ x, irax.numpy.ones(2), solve, symmetric=True)
+    >>> irax.numpy.allclose(a @ x, 1.0)
     Array(True, dtype=bool)
     """
     unknown = _Unknown("lax.custom_linear_solve", "b", b)

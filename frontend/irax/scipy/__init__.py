@@ -1,0 +1,3 @@
+"""SciPy's functions on arrays."""
+
+from irax.scipy import sparse as sparse

@@ -1,0 +1,173 @@
+"""Linear equations, solved by products with the matrix alone: cg, bicgstab, gmres.
+
+The matrix is a function (or an array), vectors are pytrees of arrays. The solvers iterate; their
+derivatives are those of the solution (see `irax.lax.custom_linear_solve`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax, tree_util
+from irax.array import Array, as_array
+from irax.scipy.sparse import krylov
+
+
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> tuple[Any, None]:
+    """Solves A x = b, for a positive definite A, by conjugate gradients.
+
+    Args:
+        A: a square matrix, or a linear function from pytrees like `b` to such; Hermitian and
+            positive definite.
+        b: the right hand side: a pytree of inexact arrays.
+        x0: where to start; zero by default.
+        tol: it ends when the residual is at most `max(tol * |b|, atol)`.
+        atol: see `tol`.
+        maxiter: the most steps; 10 times the number of unknowns by default.
+        M: an approximation of A's inverse, a matrix or a linear function.
+
+    Returns:
+        `(x, None)`: the solution; no information on how it was reached.
+
+    Raises:
+        TypeError: A, M or x0 do not go with b.
+
+    >>> a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> x, _ = irax.scipy.sparse.linalg.cg(a, jnp.ones(2))
+    >>> jnp.allclose(a @ x, 1.0)
+    Array(True, dtype=bool)
+    """
+    return _solve("cg", krylov.cg, A, b, x0, tol, atol, maxiter, M, symmetric=True)
+
+
+def bicgstab(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> tuple[Any, None]:
+    """Solves A x = b by stabilized biconjugate gradients. Arguments and results are those of `cg`,
+    but that A need not be symmetric.
+
+    >>> a = jnp.array([[2.0, 1.0], [0.0, 3.0]])
+    >>> x, _ = irax.scipy.sparse.linalg.bicgstab(a, jnp.ones(2))
+    >>> jnp.allclose(a @ x, 1.0)
+    Array(True, dtype=bool)
+    """
+    return _solve("bicgstab", krylov.bicgstab, A, b, x0, tol, atol, maxiter, M)
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    restart: int = 20,
+    maxiter: int | None = None,
+    M: Any = None,
+    solve_method: str = "batched",
+) -> tuple[Any, None]:
+    """Solves A x = b by generalized minimal residuals. Arguments and results are those of `cg`, but
+    that A need not be symmetric.
+
+    Args:
+        A: a square matrix, or a linear function.
+        b: the right hand side.
+        x0: where to start.
+        tol: it ends when the residual, after `M`, is at most `max(tol, atol / |b|) * |M b|`.
+        atol: see `tol`.
+        restart: the size of the space that is searched before it starts anew.
+        maxiter: how often it may start anew.
+        M: an approximation of A's inverse.
+        solve_method: "batched" or "incremental": accepted for JAX's sake, without effect.
+
+    Raises:
+        ValueError: `restart` is not positive, or no such `solve_method`.
+
+    >>> a = jnp.array([[2.0, 1.0], [0.0, 3.0]])
+    >>> x, _ = irax.scipy.sparse.linalg.gmres(a, jnp.ones(2))
+    >>> jnp.allclose(a @ x, 1.0)
+    Array(True, dtype=bool)
+    """
+    if solve_method not in ("batched", "incremental"):
+        raise ValueError(
+            f"gmres: solve_method must be 'batched' or 'incremental', got {solve_method!r}"
+        )
+    if not isinstance(restart, int | np.integer) or restart < 1:
+        raise ValueError(f"gmres: restart must be a positive int, got {restart!r}")
+    method = functools.partial(krylov.gmres, restart=int(restart))
+    return _solve("gmres", method, A, b, x0, tol, atol, maxiter, M)
+
+
+def _solve(
+    what: str,
+    method: Callable[..., Any],
+    A: Any,
+    b: Any,
+    x0: Any,
+    tol: float,
+    atol: float,
+    maxiter: int | None,
+    M: Any,
+    symmetric: bool = False,
+) -> tuple[Any, None]:
+    b = tree_util.tree_map(lambda x: _inexact(what, x), b)
+    x0 = tree_util.tree_map(jnp.zeros_like, b) if x0 is None else tree_util.tree_map(as_array, x0)
+    if tree_util.tree_structure(x0) != tree_util.tree_structure(b):
+        error = tree_util.structure_error(tree_util.tree_structure(b), x0, "b", "x0")
+        raise TypeError(f"{what}: {error}")
+    for x, y in zip(tree_util.tree_leaves(x0), tree_util.tree_leaves(b), strict=True):
+        if x.shape != y.shape:
+            raise TypeError(f"{what}: x0 has an array of shape {x.shape}; expected {y.shape}, as b")
+    x0 = tree_util.tree_map(lambda x, like: x.astype(like.dtype), x0, b)
+    matvec = _as_function(what, "A", A)
+    if maxiter is None:
+        maxiter = 10 * sum(x.size for x in tree_util.tree_leaves(b))
+    precondition = (lambda x: x) if M is None else _as_function(what, "M", M)
+
+    def solve(matvec: Callable[[Any], Any], b: Any) -> Any:
+        return method(matvec, b, x0, tol, atol, maxiter, precondition)
+
+    # A Hermitian matrix is its own transpose only if it is real.
+    real = all(x.dtype.kind != "c" for x in tree_util.tree_leaves(b))
+    x = lax.custom_linear_solve(matvec, b, solve, solve, symmetric=symmetric and real)
+    return x, None
+
+
+def _inexact(what: str, x: Any) -> Array:
+    array = as_array(x, f"{what}: b")
+    if dtypes.issubdtype(array.dtype, np.inexact):
+        return array.with_weak_type(False)
+    return array.astype(dtypes.result_type(array, 0.0))
+
+
+def _as_function(what: str, name: str, operator: Any) -> Callable[[Any], Any]:
+    if callable(operator):
+        return operator
+    matrix = as_array(operator, f"{what}: {name}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise TypeError(
+            f"{what}: {name} must be a function or a square matrix, got an array of shape "
+            f"{matrix.shape}"
+        )
+    return lambda x: matrix @ x
