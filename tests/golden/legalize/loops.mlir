@@ -19,3 +19,33 @@ func.func @carry_that_is_overwritten(%x: tensor<f32>, %y: tensor<f32>) -> (tenso
 // CHECK:          [[HOLDS:%\w+]] = stablehlo.compare LT, [[A]], {{.*}}
 // CHECK:          [[NEW:%\w+]] = stablehlo.select [[HOLDS]], [[A]], [[B:%\w+]]
 // CHECK:          stablehlo.return [[SUM]], [[NEW]]
+
+// A loop in a loop, both of which are rebuilt.
+func.func @loop_in_loop(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %r:2 = stablehlo.while(%a = %x, %b = %y) : tensor<f32>, tensor<f32>
+  cond {
+    %ten = stablehlo.constant dense<10.0> : tensor<f32>
+    %p = stablehlo.compare LT, %a, %ten : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %s:2 = stablehlo.while(%c = %a, %d = %y) : tensor<f32>, tensor<f32>
+    cond {
+      %ten = stablehlo.constant dense<20.0> : tensor<f32>
+      %p = stablehlo.compare LT, %c, %ten : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %0 = stablehlo.multiply %c, %c : tensor<f32>
+      stablehlo.return %0, %c : tensor<f32>, tensor<f32>
+    }
+    stablehlo.return %s#0, %s#1 : tensor<f32>, tensor<f32>
+  }
+  return %r#0, %r#1 : tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @loop_in_loop
+// CHECK:        stablehlo.while
+// CHECK:        [[INNER:%\w+]]:2 = stablehlo.while
+// CHECK:          stablehlo.multiply
+// CHECK:          [[D:%\w+]] = stablehlo.select
+// CHECK:          stablehlo.return {{%\w+}}, [[D]]
+// CHECK:        [[B:%\w+]] = stablehlo.select {{%\w+}}, [[INNER]]#1
+// CHECK:        stablehlo.return [[INNER]]#0, [[B]]

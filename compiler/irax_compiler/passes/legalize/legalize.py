@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
-from irax_compiler.passes.core import Pass, PassError, nested, register_pass
+from irax_compiler.passes.core import Pass, PassError, register_pass
 from irax_compiler.passes.legalize import (
     arguments,
     broadcasts,
@@ -26,6 +27,7 @@ from irax_compiler.passes.legalize import (
     sorting,
     triangular,
     trigonometry,
+    windows,
     xla,
 )
 from irax_compiler.passes.legalize.cure import Cure
@@ -36,6 +38,7 @@ CURES: dict[str, list[Cure]] = {
         definitions.by_definition,
         definitions.scatter_of_several,
         definitions.windows_of_nothing,
+        windows.cumulative_window,
         definitions.fold_in_another_dtype,
         fourier.fourier_transform,
         triangular.triangular_solve_on_host,
@@ -143,6 +146,17 @@ class Legalize(Pass):
 
 def _by_name(module: Module) -> dict[str, list[Operation]]:
     named: dict[str, list[Operation]] = {}
-    for operation in nested(module.operation):
+    for operation in _inner_first(module.operation):
         named.setdefault(operation.name, []).append(operation)
     return named
+
+
+def _inner_first(operation: Operation) -> Iterator[Operation]:
+    """The operations inside an operation, each after those inside it, which it may take along when
+    it is replaced.
+    """
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield from _inner_first(view.operation)
+                yield view.operation

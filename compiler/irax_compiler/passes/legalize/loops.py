@@ -39,7 +39,7 @@ def _inlined(condition: Block, values: Sequence[Value]) -> Value:
     for view in list(condition.operations)[:-1]:
         inner = view.operation
         # What the condition uses from outside is there in the body too.
-        here = {v: env.get(v, v) for v in inner.operands}
+        here = {v: env.get(v, v) for v in [*inner.operands, *mlir.captured(inner)]}
         env.update(zip(inner.results, mlir.clone(inner, here), strict=True))
     (result,) = mlir.terminator(condition).operands
     return env.get(result, result)
