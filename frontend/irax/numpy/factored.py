@@ -355,7 +355,7 @@ class _Pivoted(NamedTuple):
 
 def _pivoted(x: Array) -> _Pivoted:
     found, pivots, order = linalg.lu(x)
-    numbers = lax.iota(pivots.dtype, pivots.shape[-1])
+    numbers = np.arange(pivots.shape[-1], dtype=np.int32)
     exchanges = reductions.sum(ufuncs.not_equal(pivots, numbers), -1)
     return _Pivoted(found, order, (1 - 2 * (exchanges % 2)).astype(x.dtype))
 
