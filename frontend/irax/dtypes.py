@@ -33,7 +33,6 @@ from ml_dtypes import (
     uint4,
 )
 
-from irax import source
 from irax.config import config
 
 __all__ = [
@@ -149,6 +148,8 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
     if asks_for_width and available != wanted.newbyteorder("="):
+        from irax import source  # this module stands alone otherwise
+
         source.warn(
             f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off, so it "
             f"becomes {available.name}; ask for that one, or turn them on: "

@@ -1,22 +1,21 @@
-"""Making arrays: from Python's and NumPy's data, and from a description."""
+"""Making arrays: from Python's and NumPy's data, filled with a number, and with diagonals."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors, lax
-from irax.array import Array, ConcreteArray, as_array
-from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax import dtypes, lax
+from irax.array import Array, ConcreteArray, as_array, aval_of
+from irax.elementwise import as_arrays, convert
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.lax.reductions import fold
 from irax.numpy.logic import equal, greater_equal, where
-from irax.numpy.manipulation import broadcast_to, moveaxis, stack
-from irax.numpy.ufuncs import add, divide, multiply, power, subtract
-from irax.tracing import current_trace
+from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
+from irax.numpy.tables import placed
+from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- from data -----------------------------------------------------------------------------------
@@ -25,9 +24,12 @@ from irax.typing import ArrayLike, DTypeLike
 def array(
     object: Any,
     dtype: DTypeLike | None = None,
+    *,
     copy: bool = True,
     order: str | None = "K",
     ndmin: int = 0,
+    device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """An array of numbers, of another array, or of (nested) lists of these, traced ones included.
 
@@ -37,6 +39,8 @@ def array(
         copy: of no effect: arrays never share memory that could be written to.
         order: accepted where it makes no difference ("K", "A", "C").
         ndmin: the least number of dimensions; ones are put in front.
+        device: where to put it: a device of `irax.devices()`.
+        out_sharding: not supported.
 
     Raises:
         TypeError: data that is no numbers, or lists of different lengths.
@@ -48,7 +52,7 @@ def array(
     """
     if order not in ("K", "A", "C", None):
         raise NotImplementedError(f"array: order={order!r} is not supported, only 'C'")
-    dtype = None if dtype is None else dtypes.canonicalize_dtype(dtype)
+    dtype = None if dtype is None else dtypes.requested_dtype(dtype, "array")
     if _is_sequence(object) or (dtype is not None and isinstance(object, int | float)):
         result = _from_numbers(object, dtype)
     else:
@@ -57,14 +61,30 @@ def array(
         result = convert(result, dtype)
     if result.ndim < ndmin:
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
-    return result
+    return placed("array", result, device, out_sharding)
 
 
 def asarray(
-    a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, copy: bool | None = None
+    a: Any,
+    dtype: DTypeLike | None = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
-    """`array(a, dtype)`; an array that already is one of irax stays itself."""
-    return array(a, dtype, order=order)
+    """`array(a, dtype)`; an array that already is one of irax stays itself.
+
+    Raises:
+        ValueError: `copy=False` for what is not an array of irax and of the dtype.
+    """
+    result = array(a, dtype, order=order, device=device, out_sharding=out_sharding)
+    if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
+        raise ValueError(
+            f"asarray: an array of dtype {result.dtype} cannot be made of {type(a).__name__} "
+            "without a copy: leave copy=False out"
+        )
+    return result
 
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:
@@ -72,10 +92,23 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
     return array(a, order=order)
 
 
-def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = False) -> Array:
-    """The elements as another dtype; None is the default float."""
+def astype(
+    x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Any = None
+) -> Array:
+    """The elements as another dtype; None is the default float.
+
+    Args:
+        x: an array. Of complex numbers, the real part becomes a float or an integer.
+        dtype: a dtype.
+        copy: of no effect.
+        device: where to put the result.
+
+    >>> irax.numpy.astype(irax.numpy.array([1.5, 0.0]), bool)
+    Array([ True, False], dtype=bool)
+    """
     (x,) = as_arrays([x], "astype")
-    return convert(x, dtypes.canonicalize_dtype(float if dtype is None else dtype))
+    wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
+    return placed("astype", convert(x, wanted), device)
 
 
 def _is_sequence(x: Any) -> bool:
@@ -159,36 +192,56 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
 # ---- filled --------------------------------------------------------------------------------------
 
 
-def zeros(shape: Any, dtype: DTypeLike | None = None) -> Array:
+def zeros(
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+) -> Array:
     """An array of zeros, float32 by default.
 
     >>> irax.numpy.zeros(3)
     Array([0., 0., 0.], dtype=float32)
     """
-    return _filled("zeros", shape, 0, dtype)
+    return placed("zeros", _filled("zeros", shape, 0, dtype), device, out_sharding)
 
 
-def ones(shape: Any, dtype: DTypeLike | None = None) -> Array:
+def ones(
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+) -> Array:
     """An array of ones, float32 by default.
 
     >>> irax.numpy.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
     """
-    return _filled("ones", shape, 1, dtype)
+    return placed("ones", _filled("ones", shape, 1, dtype), device, out_sharding)
 
 
-def empty(shape: Any, dtype: DTypeLike | None = None) -> Array:
+def empty(
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+) -> Array:
     """An array of zeros: no memory is left without a value."""
-    return _filled("empty", shape, 0, dtype)
+    return placed("empty", _filled("empty", shape, 0, dtype), device, out_sharding)
 
 
 def _filled(name: str, shape: Any, fill: int, dtype: DTypeLike | None) -> Array:
     sizes = canonical_shape(name, shape)
-    return lax.full(sizes, fill, dtypes.canonicalize_dtype(float if dtype is None else dtype))
+    return lax.full(sizes, fill, dtypes.requested_dtype(float if dtype is None else dtype, name))
 
 
-def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
+def full(
+    shape: Any,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """An array with every element `fill_value`, which may be an array to broadcast.
+
+    Args:
+        shape: ints, or one int.
+        fill_value: a number, or an array.
+        dtype: of the result; that of `fill_value` by default.
+        device: where to put the result.
+        out_sharding: not supported.
 
     >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
     Array([[0, 1],
@@ -196,126 +249,90 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
     """
     fill = array(fill_value, dtype)
     sizes = canonical_shape("full", shape)
-    return broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill)
+    result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill)
+    return placed("full", result, device, out_sharding)
 
 
-def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None) -> Array:
+def zeros_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """Zeros in the shape and dtype of `a`."""
-    return full_like(a, 0, dtype, shape)
+    return full_like(a, 0, dtype, shape, device=device, out_sharding=out_sharding)
 
 
-def ones_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None) -> Array:
+def ones_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """Ones in the shape and dtype of `a`."""
-    return full_like(a, 1, dtype, shape)
+    return full_like(a, 1, dtype, shape, device=device, out_sharding=out_sharding)
 
 
-empty_like = zeros_like
+def empty_like(
+    prototype: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
+    """Zeros in the shape and dtype of `prototype`."""
+    return full_like(prototype, 0, dtype, shape, device=device)
 
 
 def full_like(
-    a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None
-) -> Array:
-    """An array in the shape and dtype of `a` with every element `fill_value`."""
-    like, fill = as_arrays([a, fill_value], "full_like")
-    if not fill.ndim:
-        return lax.full_like(like, fill, dtype, shape)
-    return full(like.shape if shape is None else shape, fill, dtype or like.dtype)
-
-
-# ---- ranges --------------------------------------------------------------------------------------
-
-
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike | None = None) -> Array:
-    """start, start + step, ... below stop; with one argument, 0, 1, ... below it.
-
-    Raises:
-        ConcretizationTypeError: a traced argument: the shape would depend on it.
-
-    >>> irax.numpy.arange(2, 8, 2)
-    Array([2, 4, 6], dtype=int32)
-    """
-    given = [v for v in (start, stop, step) if v is not None]
-    if dtype is None:
-        dtype = dtypes.result_type(*as_arrays(given, "arange"))
-    else:
-        dtype = dtypes.canonicalize_dtype(dtype)
-    numbers = [_number("arange", v) for v in given]
-    if current_trace() is None or dtype == np.bool:
-        elements = np.arange(*numbers)
-    elif len(numbers) == 1 or (numbers[0] == 0 and len(numbers) == 2):
-        return lax.iota(dtype, len(np.arange(*numbers)))
-    else:
-        first, by = numbers[0], numbers[2] if len(numbers) == 3 else 1
-        count = len(np.arange(*numbers))
-        first, by = (np.asarray(v).astype(dtype) for v in (first, by))
-        return add(multiply(lax.iota(dtype, count), by), first)
-    return as_array(elements.astype(dtype))
-
-
-def _number(name: str, x: Any) -> Any:
-    if not isinstance(x, Array):
-        return x
-    why = f"{name} needs its arguments to know the shape"
-    return x.concrete(why, errors.ConcretizationTypeError)[()]
-
-
-def linspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
+    a: Any,
+    fill_value: ArrayLike,
     dtype: DTypeLike | None = None,
-    axis: int = 0,
-) -> Any:
-    """`num` numbers at even distances from start to stop.
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Array:
+    """An array in the shape and dtype of `a` with every element `fill_value`.
 
     Args:
-        start: a number or an array.
-        stop: likewise.
-        num: how many.
-        endpoint: whether `stop` is the last one, or the one after it.
-        retstep: whether to return the distance, too.
-        dtype: of the result; a float by default.
-        axis: along which the numbers lie.
+        a: an array, or a `ShapeDtypeStruct`.
+        fill_value: a number, or an array to broadcast.
+        dtype: of the result, in place of that of `a`.
+        shape: of the result, in place of that of `a`.
+        device: where to put the result.
+        out_sharding: not supported.
 
-    >>> irax.numpy.linspace(0, 1, 5)
-    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    >>> irax.numpy.full_like(irax.numpy.arange(3), 7)
+    Array([7, 7, 7], dtype=int32)
     """
-    num = operator.index(num)
-    if num < 0:
-        raise ValueError(f"linspace: num must be at least 0, got {num}")
-    first, last = promote_dtypes(start, stop, what="linspace")
-    working = inexact_dtype(first.dtype)
-    first, last = convert(first, working), convert(last, working)
-    gaps = num - 1 if endpoint else num
-    shape = np.broadcast_shapes(first.shape, last.shape)
-    share = divide(lax.iota(working, num), max(gaps, 1))
-    share = lax.reshape(share, (num, *[1] * len(shape)))
-    numbers = add(multiply(first, subtract(1, share)), multiply(last, share))
-    result = convert(moveaxis(numbers, 0, axis), dtypes.canonicalize_dtype(dtype or working))
-    step = divide(subtract(last, first), gaps) if gaps else full(shape, np.nan)
-    return (result, step) if retstep else result
-
-
-def logspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: int = 50,
-    endpoint: bool = True,
-    base: ArrayLike = 10.0,
-    dtype: DTypeLike | None = None,
-    axis: int = 0,
-) -> Array:
-    """`base` to the powers `linspace(start, stop, num)`."""
-    powers = power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return powers if dtype is None else astype(powers, dtype)
+    like = aval_of(a, "full_like: a")
+    (fill,) = as_arrays([fill_value], "full_like")
+    weak = dtype is None and like.weak_type
+    wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
+    sizes = like.shape if shape is None else canonical_shape("full_like", shape)
+    if fill.ndim:
+        result = convert(broadcast_to(fill, sizes), wanted, weak)
+    else:
+        result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
+    return placed("full_like", result, device, out_sharding)
 
 
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int | ArrayLike = 0,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Any = None,
+) -> Array:
     """N rows and M columns (N by default), ones on a diagonal: k to the right of the main one.
 
     >>> irax.numpy.eye(2)
@@ -325,7 +342,9 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     shape = canonical_shape("eye", (N, N if M is None else M))
     rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
     columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
-    return astype(equal(add(rows, k), columns), dtype)
+    mask = equal(add(rows, k), columns)
+    wanted = dtypes.requested_dtype(float if dtype is None else dtype, "eye")
+    return placed("eye", convert(mask, wanted), device)
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:
@@ -404,6 +423,16 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
     return where(eye(size, k=k, dtype=bool), row, lax.full_like(row, 0))
 
 
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
+    """The matrix with all elements of an array on a diagonal, k to the right of the main one.
+
+    >>> irax.numpy.diagflat(irax.numpy.array([[1], [2]]))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
+    return diag(ravel(v), k)
+
+
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The elements whose places along two axes differ by `offset`, along a new last axis.
 
@@ -426,50 +455,3 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     square = lax.slice(x, start, limit)
     on_diagonal = eye(size, dtype=bool)
     return fold(where(on_diagonal, square, lax.full_like(square, 0)), "add", (x.ndim - 1,))
-
-
-# ---- grids ---------------------------------------------------------------------------------------
-
-
-def meshgrid(
-    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Array]:
-    """The coordinates of the points of a grid, given those along each axis.
-
-    With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
-    "ij" along the first. If `sparse`, each array has size 1 along the axes of the others.
-
-    >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
-    [Array([[0],
-           [1]], dtype=int32), Array([[0],
-           [0]], dtype=int32)]
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
-    vectors = as_arrays(xi, "meshgrid")
-    for x in vectors:
-        if x.ndim > 1:
-            raise ValueError(f"meshgrid: expected vectors, got shape {x.shape}")
-    places = list(range(len(vectors)))
-    if indexing == "xy" and len(vectors) > 1:
-        places[:2] = 1, 0
-    shape = [1] * len(vectors)
-    for x, place in zip(vectors, places, strict=True):
-        shape[place] = x.size
-    grids = []
-    for x, place in zip(vectors, places, strict=True):
-        own = [n if d == place else 1 for d, n in enumerate(shape)]
-        thin = lax.reshape(x, own)
-        grids.append(thin if sparse else broadcast_to(thin, tuple(shape)))
-    return grids
-
-
-def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
-    """The place of each element of an array of shape `dimensions`, a first axis for its axes."""
-    sizes = canonical_shape("indices", dimensions)
-    chosen = dtypes.canonicalize_dtype(int if dtype is None else dtype)
-    vectors = [lax.iota(chosen, n) for n in sizes]
-    grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
-    if sparse:
-        return tuple(grids)
-    return stack(grids) if grids else as_array(np.zeros((0,), chosen))

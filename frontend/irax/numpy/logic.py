@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from irax import lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, promote, promote_dtypes
+from irax.elementwise import apply, as_arrays, promote
 from irax.elementwise import select as choose
 from irax.numpy.tables import (
     BITS,
@@ -165,26 +164,3 @@ def where(
     if x is None or y is None:
         raise ValueError("where: expected both x and y, or neither")
     return choose(_truth(condition, "where"), x, y, "where")
-
-
-def select(
-    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
-) -> Array:
-    """The elements of the first choice whose condition holds, `default` where none does.
-
-    Raises:
-        ValueError: no conditions, or not a choice for each.
-
-    >>> x = irax.numpy.arange(5)
-    >>> irax.numpy.select([x < 2, x > 3], [x, 10 * x], -1)
-    Array([ 0,  1, -1, -1, 40], dtype=int32)
-    """
-    if len(condlist) != len(choicelist) or not condlist:
-        raise ValueError(
-            f"select: expected a choice for each condition, got {len(condlist)} conditions and "
-            f"{len(choicelist)} choices"
-        )
-    *choices, result = promote_dtypes(*choicelist, default, what="select")
-    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        result = where(condition, choice, result)
-    return result

@@ -330,11 +330,6 @@ def column_stack(tup: Any) -> Array:
     return concatenate([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in parts], 1)
 
 
-def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
-    """`values` after `arr` along an axis; with `axis=None`, all elements of both."""
-    return concatenate([arr, values], axis)
-
-
 # ---- splitting -----------------------------------------------------------------------------------
 
 

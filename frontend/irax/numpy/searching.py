@@ -1,4 +1,4 @@
-"""Elements by their places, places by the elements: take, sort, nonzero, unique."""
+"""Elements by their places, places by the elements: take, nonzero."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax.array import Array, as_array
 from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
-from irax.numpy.logic import isnan, less, logical_and, logical_not, not_equal, where
+from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import ravel
 from irax.numpy.ufuncs import add, clip, floor_divide, remainder
 from irax.tracing import bind
@@ -172,99 +172,6 @@ def take_along_axis(
     return _filled(found, inside if inside is None else broadcast_to(inside, shape), fill_value)
 
 
-# ---- in order ------------------------------------------------------------------------------------
-
-
-def sort(
-    a: ArrayLike,
-    axis: int | None = -1,
-    *,
-    kind: None = None,
-    order: None = None,
-    stable: bool = True,
-    descending: bool = False,
-) -> Array:
-    """The elements in ascending order along an axis; nan comes last. With None, of all elements.
-
-    >>> irax.numpy.sort(irax.numpy.array([3, 1, 2]))
-    Array([1, 2, 3], dtype=int32)
-    """
-    (x,), axis = _to_sort("sort", a, axis, order)
-    result = lax.sort(x, axis, stable)
-    return lax.rev(result, (axis,)) if descending else result
-
-
-def argsort(
-    a: ArrayLike,
-    axis: int | None = -1,
-    *,
-    kind: None = None,
-    order: None = None,
-    stable: bool = True,
-    descending: bool = False,
-) -> Array:
-    """The places of the elements in ascending order along an axis; nan comes last.
-
-    >>> irax.numpy.argsort(irax.numpy.array([3, 1, 2]))
-    Array([1, 2, 0], dtype=int32)
-    """
-    (x,), axis = _to_sort("argsort", a, axis, order)
-    if descending:  # turned around before and after, so that equal elements keep their order
-        x = lax.rev(x, (axis,))
-    places = lax.broadcasted_iota(dtypes.default_int(), x.shape, axis)
-    _, order_ = lax.sort((x, places), axis, stable)
-    if descending:
-        return lax.rev(lax.sub(x.shape[axis] - 1, order_), (axis,))
-    return order_
-
-
-def _to_sort(name: str, a: ArrayLike, axis: int | None, order: Any) -> tuple[Sequence[Array], int]:
-    if order is not None:
-        raise NotImplementedError(f"{name}: the argument 'order' is for structured arrays")
-    (x,) = as_arrays([a], name)
-    if axis is None:
-        return [ravel(x)], 0
-    return [x], canonical_axis(name, axis, x.ndim)
-
-
-def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The places in the order of the last key, then of the one before it where that ties, ..."""
-    arrays = as_arrays([keys[i] for i in range(len(keys))], "lexsort")
-    axis = canonical_axis("lexsort", axis, arrays[0].ndim)
-    places = lax.broadcasted_iota(dtypes.default_int(), arrays[0].shape, axis)
-    return lax.sort((*arrays[::-1], places), axis, num_keys=len(arrays))[-1]
-
-
-def searchsorted(
-    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
-) -> Array:
-    """Where in an ascending vector elements would have to be put in: before or after equal ones.
-
-    Raises:
-        ValueError: `a` is not a vector, or `side` neither "left" nor "right".
-
-    >>> irax.numpy.searchsorted(irax.numpy.array([1, 3, 5]), 3)
-    Array(1, dtype=int32)
-    """
-    x, values = as_arrays([a, v], "searchsorted")
-    if x.ndim != 1:
-        raise ValueError(f"searchsorted: expected a vector to search, got shape {x.shape}")
-    if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
-    if sorter is not None:
-        x = take(x, sorter)
-    column = lax.expand_dims(values, (values.ndim,))
-    # How many come before; nan comes after all numbers.
-    before = less(x, column) if side == "left" else logical_not(less(column, x))
-    if dtypes.issubdtype(x.dtype, np.inexact) or dtypes.issubdtype(column.dtype, np.inexact):
-        if side == "left":
-            before = where(isnan(column), logical_not(isnan(x)), before)
-        else:
-            before = where(isnan(column), True, logical_and(before, logical_not(isnan(x))))
-    counts = convert(before, dtypes.default_int())
-    return lax.reduce_sum(counts, (counts.ndim - 1,))
-
-
 # ---- places by the elements: shapes that depend on values ----------------------------------------
 
 
@@ -296,7 +203,9 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     size = operator.index(size)
     flat = ravel(mask)
     count = lax.reduce_sum(convert(flat, dtypes.default_int()), (0,))
-    order = argsort(logical_not(flat))  # the places that hold, in order, then the others
+    # The places that hold, in order, then the others.
+    places = lax.iota(dtypes.default_int(), flat.size)
+    _, order = lax.sort((logical_not(flat), places))
     order = lax.pad(order, np.int32(0), [(0, size - order.size, 0)])
     there = less(lax.iota(dtypes.default_int(), size), count)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
@@ -325,26 +234,3 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -
     """The places of the elements that are not 0: a row for each."""
     places = nonzero(a, size=size, fill_value=fill_value)
     return lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
-
-
-def unique(
-    ar: ArrayLike,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    *,
-    equal_nan: bool = True,
-) -> Any:
-    """The different elements in ascending order; as NumPy's function, and with its options.
-
-    Raises:
-        ConcretizationTypeError: a traced array: the shape would depend on its elements.
-    """
-    (x,) = as_arrays([ar], "unique")
-    why = "unique needs the elements to know the shape of its result"
-    elements = x.concrete(why, errors.ConcretizationTypeError)
-    found = np.unique(
-        elements, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan
-    )
-    return tuple(map(as_array, found)) if isinstance(found, tuple) else as_array(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes
+from irax import backend, dtypes
 from irax.array import Array
 from irax.elementwise import Kinds, apply, convert, inexact_dtype, promote
 from irax.lax.arguments import documented
@@ -88,6 +88,25 @@ def is_inexact(x: Array) -> bool:
 def is_unsigned(x: Array) -> bool:
     """Whether an array has unsigned integers or booleans."""
     return x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.unsignedinteger)
+
+
+def no_sharding(name: str, out_sharding: Any) -> None:
+    """Raises NotImplementedError for an `out_sharding` argument."""
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"{name}: the argument 'out_sharding' is not supported: an array is on one device"
+        )
+
+
+def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
+    """An array on the device that a `device` argument asks for; by default where it is.
+
+    Raises:
+        ValueError: it is not one of `irax.devices()`.
+        NotImplementedError: `out_sharding` is given.
+    """
+    no_sharding(name, out_sharding)
+    return x if device is None else backend.device_put(x, device)
 
 
 def no_out(name: str, out: Any) -> None:

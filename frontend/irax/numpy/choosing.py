@@ -1,0 +1,146 @@
+"""Elements chosen from several arrays, or computed by one of several functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import errors
+from irax.array import Array
+from irax.elementwise import as_arrays, broadcast_to, check_dtype, convert, promote_dtypes
+from irax.numpy.logic import equal, not_equal, where
+from irax.numpy.tables import no_out
+from irax.numpy.ufuncs import clip, remainder
+from irax.typing import ArrayLike
+
+
+def select(
+    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
+) -> Array:
+    """The elements of the first choice whose condition holds, `default` where none does.
+
+    Raises:
+        ValueError: no conditions, or not a choice for each.
+
+    >>> x = irax.numpy.arange(5)
+    >>> irax.numpy.select([x < 2, x > 3], [x, 10 * x], -1)
+    Array([ 0,  1, -1, -1, 40], dtype=int32)
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"select: expected a choice for each condition, got {len(condlist)} conditions and "
+            f"{len(choicelist)} choices"
+        )
+    *choices, result = promote_dtypes(*choicelist, default, what="select")
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        result = where(condition, choice, result)
+    return result
+
+
+def choose(
+    a: ArrayLike,
+    choices: Array | np.ndarray[Any, Any] | Sequence[ArrayLike],
+    out: None = None,
+    mode: str = "raise",
+) -> Array:
+    """The elements of the arrays that integers tell: `choices[a[i]][i]` for each place i.
+
+    Args:
+        a: integers.
+        choices: arrays; all are broadcast with `a`.
+        out: not supported.
+        mode: for numbers of no array: "clip": the nearest; "wrap": counting goes on at the other
+            end; "raise": a ValueError, which only known integers can give.
+
+    Raises:
+        TypeError: not integers.
+        ValueError: no choices, a number of none with "raise", or another mode.
+        ConcretizationTypeError: traced integers with "raise".
+
+    >>> choices = irax.numpy.array([[1, 2, 3], [10, 20, 30]])
+    >>> irax.numpy.choose(irax.numpy.array([0, 1, 0]), choices)
+    Array([ 1, 20,  3], dtype=int32)
+    """
+    no_out("choose", out)
+    (number,) = as_arrays([a], "choose")
+    check_dtype("choose", number.dtype, np.integer)
+    arrays = promote_dtypes(*(choices[i] for i in range(len(choices))), what="choose")
+    if mode == "raise":
+        why = "choose with mode 'raise' needs the integers; give mode='clip' or 'wrap'"
+        known = number.concrete(why, errors.ConcretizationTypeError)
+        if known.size and not 0 <= known.min() <= known.max() < len(arrays):
+            raise ValueError(f"choose: expected integers from 0 to {len(arrays) - 1}, got {known}")
+    elif mode == "clip":
+        number = clip(number, 0, len(arrays) - 1)
+    elif mode == "wrap":
+        number = remainder(number, len(arrays))
+    else:
+        raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
+    result = arrays[0]
+    for i, choice in enumerate(arrays):
+        result = where(equal(number, i), choice, result)
+    return result
+
+
+def piecewise(
+    x: ArrayLike,
+    condlist: Array | np.ndarray[Any, Any] | Sequence[ArrayLike],
+    funclist: Sequence[ArrayLike | Callable[..., Array]],
+    *args: Any,
+    **kw: Any,
+) -> Array:
+    """A function by parts: at each element the one whose condition holds, the last if several do.
+
+    Args:
+        x: an array.
+        condlist: booleans, of the shape of x, for each of the functions.
+        funclist: functions of arrays, or numbers. One more than conditions is for what is left,
+            which is 0 otherwise. Each is computed for all elements.
+        args: further arguments of the functions.
+        kw: likewise.
+
+    Returns:
+        An array of the dtype of x.
+
+    Raises:
+        ValueError: not a function for each condition.
+
+    >>> x = irax.numpy.array([-2.0, 0.5, 3.0])
+    >>> irax.numpy.piecewise(x, [x < 0, x > 1], [-1.0, lambda x: 10 * x, 0.0])
+    Array([-1.,  0., 30.], dtype=float32)
+    """
+    (values,) = as_arrays([x], "piecewise")
+    single = isinstance(condlist, Array | np.ndarray) and condlist.ndim <= values.ndim
+    single = single or (not isinstance(condlist, Array | np.ndarray) and _is_flag(condlist[0]))
+    conditions = [condlist] if single else [condlist[i] for i in range(len(condlist))]
+    masks = []
+    for condition in conditions:
+        if isinstance(condition, list):
+            condition = np.asarray(condition)
+        (mask,) = as_arrays([condition], "piecewise")
+        masks.append(mask if mask.dtype == np.bool else not_equal(mask, 0))
+    functions: list[Any] = list(funclist)
+    if len(functions) == len(masks):
+        functions.append(0)
+    if len(functions) != len(masks) + 1:
+        raise ValueError(
+            f"piecewise: expected {len(masks)} functions, one for each condition, or one more, got "
+            f"{len(funclist)}"
+        )
+
+    def part(function: Any) -> Array:
+        value = function(values, *args, **kw) if callable(function) else function
+        (value,) = as_arrays([value], "piecewise")
+        return broadcast_to(convert(value, values.dtype), values.shape)
+
+    result = part(functions[-1])
+    for mask, function in zip(masks, functions, strict=False):
+        result = where(mask, part(function), result)
+    return result
+
+
+def _is_flag(x: Any) -> bool:
+    """Whether something is a boolean without dimensions, so that a list of them is one mask."""
+    return isinstance(x, bool | np.bool)

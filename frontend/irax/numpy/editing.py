@@ -1,0 +1,417 @@
+"""Parts of arrays put in, taken out, or replaced: all return changed copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, broadcast_to, convert
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
+from irax.numpy.logic import less, not_equal, where
+from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
+from irax.numpy.ordering import searchsorted, sort
+from irax.numpy.repetition import tile
+from irax.numpy.searching import nonzero, take
+from irax.numpy.tables import no_out
+from irax.numpy.ufuncs import add, clip, remainder, subtract
+from irax.typing import ArrayLike
+
+
+def _known(name: str, what: str, x: Array) -> np.ndarray[Any, Any]:
+    why = f"{name} needs {what} to know the shape of its result"
+    return x.concrete(why, errors.ConcretizationTypeError)
+
+
+def _not_in_place(name: str, inplace: bool) -> None:
+    if inplace:
+        raise ValueError(f"{name}: arrays are immutable: pass inplace=False, and use the result")
+
+
+# ---- along an axis -------------------------------------------------------------------------------
+
+
+def insert(
+    arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None
+) -> Array:
+    """The array with values put in before given places of an axis.
+
+    Args:
+        arr: an array.
+        obj: the places: an int, a vector of ints, or a slice; negative ones count from the end.
+        values: what to put in; broadcast to the places, and converted to the array's dtype.
+        axis: the axis; by default the elements are taken as one dimension.
+
+    Raises:
+        IndexError: a place beyond the axis.
+        ValueError: `obj` has more than one dimension.
+
+    >>> irax.numpy.insert(irax.numpy.array([1, 2, 3]), 1, 9)
+    Array([1, 9, 2, 3], dtype=int32)
+    """
+    x, new = as_arrays([arr, values], "insert")
+    x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("insert", axis, x.ndim))
+    new = convert(new, x.dtype)
+    n = x.shape[along]
+    if isinstance(obj, slice):
+        obj = np.arange(n)[obj]
+    (places,) = as_arrays([np.asarray(obj) if isinstance(obj, list) else obj], "insert")
+    if places.ndim > 1:
+        raise ValueError(f"insert: expected places in one dimension, got shape {places.shape}")
+    if places.dtype == np.bool:
+        places = nonzero(places)[0]
+    if not dtypes.issubdtype(places.dtype, np.integer) and places.size:
+        raise TypeError(f"insert: places must be integers, got {places.dtype}")
+    single = not places.ndim
+    if single and new.ndim:  # one place takes all values; they lie along the axis
+        new = moveaxis(new, 0, along) if new.ndim == x.ndim else new
+    places = ravel(convert(places, dtypes.default_int()))
+    places = where(less(places, 0), add(places, n), places)
+    count = places.size
+    if single:
+        new = _beside(new, x.ndim)
+        count = new.shape[along] if new.ndim == x.ndim else 1
+        places = broadcast_to(places, (count,))
+    shape = (*x.shape[:along], count, *x.shape[along + 1 :])
+    new = broadcast_to(_beside(new, x.ndim) if single else new, shape)
+    # In the result, place i of those in ascending order has i others before it.
+    _, order = lax.sort((places, lax.iota(places.dtype, count)))
+    moved = lax.full((count,), 0, places.dtype)
+    moved = moved.at[order].set(add(take(places, order), lax.iota(places.dtype, count)))
+    is_new = lax.full((n + count,), False, np.bool).at[moved].set(True)
+    source = subtract(lax.cumsum(convert(lax.bitwise_not(is_new), places.dtype)), 1)
+    result = take(x, source, along, mode="clip") if n else lax.full(shape, 0, x.dtype)
+    return moveaxis(moveaxis(result, along, 0).at[moved].set(moveaxis(new, along, 0)), 0, along)
+
+
+def _beside(x: Array, rank: int) -> Array:
+    return reshape(x, (1,) * (rank - x.ndim) + x.shape) if x.ndim < rank else x
+
+
+def delete(
+    arr: ArrayLike,
+    obj: ArrayLike | slice,
+    axis: int | None = None,
+    *,
+    assume_unique_indices: bool = False,
+) -> Array:
+    """The array without given places of an axis.
+
+    Args:
+        arr: an array.
+        obj: the places: an int, an array of ints, a mask, or a slice.
+        axis: the axis; by default the elements are taken as one dimension.
+        assume_unique_indices: the caller's word that no place is there twice: they may be traced
+            then.
+
+    Raises:
+        IndexError: a place beyond the axis.
+        ConcretizationTypeError: a traced array of places, or a mask.
+
+    >>> irax.numpy.delete(irax.numpy.array([1, 2, 3]), 1)
+    Array([1, 3], dtype=int32)
+    """
+    (x,) = as_arrays([arr], "delete")
+    x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("delete", axis, x.ndim))
+    n = x.shape[along]
+    if isinstance(obj, slice):
+        obj = np.arange(n)[obj]
+    if isinstance(obj, int | np.integer):
+        if not -n <= obj < n:
+            raise IndexError(f"delete: place {obj} is out of range for an axis of size {n}")
+        places = as_array(np.asarray([int(obj) % n], np.int32))
+    else:
+        (places,) = as_arrays([np.asarray(obj) if isinstance(obj, list) else obj], "delete")
+        places = ravel(places)
+    if not places.size:
+        return x
+    if places.dtype == np.bool or not (assume_unique_indices or places.size == 1):
+        known = _known("delete", "the places", places)
+        if known.dtype == np.bool and known.shape != (n,):
+            raise ValueError(f"delete: a mask for an axis of size {n} has shape {known.shape}")
+        kept = np.ones(n, bool)
+        kept[known] = False
+        return take(x, np.flatnonzero(kept), along)
+    places = sort(where(less(places, 0), add(places, n), places))
+    # As far as i elements stay, those that go and come before move it on.
+    shifts = subtract(places, lax.iota(places.dtype, places.size))
+    numbers = lax.iota(places.dtype, n - places.size)
+    return take(x, add(numbers, searchsorted(shifts, numbers, side="right")), along, mode="clip")
+
+
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
+    """`values` after `arr` along an axis; with `axis=None`, all elements of both.
+
+    >>> irax.numpy.append(irax.numpy.array([1, 2]), irax.numpy.array([3]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    return concatenate(as_arrays([arr, values], "append"), axis)
+
+
+def resize(a: ArrayLike, new_shape: Any) -> Array:
+    """The elements in row-major order, over and over, in a new shape.
+
+    Raises:
+        ValueError: a negative size.
+
+    >>> irax.numpy.resize(irax.numpy.array([1, 2, 3]), (2, 2))
+    Array([[1, 2],
+           [3, 1]], dtype=int32)
+    """
+    (x,) = as_arrays([a], "resize")
+    shape = canonical_shape("resize", new_shape)
+    size = math.prod(shape)
+    if not x.size or not size:
+        return lax.full(shape, 0, x.dtype)
+    flat = ravel(x)
+    if size > flat.size:
+        flat = tile(flat, -(-size // flat.size))
+    return lax.reshape(flat[:size], shape)
+
+
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
+    """The array without the zeros at its front and back.
+
+    Args:
+        filt: an array whose elements are known.
+        trim: "f" for the front, "b" for the back, "fb" for both.
+        axis: along which; by default all axes.
+
+    Raises:
+        ConcretizationTypeError: a traced array.
+
+    >>> irax.numpy.trim_zeros(irax.numpy.array([0, 0, 3, 0]))
+    Array([3], dtype=int32)
+    """
+    (x,) = as_arrays([filt], "trim_zeros")
+    if not trim or not set(trim.lower()) <= {"f", "b"}:
+        raise ValueError(f"trim_zeros: trim must be 'f', 'b' or 'fb', got {trim!r}")
+    places = np.nonzero(_known("trim_zeros", "the elements", x))
+    parts = [slice(None)] * x.ndim
+    for d in canonical_axes("trim_zeros", axis, x.ndim):
+        if not places[d].size:
+            parts[d] = slice(0, 0)
+            continue
+        first = int(places[d].min()) if "f" in trim.lower() else 0
+        last = int(places[d].max()) + 1 if "b" in trim.lower() else x.shape[d]
+        parts[d] = slice(first, last)
+    return x[tuple(parts)]
+
+
+# ---- chosen elements -----------------------------------------------------------------------------
+
+
+def extract(
+    condition: ArrayLike,
+    arr: ArrayLike,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = 0,
+) -> Array:
+    """The elements where a condition holds, in row-major order.
+
+    Args:
+        condition: an array; what is not 0 holds.
+        arr: an array of the same size.
+        size: how many there are to be; with it the condition may be traced.
+        fill_value: what is missing is filled with.
+
+    >>> irax.numpy.extract(irax.numpy.array([True, False, True]), irax.numpy.array([1, 2, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    return compress(ravel(condition), arr, size=size, fill_value=fill_value)
+
+
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = 0,
+    out: None = None,
+) -> Array:
+    """The parts of an array along an axis for which a condition holds.
+
+    Args:
+        condition: a vector; what is not 0 holds. Where it is shorter than the axis, the rest goes.
+        a: an array.
+        axis: the axis; by default the elements are taken as one dimension.
+        size: how many parts there are to be; with it the condition may be traced.
+        fill_value: what is missing is filled with.
+        out: not supported.
+
+    Raises:
+        ValueError: the condition is not a vector, or holds beyond the axis.
+        ConcretizationTypeError: a traced condition without `size`.
+
+    >>> irax.numpy.compress(irax.numpy.array([0, 1]), irax.numpy.array([[1, 2], [3, 4]]), axis=0)
+    Array([[3, 4]], dtype=int32)
+    """
+    no_out("compress", out)
+    if isinstance(condition, list | tuple):
+        condition = np.asarray(condition)
+    mask, x = as_arrays([condition, a], "compress")
+    if mask.ndim != 1:
+        raise ValueError(f"compress: expected a vector as the condition, got shape {mask.shape}")
+    x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("compress", axis, x.ndim))
+    n = x.shape[along]
+    mask = mask if mask.dtype == np.bool else not_equal(mask, 0)
+    if mask.size > n:
+        beyond = mask[n:]
+        if bool(np.any(_known("compress", "the condition", beyond))):
+            raise ValueError(f"compress: the condition holds beyond the axis of size {n}")
+        mask = mask[:n]
+    if size is None:
+        return take(
+            x, np.flatnonzero(_known("compress", "the condition; give size=...", mask)), along
+        )
+    places = nonzero(mask, size=size, fill_value=n)[0]
+    return take(x, places, along, mode="fill", fill_value=fill_value)
+
+
+# ---- replaced elements ---------------------------------------------------------------------------
+
+
+def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
+    """The array with the elements where a mask holds replaced, in row-major order.
+
+    Args:
+        arr: an array.
+        mask: an array of the same size; what is not 0 holds.
+        vals: what to put there, over and over.
+        inplace: must be False: arrays are immutable.
+
+    >>> x = irax.numpy.arange(4)
+    >>> irax.numpy.place(x, x > 1, irax.numpy.array([7, 8]), inplace=False)
+    Array([0, 1, 7, 8], dtype=int32)
+    """
+    _not_in_place("place", inplace)
+    x, condition, new = as_arrays([arr, mask, vals], "place")
+    new = ravel(new)
+    if condition.size != x.size:
+        raise ValueError(f"place: the mask has shape {condition.shape}; expected {x.shape}")
+    if not new.size:
+        if not x.size:
+            return x
+        raise ValueError("place: expected at least one value, got none")
+    flat = ravel(condition)
+    holds = flat if flat.dtype == np.bool else not_equal(flat, 0)
+    number = subtract(lax.cumsum(convert(holds, dtypes.default_int())), 1)
+    values = convert(take(new, remainder(number, new.size)), x.dtype, x.weak_type)
+    return reshape(where(holds, values, ravel(x)), x.shape)
+
+
+def put(
+    a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, inplace: bool = True
+) -> Array:
+    """The array with the elements in given places, counted in row-major order, replaced.
+
+    Args:
+        a: an array.
+        ind: the places.
+        v: what to put there, over and over.
+        mode: for places beyond the array: "clip", the default: the nearest; "wrap": counting goes
+            on at the other end.
+        inplace: must be False: arrays are immutable.
+
+    >>> irax.numpy.put(irax.numpy.zeros((2, 2)), irax.numpy.array([0, 3]), 1.0, inplace=False)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    _not_in_place("put", inplace)
+    x, places, new = as_arrays([a, ind, v], "put")
+    places, new = ravel(places), ravel(new)
+    if not places.size or not new.size:
+        return x
+    if not x.size:
+        raise IndexError("put: an empty array has no places")
+    number = lax.iota(dtypes.default_int(), places.size)
+    values = convert(take(new, remainder(number, new.size)), x.dtype)
+    if mode in (None, "clip"):
+        places = where(less(places, 0), add(places, x.size), places)
+        places = clip(places, 0, x.size - 1)
+    elif mode == "wrap":
+        places = remainder(places, x.size)
+    else:
+        raise ValueError(f"put: mode must be 'clip' or 'wrap', got {mode!r}")
+    return reshape(ravel(x).at[places].set(values), x.shape)
+
+
+def put_along_axis(
+    arr: ArrayLike,
+    indices: ArrayLike,
+    values: ArrayLike,
+    axis: int | None,
+    inplace: bool = True,
+    *,
+    mode: str | None = None,
+) -> Array:
+    """The array with elements replaced, for each place of the other axes in its own places.
+
+    Args:
+        arr: an array.
+        indices: the places along the axis, with as many axes as the array.
+        values: what to put there; broadcast.
+        axis: the axis; None: both are taken as one dimension.
+        inplace: must be False: arrays are immutable.
+        mode: for places beyond the axis: see `Array.at`.
+
+    >>> x = irax.numpy.zeros((2, 2))
+    >>> irax.numpy.put_along_axis(x, irax.numpy.array([[0], [1]]), 5.0, axis=1, inplace=False)
+    Array([[5., 0.],
+           [0., 5.]], dtype=float32)
+    """
+    _not_in_place("put_along_axis", inplace)
+    x, places = as_arrays([arr, indices], "put_along_axis")
+    if axis is None:
+        flat = put_along_axis(ravel(x), ravel(places), values, 0, False, mode=mode)
+        return reshape(flat, x.shape)
+    if x.ndim != places.ndim:
+        raise ValueError(
+            "put_along_axis: indices must have as many dimensions as the array, got shapes "
+            f"{places.shape} and {x.shape}"
+        )
+    along = canonical_axis("put_along_axis", axis, x.ndim)
+    index = []
+    for d, n in enumerate(x.shape):
+        sides = [n if e == d else 1 for e in range(x.ndim)]
+        number = np.arange(n, dtype=np.int32).reshape(sides)
+        index.append(places if d == along else number)
+    return x.at[tuple(index)].set(values, mode=mode)
+
+
+def fill_diagonal(
+    a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True
+) -> Array:
+    """The array with the elements of the main diagonal replaced.
+
+    Args:
+        a: an array of at least two dimensions; of more, all of one size.
+        val: what to put there, over and over.
+        wrap: whether the diagonal of a tall matrix begins anew below its end.
+        inplace: must be False: arrays are immutable.
+
+    >>> irax.numpy.fill_diagonal(irax.numpy.zeros((2, 2)), 3.0, inplace=False)
+    Array([[3., 0.],
+           [0., 3.]], dtype=float32)
+    """
+    if inplace:
+        raise NotImplementedError(
+            "fill_diagonal: arrays are immutable: pass inplace=False, and use the result"
+        )
+    (x,) = as_arrays([a], "fill_diagonal")
+    if x.ndim < 2:
+        raise ValueError(f"fill_diagonal: expected at least 2 dimensions, got shape {x.shape}")
+    if x.ndim > 2 and len(set(x.shape)) > 1:
+        raise ValueError(f"fill_diagonal: expected axes of one size, got shape {x.shape}")
+    if x.ndim == 2:
+        step, end = x.shape[1] + 1, None if wrap else x.shape[1] * x.shape[1]
+    else:
+        step, end = 1 + sum(math.prod(x.shape[d + 1 :]) for d in range(x.ndim - 1)), None
+    places = np.arange(x.size)[:end:step]
+    return put(x, places, val, inplace=False)

@@ -1,0 +1,330 @@
+"""Histograms: how many elements fall into each of a row of intervals."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, ConcreteArray
+from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.numpy import reductions
+from irax.numpy.calculus import diff
+from irax.numpy.logic import equal, less_equal, logical_and, where
+from irax.numpy.manipulation import ravel, reshape, stack
+from irax.numpy.ordering import searchsorted
+from irax.numpy.ranges import linspace
+from irax.numpy.ufuncs import add, divide, multiply, subtract
+from irax.typing import ArrayLike
+
+
+def bincount(
+    x: ArrayLike,
+    weights: ArrayLike | None = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: None = None,
+) -> Array:
+    """How often each of the numbers 0, 1, 2, ... is there.
+
+    Args:
+        x: a vector of integers that are not negative.
+        weights: what each of them counts; 1 by default.
+        minlength: the least length of the result.
+        length: the length of the result; with it `x` may be traced. Larger numbers, and negative
+            ones in a traced array, are left out.
+        out_sharding: not supported.
+
+    Raises:
+        TypeError: not integers.
+        ValueError: not a vector, weights of another shape, or negative numbers.
+        ConcretizationTypeError: a traced array without `length`.
+
+    >>> irax.numpy.bincount(irax.numpy.array([1, 3, 1]))
+    Array([0, 2, 0, 1], dtype=int32)
+    """
+    if out_sharding is not None:
+        raise NotImplementedError("bincount: the argument 'out_sharding' is not supported")
+    (numbers,) = as_arrays([x], "bincount")
+    if not dtypes.issubdtype(numbers.dtype, np.integer):
+        raise TypeError(f"bincount: expected integers, got {numbers.dtype}")
+    if numbers.ndim != 1:
+        raise ValueError(f"bincount: expected a vector, got shape {numbers.shape}")
+    if isinstance(numbers, ConcreteArray) and numbers.size and numbers.value.min() < 0:
+        raise ValueError(f"bincount: negative numbers cannot be counted, got {numbers.value.min()}")
+    if length is None:
+        why = "bincount needs the largest element to know the shape of its result; give length=..."
+        known = numbers.concrete(why, errors.ConcretizationTypeError)
+        length = max(operator.index(minlength), int(known.max()) + 1 if known.size else 0)
+    else:
+        length = max(operator.index(length), operator.index(minlength))
+    if weights is None:
+        counted: Any = np.ones((), dtypes.default_int())
+    else:
+        (counted,) = as_arrays([weights], "bincount")
+        if counted.shape != numbers.shape:
+            raise ValueError(
+                f"bincount: weights have shape {counted.shape}; expected {numbers.shape}"
+            )
+    zeros = lax.full((length,), 0, counted.dtype)
+    if not length:
+        return zeros
+    return zeros.at[numbers].add(counted, mode="drop", wrap_negative_indices=False)
+
+
+def digitize(
+    x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None
+) -> Array:
+    """The number of the interval that each element falls into; 0 is before the first edge.
+
+    Args:
+        x: an array.
+        bins: the edges, a vector that ascends or descends.
+        right: whether an interval includes its upper edge, in place of the lower one.
+        method: how to search: see `searchsorted`.
+
+    >>> irax.numpy.digitize(irax.numpy.array([0.5, 2.0, 9.0]), irax.numpy.array([1.0, 2.0]))
+    Array([0, 2, 2], dtype=int32)
+    """
+    values, edges = promote_dtypes(x, bins, what="digitize")
+    if edges.ndim != 1:
+        raise ValueError(f"digitize: expected a vector of edges, got shape {edges.shape}")
+    if not edges.size:
+        return lax.full(values.shape, 0, dtypes.default_int())
+    side, other = ("left", "right") if right else ("right", "left")
+    how = method or "scan"
+    ascending = searchsorted(edges, values, side=side, method=how)
+    from_the_end = searchsorted(lax.rev(edges, (0,)), values, side=other, method=how)
+    descending = lax.sub(lax.full_like(from_the_end, edges.size), from_the_end)
+    return where(less_equal(edges[0], edges[-1]), ascending, descending)
+
+
+# ---- edges ---------------------------------------------------------------------------------------
+
+
+def _float(x: Array) -> Array:
+    return convert(x, inexact_dtype(x.dtype))
+
+
+def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
+    """The edges of intervals for the elements of x."""
+    if isinstance(bins, str):
+        raise NotImplementedError(
+            f"{name}: bins={bins!r} is not supported: expected a number of intervals, or a vector "
+            "of their edges"
+        )
+    given = np.asarray(bins) if isinstance(bins, list | tuple) else bins
+    (edges,) = as_arrays([given], name)
+    if edges.ndim == 1:
+        return _float(edges)
+    why = f"{name} needs the number of intervals to know the shape of its result"
+    if edges.ndim or not dtypes.issubdtype(edges.dtype, np.integer):
+        raise TypeError(f"{name}: bins must be an int or a vector of edges, got {edges.aval}")
+    count = int(edges.concrete(why, errors.ConcretizationTypeError))
+    if count < 1:
+        raise ValueError(f"{name}: expected at least one interval, got bins={count}")
+    if range is not None:
+        low, high = (_float(v) for v in as_arrays([range[0], range[1]], name))
+        low, high = promote_dtypes(low, high, what=name)
+    elif x.size:
+        x = _float(x)
+        low, high = reductions.min(x), reductions.max(x)
+    else:
+        low, high = (lax.full((), n, inexact_dtype(x.dtype)) for n in (0, 1))
+    flat = equal(low, high)
+    low, high = where(flat, subtract(low, 0.5), low), where(flat, add(high, 0.5), high)
+    return linspace(low, high, count + 1)
+
+
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
+) -> Array:
+    """The edges of the intervals of `histogram`.
+
+    Args:
+        a: an array.
+        bins: the number of intervals, or a vector of their edges, which is the result then.
+        range: the first and the last edge; the extrema of `a` by default.
+        weights: of no effect.
+
+    Raises:
+        NotImplementedError: the name of a rule, such as "auto", for `bins`.
+
+    >>> irax.numpy.histogram_bin_edges(irax.numpy.array([0.0, 4.0]), bins=2)
+    Array([0., 2., 4.], dtype=float32)
+    """
+    (x,) = as_arrays([a], "histogram_bin_edges")
+    return _edges("histogram_bin_edges", ravel(x), bins, range)
+
+
+def _interval(values: Array, edges: Array) -> tuple[Array, Array]:
+    """Which interval values fall into, and whether they do; the last edge belongs to the last."""
+    place = lax.sub(
+        searchsorted(edges, values, side="right"), lax.full(values.shape, 1, dtypes.default_int())
+    )
+    place = where(equal(values, edges[-1]), edges.size - 2, place)
+    inside = logical_and(less_equal(edges[0], values), less_equal(values, edges[-1]))
+    return place, inside
+
+
+def histogram(
+    a: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
+) -> tuple[Array, Array]:
+    """How many elements fall into each of a row of intervals, as floats; and their edges.
+
+    Args:
+        a: an array.
+        bins: the number of intervals, or a vector of their edges.
+        range: the first and the last edge; the extrema of `a` by default.
+        weights: what each element counts; 1 by default.
+        density: whether to divide so that the area is 1.
+
+    Raises:
+        NotImplementedError: the name of a rule, such as "auto", for `bins`.
+        ValueError: weights of another shape.
+
+    >>> irax.numpy.histogram(irax.numpy.array([0.0, 1.0, 4.0]), bins=2)
+    (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
+    """
+    (x,) = as_arrays([a], "histogram")
+    counts, (edges,) = _counted("histogram", [ravel(x)], [bins], [range], x, weights)
+    if density:
+        counts = divide(divide(counts, diff(edges)), reductions.sum(counts))
+    return counts, edges
+
+
+def _counted(
+    name: str,
+    columns: Sequence[Array],
+    bins: Sequence[Any],
+    ranges: Sequence[Any],
+    x: Array,
+    weights: ArrayLike | None,
+) -> tuple[Array, list[Array]]:
+    """The counts of a histogram over several axes, and the edges along each of them."""
+    edges = [_edges(name, c, b, r) for c, b, r in zip(columns, bins, ranges, strict=True)]
+    dtype = inexact_dtype(columns[0].dtype)
+    if weights is None:
+        counted: Any = np.ones((), dtype)
+    else:
+        (counted,) = as_arrays([weights], name)
+        if counted.size != columns[0].size or (name == "histogram" and counted.shape != x.shape):
+            expected = x.shape if name == "histogram" else columns[0].shape
+            raise ValueError(f"{name}: weights have shape {counted.shape}; expected {expected}")
+        counted = ravel(convert(counted, inexact_dtype(counted.dtype)))
+    shape = tuple(e.size - 1 for e in edges)
+    if min(shape) < 1:
+        raise ValueError(f"{name}: expected at least two edges along each axis")
+    number: Any = 0
+    within: Any = True
+    for column, along, n in zip(columns, edges, shape, strict=True):
+        place, inside = _interval(*promote_dtypes(column, along, what=name))
+        number = add(multiply(number, n), place)
+        within = logical_and(within, inside)
+    size = math.prod(shape)
+    number = where(within, number, size)  # what is outside is dropped
+    counts = lax.full((size,), 0, counted.dtype).at[number].add(counted, mode="drop")
+    return reshape(counts, shape), edges
+
+
+def histogramdd(
+    sample: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
+) -> tuple[Array, list[Array]]:
+    """How many points fall into each cell of a grid, as floats; and the edges along each axis.
+
+    Args:
+        sample: an array with a row for each point.
+        bins: the number of intervals along all axes; or a list with a number, or a vector of
+            edges, for each axis.
+        range: the first and the last edge along each axis; None: the extrema.
+        weights: what each point counts; 1 by default.
+        density: whether to divide so that the volume is 1.
+
+    Raises:
+        ValueError: not a matrix; not as many entries in `bins` or `range` as columns.
+
+    >>> points = irax.numpy.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.9]])
+    >>> irax.numpy.histogramdd(points, bins=2)[0]
+    Array([[1., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    return _grid("histogramdd", sample, bins, range, weights, density)
+
+
+def _grid(
+    name: str, sample: ArrayLike, bins: Any, range: Any, weights: Any, density: bool | None
+) -> tuple[Array, list[Array]]:
+    (points,) = as_arrays([sample], name)
+    if points.ndim != 2:
+        raise ValueError(f"{name}: expected a row for each point, got shape {points.shape}")
+    axes = points.shape[1]
+    each = list(bins) if isinstance(bins, list | tuple) else [bins] * axes
+    ranges = [None] * axes if range is None else list(range)
+    if len(each) != axes or len(ranges) != axes:
+        raise ValueError(
+            f"{name}: the points have {axes} coordinates; expected as many entries of bins and "
+            f"range, got {len(each)} and {len(ranges)}"
+        )
+    columns = [lax.index_in_dim(points, i, 1, keepdims=False) for i in builtins.range(axes)]
+    counts, edges = _counted(name, columns, each, ranges, points, weights)
+    if density:
+        counts = divide(counts, reductions.sum(counts))
+        for axis, along in enumerate(edges):
+            sides = [-1 if d == axis else 1 for d in builtins.range(axes)]
+            counts = divide(counts, reshape(diff(along), sides))
+    return counts, edges
+
+
+def histogram2d(
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
+) -> tuple[Array, Array, Array]:
+    """How many points fall into each cell of a grid, as floats; and the edges along both axes.
+
+    Args:
+        x: the points' first coordinates, a vector.
+        y: their second ones.
+        bins: the number of intervals along both axes, or a vector of edges for both; or a list
+            with such a number or vector for each.
+        range: the first and the last edge along each axis; None: the extrema.
+        weights: what each point counts; 1 by default.
+        density: whether to divide so that the volume is 1.
+
+    >>> x = irax.numpy.array([0.0, 1.0, 1.0])
+    >>> irax.numpy.histogram2d(x, x, bins=2)[0]
+    Array([[1., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    first, second = promote_dtypes(x, y, what="histogram2d")
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(
+            f"histogram2d: expected two vectors of one length, got shapes {first.shape} and "
+            f"{second.shape}"
+        )
+    if not isinstance(bins, list | tuple) or len(bins) not in (1, 2):
+        if isinstance(bins, list | tuple):
+            bins = np.asarray(bins)
+        bins = [bins, bins]
+    elif len(bins) == 1:
+        bins = [bins[0], bins[0]]
+    points = stack([first, second], 1)
+    counts, edges = _grid("histogram2d", points, bins, range, weights, density)
+    return counts, edges[0], edges[1]

@@ -1,0 +1,83 @@
+"""Functions given by points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array, ConcreteArray
+from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.numpy.logic import greater, less, less_equal, where
+from irax.numpy.ordering import argsort, searchsorted
+from irax.numpy.searching import take
+from irax.numpy.ufuncs import abs, add, clip, divide, multiply, remainder, subtract
+from irax.typing import ArrayLike
+
+
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+) -> Array:
+    """Values at `x` of the function that goes straight from each point (xp, fp) to the next.
+
+    Args:
+        x: where to take values.
+        xp: an ascending vector; with a period in any order.
+        fp: the values there.
+        left: the value before the first point; by default the first one.
+        right: the value after the last point; by default the last one.
+        period: after how much the function repeats; `left` and `right` are of no effect then.
+
+    Raises:
+        ValueError: not vectors of one length, no points, or a period 0.
+
+    >>> irax.numpy.interp(1.5, irax.numpy.array([1.0, 2.0]), irax.numpy.array([10.0, 20.0]))
+    Array(15., dtype=float32)
+    """
+    at, points, values = as_arrays([x, xp, fp], "interp")
+    if points.ndim != 1 or points.shape != values.shape:
+        raise ValueError(
+            f"interp: xp and fp must be vectors of one length, got shapes {points.shape} and "
+            f"{values.shape}"
+        )
+    if not points.size:
+        raise ValueError("interp: expected at least one point, got none")
+    dtype = inexact_dtype(dtypes.result_type(at, points))
+    at, points = convert(at, dtype), convert(points, dtype)
+    values = convert(values, dtypes.result_type(dtype, values))
+    if period is not None:
+        at, points, values = _repeating(at, points, values, period)
+    index = clip(searchsorted(points, at, side="right"), 1, max(points.size - 1, 1))
+    before, after = subtract(index, 1), index
+    x0, x1, y0, y1 = (
+        take(v, i, mode="clip")
+        for v, i in ((points, before), (points, after), (values, before), (values, after))
+    )
+    width = subtract(x1, x0)
+    # Of two points at one place the second one counts.
+    flat = less_equal(abs(width), float(np.finfo(dtype).tiny))
+    share = divide(subtract(at, x0), where(flat, 1, width))
+    result = where(flat, y1, add(y0, multiply(share, subtract(y1, y0))))
+    if period is not None:
+        return result
+    result = where(less(at, points[0]), values[0] if left is None else left, result)
+    return where(greater(at, points[-1]), values[-1] if right is None else right, result)
+
+
+def _repeating(
+    at: Array, points: Array, values: Array, period: ArrayLike
+) -> tuple[Array, Array, Array]:
+    """Places moved into the first period, and points in order, with one more at either end."""
+    (length,) = as_arrays([period], "interp")
+    if length.ndim or (isinstance(length, ConcreteArray) and length.value == 0):
+        raise ValueError(f"interp: period must be a number other than 0, got {period!r}")
+    length = convert(abs(length), at.dtype)
+    at, points = remainder(at, length), remainder(points, length)
+    order = argsort(points)
+    points, values = take(points, order), take(values, order)
+    points = lax.concatenate([subtract(points[-1:], length), points, add(points[:1], length)], 0)
+    return at, points, lax.concatenate([values[-1:], values, values[:1]], 0)

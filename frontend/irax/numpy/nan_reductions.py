@@ -1,0 +1,170 @@
+"""Reductions that leave nan out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array
+from irax.elementwise import as_arrays, broadcast_to
+from irax.lax.arguments import documented
+from irax.numpy import reductions, statistics
+from irax.numpy.logic import isnan, logical_and, logical_not
+from irax.numpy.logic import where as choose
+from irax.numpy.ufuncs import sqrt
+from irax.typing import ArrayLike, Axis, DTypeLike
+
+
+def _cleaned(name: str, a: ArrayLike, neutral: float) -> tuple[Array, Array | None]:
+    """The array with a number in place of nan, and where nan was; None for what has no nan."""
+    (x,) = as_arrays([a], name)
+    if not dtypes.issubdtype(x.dtype, np.inexact):
+        return x, None
+    missing = isnan(x)
+    return choose(missing, lax.full_like(x, neutral), x), missing
+
+
+def _total(name: str, neutral: float) -> Callable[..., Array]:
+    fold = getattr(reductions, name)
+
+    def function(
+        a: ArrayLike,
+        axis: Axis = None,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        x, _ = _cleaned(f"nan{name}", a, neutral)
+        return fold(x, axis, dtype, out, keepdims, initial, where)
+
+    doc = f"`{name}`, leaving nan out; for nothing but nan, as for no elements."
+    return documented(function, f"nan{name}", doc, "irax.numpy")
+
+
+nansum = _total("sum", 0)
+nanprod = _total("prod", 1)
+
+
+def _extremum(name: str, neutral: float) -> Callable[..., Array]:
+    fold = getattr(reductions, name)
+
+    def function(
+        a: ArrayLike,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
+        x, missing = _cleaned(f"nan{name}", a, neutral)
+        result = fold(x, axis, out, keepdims, initial, where)
+        if missing is None or initial is not None:
+            return result
+        return choose(reductions.all(missing, axis, keepdims=keepdims), np.nan, result)
+
+    doc = f"`{name}`, leaving nan out; nan for nothing but nan."
+    return documented(function, f"nan{name}", doc, "irax.numpy")
+
+
+nanmax = _extremum("max", -np.inf)
+nanmin = _extremum("min", np.inf)
+
+
+def _place(name: str, neutral: float) -> Callable[..., Array]:
+    find = getattr(reductions, name)
+
+    def function(
+        a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
+    ) -> Array:
+        x, missing = _cleaned(f"nan{name}", a, neutral)
+        place = find(x, axis, out, keepdims)
+        if missing is None:
+            return place
+        nothing = reductions.all(missing, axis, keepdims=bool(keepdims))
+        return choose(nothing, lax.full_like(place, -1), place)
+
+    doc = f"`{name}`, leaving nan out; -1 for nothing but nan."
+    return documented(function, f"nan{name}", doc, "irax.numpy")
+
+
+nanargmax = _place("argmax", -np.inf)
+nanargmin = _place("argmin", np.inf)
+
+
+def _cumulative(name: str, neutral: float) -> Callable[..., Array]:
+    step = getattr(reductions, name)
+
+    def function(
+        a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array:
+        x, _ = _cleaned(f"nan{name}", a, neutral)
+        return step(x, axis, dtype, out)
+
+    doc = f"`{name}`, taking nan for {neutral}."
+    return documented(function, f"nan{name}", doc, "irax.numpy")
+
+
+nancumsum = _cumulative("cumsum", 0)
+nancumprod = _cumulative("cumprod", 1)
+
+
+def _present(name: str, a: ArrayLike, where: ArrayLike | None) -> tuple[Array, Array]:
+    """The array, and which of its elements take part."""
+    (x,) = as_arrays([a], name)
+    there = logical_not(isnan(x))
+    if where is None:
+        return x, there
+    (mask,) = as_arrays([where], name)
+    return x, logical_and(there, broadcast_to(mask, x.shape))
+
+
+def nanmean(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+) -> Array:
+    """`mean`, leaving nan out; nan for nothing but nan.
+
+    >>> irax.numpy.nanmean(irax.numpy.array([1.0, irax.numpy.nan, 4.0]))
+    Array(2.5, dtype=float32)
+    """
+    x, there = _present("nanmean", a, where)
+    return statistics.mean(x, axis, dtype, out, keepdims, where=there)
+
+
+def nanvar(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
+    """`var`, leaving nan out; nan where no more than `ddof` elements are left."""
+    x, there = _present("nanvar", a, where)
+    result = statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
+    too_few = reductions.sum(there, axis, keepdims=keepdims) <= ddof
+    return choose(too_few, lax.full_like(result, np.nan), result)
+
+
+def nanstd(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
+    """`std`, leaving nan out; nan where no more than `ddof` elements are left."""
+    return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))

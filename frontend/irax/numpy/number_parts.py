@@ -1,0 +1,323 @@
+"""What numbers are made of: parts of floats, divisors of integers, bits, sides of complex ones."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from irax import lax
+from irax.array import Array
+from irax.elementwise import apply, as_arrays, check_dtype, convert, promote
+from irax.lax.arguments import canonical_axis
+from irax.numpy import reductions
+from irax.numpy.logic import (
+    bitwise_and,
+    bitwise_or,
+    equal,
+    isfinite,
+    isinf,
+    left_shift,
+    less,
+    logical_not,
+    logical_or,
+    not_equal,
+    right_shift,
+    where,
+)
+from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.tables import floats, no_out
+from irax.numpy.ufuncs import (
+    abs,
+    add,
+    arctan2,
+    copysign,
+    imag,
+    multiply,
+    rad2deg,
+    real,
+    subtract,
+    trunc,
+)
+from irax.typing import ArrayLike
+from irax_compiler.ops import special
+
+# ---- floats --------------------------------------------------------------------------------------
+
+
+def _real_floats(name: str, *operands: ArrayLike) -> Any:
+    arrays = floats(name, *operands)
+    check_dtype(name, (arrays[0] if isinstance(arrays, list) else arrays).dtype, np.floating)
+    return arrays
+
+
+def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
+    """What is behind the point, and what is before it, both with the sign of x.
+
+    >>> irax.numpy.modf(-1.5)
+    (Array(-0.5, dtype=float32, weak_type=True), Array(-1., dtype=float32, weak_type=True))
+    """
+    no_out("modf", out)
+    number = _real_floats("modf", x)
+    whole = trunc(number)
+    rest = where(isinf(number), 0, subtract(number, whole))
+    return copysign(rest, number), whole
+
+
+def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
+    """m and e for which x = m 2**e, where m is from 0.5 to 1; for 0, infinity and nan x and 0.
+
+    >>> irax.numpy.frexp(12.0)
+    (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
+    """
+    number = _real_floats("frexp", x)
+    given = number.dtype
+    if given.itemsize < 4:
+        number = convert(number, np.dtype(np.float32))
+    limits = np.finfo(number.dtype)
+    whole = np.dtype(f"int{8 * number.dtype.itemsize}")
+    # Numbers with few bits of their own are scaled up first, by a power of 2.
+    small = less(abs(number), float(limits.tiny))
+    scaled = where(small, multiply(number, 2.0**limits.nmant), number)
+    bits = lax.bitcast_convert_type(scaled, whole)
+    mask, bias = (1 << limits.nexp) - 1, 1 - limits.minexp
+    exponent = bitwise_and(right_shift(bits, _int(limits.nmant, whole)), _int(mask, whole))
+    exponent = subtract(exponent, _int(bias - 1, whole))
+    exponent = where(small, subtract(exponent, _int(limits.nmant, whole)), exponent)
+    half = bitwise_or(
+        bitwise_and(bits, _int(~(mask << limits.nmant), whole)),
+        _int((bias - 1) << limits.nmant, whole),
+    )
+    mantissa = lax.bitcast_convert_type(half, number.dtype)
+    stays = logical_or(equal(number, 0), logical_not(isfinite(number)))
+    mantissa = convert(where(stays, number, mantissa), given, number.weak_type)
+    # The exponent is a step function of x: the mantissa's derivative is 2**-e.
+    exponent = convert(where(stays, 0, exponent), np.dtype(np.int32))
+    if number.weak_type:
+        mantissa = mantissa.with_weak_type(True)
+    return _with_derivative(mantissa, number, exponent, given), exponent
+
+
+def _with_derivative(mantissa: Array, number: Array, exponent: Array, dtype: Any) -> Array:
+    """The mantissa, whose bits have no derivative, with that of `number` times 2**-exponent."""
+    linear = lax.stop_gradient(_power_of_two(-exponent, number.dtype))
+    finite = where(isfinite(number), number, 0)
+    moved = multiply(subtract(finite, lax.stop_gradient(finite)), linear)
+    return add(mantissa, convert(moved, dtype, mantissa.weak_type))
+
+
+def _int(value: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A Python int with the bits that it has in a dtype."""
+    return np.asarray(value & ((1 << 8 * dtype.itemsize) - 1), f"u{dtype.name}").view(dtype)
+
+
+def _power_of_two(exponent: Array, dtype: np.dtype[Any]) -> Array:
+    """2**e for an exponent that a normal number has, exactly; the next one beyond them."""
+    limits = np.finfo(dtype)
+    whole = np.dtype(f"int{8 * dtype.itemsize}")
+    low, high = int(limits.minexp), int(limits.maxexp)
+    held = lax.clamp(_int(low - 1, whole), convert(exponent, whole), _int(high, whole))
+    bits = left_shift(add(held, _int(1 - low, whole)), _int(limits.nmant, whole))
+    return lax.bitcast_convert_type(bits, dtype)
+
+
+def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """x1 2**x2, for integers x2; exact where the result is a normal number.
+
+    Raises:
+        TypeError: x2 has floats, or x1 complex numbers.
+
+    >>> irax.numpy.ldexp(0.75, 4)
+    Array(12., dtype=float32, weak_type=True)
+    """
+    factor, power = as_arrays([x1, x2], "ldexp")
+    check_dtype("ldexp: x2", power.dtype, (np.integer, np.bool))
+    number = _real_floats("ldexp", factor)
+    given, weak = number.dtype, number.weak_type
+    if given.itemsize < 4:
+        number = convert(number, np.dtype(np.float32))
+    power = convert(power, np.dtype(np.int32))
+    # In three steps, none of which overflows or underflows before the result does.
+    reach = int(np.finfo(number.dtype).maxexp) - 2
+    power = lax.clamp(np.int32(-3 * reach), power, np.int32(3 * reach))
+    for _ in range(3):
+        step = lax.clamp(np.int32(-reach), power, np.int32(reach))
+        power = subtract(power, step)
+        number = multiply(number, _power_of_two(step, number.dtype))
+    return convert(number, given, weak)
+
+
+def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """The float after x in the direction of y.
+
+    >>> irax.numpy.nextafter(1.0, 2.0) - 1.0
+    Array(1.1920929e-07, dtype=float32, weak_type=True)
+    """
+    return apply(special.next_after, *_real_floats("nextafter", x, y), what="nextafter")
+
+
+def spacing(x: ArrayLike, /) -> Array:
+    """How far it is from x to the next float away from 0, with the sign of x.
+
+    >>> irax.numpy.spacing(1.0)
+    Array(1.1920929e-07, dtype=float32, weak_type=True)
+    """
+    number = _real_floats("spacing", x)
+    beyond = lax.full_like(number, np.inf)
+    # Of the largest number, the distance is that from the one before.
+    outward = apply(special.next_after, abs(number), beyond, what="spacing")
+    inward = apply(special.next_after, abs(number), lax.full_like(number, 0), what="spacing")
+    step = where(isinf(outward), subtract(abs(number), inward), subtract(outward, abs(number)))
+    step = where(isfinite(number), step, np.nan)
+    return copysign(step, number)
+
+
+# ---- integers ------------------------------------------------------------------------------------
+
+
+def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
+    operands = promote(x1, x2, what=name)
+    check_dtype(name, operands[0].dtype, np.integer)
+    return operands
+
+
+def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
+    """The greatest common divisor of integers; never negative.
+
+    Raises:
+        TypeError: not integers.
+
+    >>> irax.numpy.gcd(irax.numpy.array([12, 7]), 18)
+    Array([6, 1], dtype=int32)
+    """
+    x, y = _integers("gcd", x1, x2)
+    x, y = abs(x), abs(y)
+
+    def goes_on(pair: tuple[Array, Array]) -> Array:
+        return reductions.any(not_equal(pair[1], 0))
+
+    def step(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+        divisor, rest = pair
+        done = equal(rest, 0)
+        next_rest = lax.rem(divisor, where(done, 1, rest))
+        return where(done, divisor, rest), where(done, 0, next_rest)
+
+    return lax.while_loop(goes_on, step, (x, y))[0] if x.size else x
+
+
+def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
+    """The least common multiple of integers; never negative.
+
+    Raises:
+        TypeError: not integers.
+
+    >>> irax.numpy.lcm(irax.numpy.array([4, 7]), 6)
+    Array([12, 42], dtype=int32)
+    """
+    x, y = _integers("lcm", x1, x2)
+    x, y = abs(x), abs(y)
+    divisor = gcd(x, y)
+    nothing = equal(divisor, 0)
+    return where(nothing, 0, multiply(x, lax.div(y, where(nothing, 1, divisor))))
+
+
+# ---- bits ----------------------------------------------------------------------------------------
+
+
+def _shifts(name: str, bitorder: str) -> np.ndarray[Any, Any]:
+    if bitorder not in ("big", "little"):
+        raise ValueError(f"{name}: bitorder must be 'big' or 'little', got {bitorder!r}")
+    shifts = np.arange(8, dtype=np.uint8)
+    return shifts if bitorder == "little" else shifts[::-1].copy()
+
+
+def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
+    """Eight elements at a time as the bits of a byte: set where they are not 0.
+
+    Args:
+        a: booleans or integers.
+        axis: along which; by default all elements are taken as one dimension. What the last byte
+            lacks is filled with 0.
+        bitorder: "big": the first element is the highest bit; "little": the lowest.
+
+    Raises:
+        TypeError: floats or complex numbers.
+
+    >>> irax.numpy.packbits(irax.numpy.array([1, 0, 1]))
+    Array([160], dtype=uint8)
+    """
+    (x,) = as_arrays([a], "packbits")
+    check_dtype("packbits", x.dtype, (np.bool, np.integer))
+    shifts = _shifts("packbits", bitorder)
+    x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("packbits", axis, x.ndim))
+    bits = moveaxis(convert(not_equal(x, 0), np.dtype(np.uint8)), along, -1)
+    n = bits.shape[-1]
+    none = [(0, 0, 0)] * (bits.ndim - 1)
+    bits = lax.pad(bits, np.uint8(0), [*none, (0, -n % 8, 0)])
+    bits = lax.reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))
+    packed = reductions.sum(left_shift(bits, shifts), -1, np.uint8)
+    return moveaxis(packed, -1, along)
+
+
+def unpackbits(
+    a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> Array:
+    """The bits of bytes, one after the other along an axis.
+
+    Args:
+        a: an array of uint8.
+        axis: along which; by default all elements are taken as one dimension.
+        count: how many bits to return, filled with 0; if negative, how many to leave out.
+        bitorder: "big": the highest bit comes first; "little": the lowest.
+
+    Raises:
+        TypeError: another dtype.
+
+    >>> irax.numpy.unpackbits(irax.numpy.array([160], dtype="uint8"), count=3)
+    Array([1, 0, 1], dtype=uint8)
+    """
+    (x,) = as_arrays([a], "unpackbits")
+    if x.dtype != np.uint8:
+        raise TypeError(f"unpackbits: expected uint8, got {x.dtype}")
+    shifts = _shifts("unpackbits", bitorder)
+    x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("unpackbits", axis, x.ndim))
+    x = moveaxis(x, along, -1)
+    bits = bitwise_and(right_shift(lax.expand_dims(x, (x.ndim,)), shifts), np.uint8(1))
+    n = 8 * x.shape[-1]
+    bits = lax.reshape(bits, (*x.shape[:-1], n))
+    if count is not None:
+        wanted = operator.index(count)
+        wanted = wanted if wanted >= 0 else max(n + wanted, 0)
+        none = [(0, 0, 0)] * (bits.ndim - 1)
+        bits = lax.pad(bits, np.uint8(0), [*none, (0, wanted - n, 0)])
+    return moveaxis(bits, -1, along)
+
+
+# ---- complex numbers -----------------------------------------------------------------------------
+
+
+def angle(z: ArrayLike, deg: bool = False) -> Array:
+    """The angle of complex numbers, from -pi to pi.
+
+    Args:
+        z: an array.
+        deg: whether in degrees.
+
+    >>> irax.numpy.angle(1j, deg=True)
+    Array(90., dtype=float32, weak_type=True)
+    """
+    number = floats("angle", z)
+    result = arctan2(imag(number), real(number))
+    return rad2deg(result) if deg else result
+
+
+def iscomplex(x: ArrayLike) -> Array:
+    """Whether each element has an imaginary part that is not 0."""
+    (number,) = as_arrays([x], "iscomplex")
+    return not_equal(imag(number), 0)
+
+
+def isreal(x: ArrayLike) -> Array:
+    """Whether each element has no imaginary part, or 0."""
+    return logical_not(iscomplex(x))

@@ -1,0 +1,288 @@
+"""Elements in order: sort and its kin, and searching in what is sorted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, lax
+from irax.array import Array
+from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.lax.arguments import canonical_axis
+from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
+from irax.numpy.manipulation import ravel, reshape
+from irax.numpy.searching import take
+from irax.numpy.tables import is_inexact
+from irax.numpy.ufuncs import imag, real
+from irax.tracing import current_trace
+from irax.typing import ArrayLike, DTypeLike
+
+
+def sort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """The elements in ascending order along an axis; nan comes last.
+
+    Args:
+        a: an array.
+        axis: along which to sort; None: all elements as one dimension.
+        kind: not supported: there is one algorithm, see `stable`.
+        order: not supported: it is for structured arrays.
+        stable: whether equal elements keep their order.
+        descending: whether the order is turned around; nan comes first then.
+
+    Raises:
+        ValueError: there is no such axis.
+
+    >>> irax.numpy.sort(irax.numpy.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    x, axis = _to_sort("sort", a, axis, kind, order)
+    result = lax.sort(x, axis, stable)
+    return lax.rev(result, (axis,)) if descending else result
+
+
+def argsort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The places of the elements in ascending order along an axis; nan comes last.
+
+    Args:
+        a: an array.
+        axis: along which to sort; None: all elements as one dimension.
+        kind: not supported: there is one algorithm, see `stable`.
+        order: not supported: it is for structured arrays.
+        stable: whether equal elements keep their order.
+        descending: whether the order is turned around.
+        dtype: of the places; the default integer.
+
+    >>> irax.numpy.argsort(irax.numpy.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
+    x, axis = _to_sort("argsort", a, axis, kind, order)
+    if descending:  # turned around before and after, so that equal elements keep their order
+        x = lax.rev(x, (axis,))
+    wanted = dtypes.default_int() if dtype is None else dtypes.requested_dtype(dtype, "argsort")
+    places = lax.broadcasted_iota(wanted, x.shape, axis)
+    _, sequence = lax.sort((x, places), axis, stable)
+    if descending:
+        return lax.rev(lax.sub(np.asarray(x.shape[axis] - 1, wanted), sequence), (axis,))
+    return sequence
+
+
+def _to_sort(name: str, a: ArrayLike, axis: int | None, kind: Any, order: Any) -> tuple[Array, int]:
+    if kind is not None:
+        raise NotImplementedError(
+            f"{name}: the argument 'kind' is not supported: use stable=True or stable=False"
+        )
+    if order is not None:
+        raise NotImplementedError(
+            f"{name}: the argument 'order' is not supported: it is for structured arrays"
+        )
+    (x,) = as_arrays([a], name)
+    if axis is None:
+        return ravel(x), 0
+    return x, canonical_axis(name, axis, x.ndim)
+
+
+def sort_complex(a: ArrayLike) -> Array:
+    """The elements as complex numbers, sorted by their real, then their imaginary parts.
+
+    >>> irax.numpy.sort_complex(irax.numpy.array([2, 1 + 1j]))
+    Array([1.+1.j, 2.+0.j], dtype=complex64)
+    """
+    (x,) = as_arrays([a], "sort_complex")
+    return sort(convert(x, dtypes.result_type(x, np.complex64)))
+
+
+def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
+    """The elements of an axis so that the one in place `kth` is where sorting would put it, smaller
+    ones before it and larger ones after it.
+
+    Raises:
+        ValueError: there is no such axis, or no such place.
+
+    >>> irax.numpy.partition(irax.numpy.array([3, 1, 2]), 1)[1]
+    Array(2, dtype=int32)
+    """
+    return sort(_checked("partition", a, kth, axis), axis)
+
+
+def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
+    """The places of the elements in the order of `partition`.
+
+    Raises:
+        ValueError: there is no such axis, or no such place.
+    """
+    return argsort(_checked("argpartition", a, kth, axis), axis)
+
+
+def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
+    (x,) = as_arrays([a], name)
+    n = x.shape[canonical_axis(name, axis, x.ndim)]
+    if not -n <= operator.index(kth) < n:
+        raise ValueError(f"{name}: kth={kth} is out of range for an axis of {n} elements")
+    return x
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The places in the order of the last key, then of the one before it where that ties, ...
+
+    Raises:
+        TypeError: no keys.
+        ValueError: keys of different shapes, or no such axis.
+
+    >>> irax.numpy.lexsort((irax.numpy.array([2, 1, 0]), irax.numpy.array([0, 1, 0])))
+    Array([2, 0, 1], dtype=int32)
+    """
+    arrays = as_arrays([keys[i] for i in range(len(keys))], "lexsort")
+    if not arrays:
+        raise TypeError("lexsort: expected at least one key, got none")
+    if len({x.shape for x in arrays}) > 1:
+        listed = ", ".join(str(x.shape) for x in arrays)
+        raise ValueError(f"lexsort: expected keys of one shape, got shapes {listed}")
+    if not arrays[0].ndim:
+        return lax.full((), 0, dtypes.default_int())
+    axis = canonical_axis("lexsort", axis, arrays[0].ndim)
+    places = lax.broadcasted_iota(dtypes.default_int(), arrays[0].shape, axis)
+    return lax.sort((*arrays[::-1], places), axis, num_keys=len(arrays))[-1]
+
+
+# ---- searching -----------------------------------------------------------------------------------
+
+
+def precedes(x: Array, y: Array) -> Array:
+    """Whether x comes before y in sorted order: nan after all numbers, complex ones by real part.
+
+    The two have one dtype, and broadcast.
+    """
+    if x.dtype.kind == "c":
+        same_real = logical_not(logical_or(precedes(real(x), real(y)), precedes(real(y), real(x))))
+        by_imaginary = logical_and(same_real, precedes(imag(x), imag(y)))
+        return logical_or(precedes(real(x), real(y)), by_imaginary)
+    before = less(x, y)
+    if not is_inexact(x):
+        return before
+    return logical_or(before, logical_and(isnan(y), logical_not(isnan(x))))
+
+
+def searchsorted(
+    a: ArrayLike,
+    v: ArrayLike,
+    side: str = "left",
+    sorter: ArrayLike | None = None,
+    *,
+    method: str = "scan",
+) -> Array:
+    """Where in an ascending vector elements would have to be put in: before or after equal ones.
+
+    Args:
+        a: a vector in ascending order; nan comes last.
+        v: the elements.
+        side: "left": before equal ones; "right": after them.
+        sorter: the places of `a` in ascending order, if it is not.
+        method: "scan" halves the vector in a loop, "scan_unrolled" without one; "sort" sorts both
+            together; "compare_all" compares each with each. "default" is "scan".
+
+    Raises:
+        ValueError: `a` is not a vector; another side or method.
+
+    >>> irax.numpy.searchsorted(irax.numpy.array([1, 3, 5]), 3)
+    Array(1, dtype=int32)
+    """
+    x, values = promote_dtypes(a, v, what="searchsorted")
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted: expected a vector to search, got shape {x.shape}")
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+    if method not in _SEARCHES:
+        raise ValueError(
+            f"searchsorted: method must be one of {', '.join(map(repr, _SEARCHES))}, got {method!r}"
+        )
+    if sorter is not None:
+        x = take(x, sorter)
+    if not x.size:
+        return lax.full(values.shape, 0, dtypes.default_int())
+    return _SEARCHES[method](x, values, side)
+
+
+def _comes_before(x: Array, value: Array, side: str) -> Array:
+    """Whether an element stays in front of what is put in."""
+    return precedes(x, value) if side == "left" else logical_not(precedes(value, x))
+
+
+def _compare_all(x: Array, values: Array, side: str) -> Array:
+    before = _comes_before(x, lax.expand_dims(values, (values.ndim,)), side)
+    return lax.reduce_sum(convert(before, dtypes.default_int()), (values.ndim,))
+
+
+def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
+    def step(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = lax.div(lax.add(low, high), lax.full_like(low, 2))
+        there = take(x, lax.min(middle, lax.full_like(low, x.size - 1)), mode="promise_in_bounds")
+        right = logical_and(less(low, high), _comes_before(there, values, side))
+        return where(right, lax.add(middle, lax.full_like(low, 1)), low), where(right, high, middle)
+
+    low = lax.full(values.shape, 0, dtypes.default_int())
+    bounds = low, lax.full_like(low, x.size)
+    steps = x.size.bit_length()
+    if unrolled or current_trace() is None:
+        for i in range(steps):
+            bounds = step(i, bounds)
+        return bounds[0]
+    return lax.fori_loop(0, steps, step, bounds)[0]
+
+
+def _by_sorting(x: Array, values: Array, side: str) -> Array:
+    flat = ravel(values)
+    together = lax.concatenate([flat, x] if side == "left" else [x, flat], 0)
+    order = argsort(together)
+    start = 0 if side == "left" else x.size  # where the values are
+    inside = logical_and(lax.ge(order, lax.full_like(order, start)), less(order, start + flat.size))
+    counts = lax.cumsum(convert(logical_not(inside), dtypes.default_int()))
+    found = lax.full(together.shape, 0, counts.dtype).at[order].set(counts)
+    return reshape(found[start : start + flat.size], values.shape)
+
+
+_SEARCHES: dict[str, Callable[[Array, Array, str], Array]] = {
+    "default": lambda x, values, side: _halving(x, values, side, unrolled=False),
+    "scan": lambda x, values, side: _halving(x, values, side, unrolled=False),
+    "scan_unrolled": lambda x, values, side: _halving(x, values, side, unrolled=True),
+    "sort": _by_sorting,
+    "compare_all": _compare_all,
+}
+
+
+def sorted_runs(keys: Sequence[Array], equal_nan: bool) -> tuple[list[Array], Array, Array]:
+    """Vectors sorted together, by the first, then the second, ...: the sorted vectors, the places
+    that their elements were in, and where elements begin that differ from the ones before them.
+    """
+    places = lax.iota(dtypes.default_int(), keys[0].size)
+    *ordered, order = lax.sort((*keys, places), 0, num_keys=len(keys))
+    same = None
+    for x in ordered:
+        now, before = x[1:], x[:-1]
+        alike = equal(now, before)
+        if equal_nan and is_inexact(x):
+            alike = logical_or(alike, logical_and(isnan(now), isnan(before)))
+        same = alike if same is None else logical_and(same, alike)
+    assert same is not None
+    first = lax.full((min(keys[0].size, 1),), True, np.bool)
+    return list(ordered), order, lax.concatenate([first, logical_not(same)], 0)

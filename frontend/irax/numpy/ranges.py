@@ -1,0 +1,218 @@
+"""Numbers at even distances, and grids of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.lax.arguments import canonical_shape
+from irax.numpy.logic import equal, where
+from irax.numpy.manipulation import broadcast_to, moveaxis, stack
+from irax.numpy.tables import floats, placed
+from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
+from irax.tracing import current_trace
+from irax.typing import ArrayLike, DTypeLike
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Array:
+    """start, start + step, ... below stop; with one argument, 0, 1, ... below it.
+
+    Raises:
+        ConcretizationTypeError: a traced argument: the shape would depend on it.
+
+    >>> irax.numpy.arange(2, 8, 2)
+    Array([2, 4, 6], dtype=int32)
+    """
+    given = [v for v in (start, stop, step) if v is not None]
+    if dtype is None:
+        dtype = dtypes.result_type(*as_arrays(given, "arange"))
+    else:
+        dtype = dtypes.requested_dtype(dtype, "arange")
+    numbers = [_number("arange", v) for v in given]
+    return placed("arange", _arange(numbers, dtype), device, out_sharding)
+
+
+def _arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
+    if current_trace() is None or dtype == np.bool:
+        return as_array(np.arange(*numbers).astype(dtype))
+    count = len(np.arange(*numbers))
+    if len(numbers) == 1 or (numbers[0] == 0 and len(numbers) == 2):
+        return lax.iota(dtype, count)
+    first, by = numbers[0], numbers[2] if len(numbers) == 3 else 1
+    first, by = (np.asarray(v).astype(dtype) for v in (first, by))
+    return add(multiply(lax.iota(dtype, count), by), first)
+
+
+def _number(name: str, x: Any) -> Any:
+    if not isinstance(x, Array):
+        return x
+    why = f"{name} needs its arguments to know the shape"
+    return x.concrete(why, errors.ConcretizationTypeError)[()]
+
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` numbers at even distances from start to stop.
+
+    Args:
+        start: a number or an array.
+        stop: likewise.
+        num: how many.
+        endpoint: whether `stop` is the last one, or the one after it.
+        retstep: whether to return the distance, too.
+        dtype: of the result; a float by default.
+        axis: along which the numbers lie.
+        device: where to put the result.
+
+    Raises:
+        ValueError: a negative number of them.
+
+    >>> irax.numpy.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"linspace: num must be at least 0, got {num}")
+    first, last = promote_dtypes(start, stop, what="linspace")
+    working = inexact_dtype(first.dtype)
+    first, last = convert(first, working), convert(last, working)
+    gaps = num - 1 if endpoint else num
+    shape = np.broadcast_shapes(first.shape, last.shape)
+    share = divide(lax.iota(working, num), max(gaps, 1))
+    share = lax.reshape(share, (num, *[1] * len(shape)))
+    numbers = add(multiply(first, subtract(1, share)), multiply(last, share))
+    if endpoint and num > 1:  # exactly the last one
+        numbers = lax.concatenate(
+            [numbers[:-1], lax.expand_dims(broadcast_to(last, shape), (0,))], 0
+        )
+    wanted = working if dtype is None else dtypes.requested_dtype(dtype, "linspace")
+    if dtypes.issubdtype(wanted, np.integer):
+        numbers = floor(numbers)
+    result = placed("linspace", convert(moveaxis(numbers, 0, axis), wanted), device)
+    step = divide(subtract(last, first), gaps) if gaps > 0 else lax.full(shape, np.nan, working)
+    return (result, step) if retstep else result
+
+
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
+    """`base` to the powers `linspace(start, stop, num)`."""
+    powers = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return powers if dtype is None else convert(powers, dtypes.requested_dtype(dtype, "logspace"))
+
+
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
+    """`num` numbers from start to stop, each the one before times the same number.
+
+    Args:
+        start: a number or an array; not 0.
+        stop: likewise; of the same sign.
+        num: how many.
+        endpoint: whether `stop` is the last one, or the one after it.
+        dtype: of the result; a float by default.
+        axis: along which the numbers lie.
+
+    >>> irax.numpy.geomspace(1, 100, 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
+    first, last = floats("geomspace", start, stop)
+    working = first.dtype
+    if working.kind == "c":
+        # Both are turned so that the path begins at a positive number.
+        turn = divide(first, abs(first))
+        powers = linspace(log10(divide(first, turn)), log10(divide(last, turn)), num, endpoint)
+    else:
+        turn = sign(first)
+        powers = linspace(log10(abs(first)), log10(abs(last)), num, endpoint)
+        powers = where(equal(sign(last), turn), powers, np.nan)
+    numbers = multiply(power(10, powers), turn)
+    places = range(numbers.shape[0])
+    if places:  # exactly the ends
+        numbers = numbers.at[0].set(first)
+    if endpoint and len(places) > 1:
+        numbers = numbers.at[-1].set(last)
+    wanted = working if dtype is None else dtypes.requested_dtype(dtype, "geomspace")
+    return convert(moveaxis(numbers, 0, axis), wanted)
+
+
+# ---- grids ---------------------------------------------------------------------------------------
+
+
+def meshgrid(
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Array]:
+    """The coordinates of the points of a grid, given those along each axis.
+
+    With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
+    "ij" along the first. If `sparse`, each array has size 1 along the axes of the others.
+
+    >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
+    [Array([[0],
+           [1]], dtype=int32), Array([[0],
+           [0]], dtype=int32)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    vectors = as_arrays(xi, "meshgrid")
+    for x in vectors:
+        if x.ndim > 1:
+            raise ValueError(f"meshgrid: expected vectors, got shape {x.shape}")
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        places[:2] = 1, 0
+    shape = [1] * len(vectors)
+    for x, place in zip(vectors, places, strict=True):
+        shape[place] = x.size
+    grids = []
+    for x, place in zip(vectors, places, strict=True):
+        own = [n if d == place else 1 for d, n in enumerate(shape)]
+        thin = lax.reshape(x, own)
+        grids.append(thin if sparse else broadcast_to(thin, tuple(shape)))
+    return grids
+
+
+def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
+    """The place of each element of an array of shape `dimensions`, a first axis for its axes."""
+    sizes = canonical_shape("indices", dimensions)
+    chosen = dtypes.requested_dtype(int if dtype is None else dtype, "indices")
+    vectors = [lax.iota(chosen, n) for n in sizes]
+    grids = meshgrid(*vectors, sparse=sparse, indexing="ij")
+    if sparse:
+        return tuple(grids)
+    return stack(grids) if grids else as_array(np.zeros((0,), chosen))

@@ -1,0 +1,386 @@
+"""Arrays as sets: different elements, and what two arrays have in common.
+
+Elements are sorted, so that equal ones are neighbours. How many there are follows from their
+values: `size` says it for a traced array.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irax import dtypes, errors, lax
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.lax.arguments import canonical_axis
+from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
+from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
+from irax.numpy.ordering import searchsorted, sort, sorted_runs
+from irax.numpy.searching import nonzero, take
+from irax.numpy.tables import is_inexact
+from irax.typing import ArrayLike
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+) -> Any:
+    """The different elements in ascending order, or the different parts along an axis.
+
+    Args:
+        ar: an array.
+        return_index: whether to return where each of them is first.
+        return_inverse: whether to return which of them each element of `ar` is.
+        return_counts: whether to return how often each of them is there.
+        axis: along which parts are compared; by default single elements.
+        equal_nan: whether nan equals nan.
+        size: how many there are to be; with it the array may be traced. What is too much is left
+            out, what is missing is filled.
+        fill_value: with what; the smallest one by default.
+        sorted: of no effect: they are sorted.
+
+    Returns:
+        The elements; with one of `return_index`, ..., a tuple.
+
+    Raises:
+        ConcretizationTypeError: a traced array without `size`.
+
+    >>> irax.numpy.unique(irax.numpy.array([3, 1, 3]), return_counts=True)
+    (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    found = _unique("unique", ar, axis, equal_nan, size, fill_value)
+    wanted = (True, return_index, return_inverse, return_counts)
+    chosen = [x for x, asked in zip(found, wanted, strict=True) if asked]
+    return tuple(chosen) if len(chosen) > 1 else chosen[0]
+
+
+def unique_all(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> UniqueAll:
+    """`unique`, with all that it can return; nan differs from nan."""
+    return UniqueAll(*_unique("unique_all", x, None, False, size, fill_value))
+
+
+def unique_counts(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> UniqueCounts:
+    """The different elements and how often each is there; nan differs from nan."""
+    values, _, _, counts = _unique("unique_counts", x, None, False, size, fill_value)
+    return UniqueCounts(values, counts)
+
+
+def unique_inverse(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> UniqueInverse:
+    """The different elements and which of them each element is; nan differs from nan."""
+    values, _, inverse, _ = _unique("unique_inverse", x, None, False, size, fill_value)
+    return UniqueInverse(values, inverse)
+
+
+def unique_values(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> Array:
+    """The different elements; nan differs from nan."""
+    return _unique("unique_values", x, None, False, size, fill_value)[0]
+
+
+def _unique(
+    name: str,
+    ar: ArrayLike,
+    axis: int | None,
+    equal_nan: bool,
+    size: int | None,
+    fill_value: ArrayLike | None,
+) -> tuple[Array, Array, Array, Array]:
+    """The values, where each is first, which of them each element is, how often each is there."""
+    (x,) = as_arrays([ar], name)
+    along = 0 if axis is None else canonical_axis(name, axis, x.ndim)
+    parts = ravel(x) if axis is None else moveaxis(x, along, 0)
+    n = parts.shape[0]
+    columns = reshape(parts, (n, -1)) if parts.size else reshape(parts, (n, 0))
+    keys = [columns[:, i] for i in range(columns.shape[1])]
+    if not keys:  # parts without elements are all equal
+        keys = [lax.full((n,), 0, np.int32)]
+    if not n:
+        count = 0 if size is None else operator.index(size)
+        none = lax.full((count,), 0, dtypes.default_int())
+        fill = lax.full((count, *parts.shape[1:]), 0 if fill_value is None else fill_value, x.dtype)
+        inverse = lax.full(x.shape if axis is None else (0,), 0, dtypes.default_int())
+        return moveaxis(fill, 0, along), none, inverse, none
+    _, order, starts = sorted_runs(keys, equal_nan)
+    count = known_count(name, starts) if size is None else operator.index(size)
+    bounds = nonzero(starts, size=count + 1, fill_value=n)[0]
+    there = less(bounds[:-1], n)
+    index = take(order, where(there, bounds[:-1], 0), mode="clip")
+    values = take(parts, index, 0, mode="clip")
+    if fill_value is not None:
+        column = reshape(there, (count, *[1] * (parts.ndim - 1)))
+        values = where(column, values, convert(as_array(fill_value), x.dtype, x.weak_type))
+    groups = lax.sub(lax.cumsum(convert(starts, dtypes.default_int())), _ones_like(order))
+    inverse = lax.full((n,), 0, groups.dtype).at[order].set(groups)
+    if axis is None:
+        inverse = reshape(inverse, x.shape)
+    counts = lax.sub(bounds[1:], bounds[:-1])
+    return moveaxis(values, 0, along), index, inverse, counts
+
+
+def _ones_like(x: Array) -> Array:
+    return lax.full_like(x, 1)
+
+
+def known_count(name: str, mask: Array) -> int:
+    """How many elements of a mask hold.
+
+    Raises:
+        ConcretizationTypeError: the mask is traced; the message says to give `size`.
+    """
+    why = f"{name} needs the elements to know the shape of its result; give size=..."
+    return int(mask.concrete(why, errors.ConcretizationTypeError).sum())
+
+
+# ---- two sets ------------------------------------------------------------------------------------
+
+
+def _two(name: str, ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:
+    x, y = promote_dtypes(ar1, ar2, what=name)
+    return ravel(x), ravel(y)
+
+
+def _places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
+    """Where a mask holds, and for each of `size` places whether it does."""
+    count = known_count(name, mask) if size is None else operator.index(size)
+    places = nonzero(mask, size=count, fill_value=mask.size)[0]
+    return places, less(places, mask.size)
+
+
+def _chosen(values: Array, places: Array, there: Array, fill_value: ArrayLike | None) -> Array:
+    """The values at those places; the first of them, or `fill_value`, where there are no more."""
+    if not values.size or not places.size:
+        return lax.full(places.shape, 0 if fill_value is None else fill_value, values.dtype)
+    first = places[0]
+    found = take(values, where(there, places, first), mode="clip")
+    if fill_value is None:
+        return found
+    return where(there, found, convert(as_array(fill_value), values.dtype))
+
+
+def isin(
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    method: str = "auto",
+) -> Array:
+    """Whether each element is among others.
+
+    Args:
+        element: an array.
+        test_elements: the others.
+        assume_unique: of no effect.
+        invert: whether to tell those that are not.
+        method: "compare_all" compares each with each; "binary_search" and "sort" sort the others
+            first. "auto" chooses.
+
+    Raises:
+        ValueError: another method.
+
+    >>> irax.numpy.isin(irax.numpy.arange(3), irax.numpy.array([2, 7]))
+    Array([False, False,  True], dtype=bool)
+    """
+    methods = {"auto": "", "compare_all": "", "binary_search": "scan", "sort": "sort"}
+    if method not in methods:
+        raise ValueError(f"isin: method must be one of {', '.join(methods)}, got {method!r}")
+    x, others = promote_dtypes(element, test_elements, what="isin")
+    others = ravel(others)
+    if not others.size:
+        return lax.full(x.shape, invert, np.bool)
+    if method == "compare_all" or (method == "auto" and others.size <= _FEW):
+        each = equal(lax.expand_dims(x, (x.ndim,)), others)
+        found = lax.reduce_or(each, (x.ndim,))
+    else:
+        others = sort(others)
+        place = searchsorted(others, x, method=methods[method] or "scan")
+        found = equal(take(others, place, mode="clip"), x)
+    return logical_not(found) if invert else found
+
+
+_FEW = 16
+"""So many elements are compared with each sooner than they are sorted."""
+
+
+def union1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
+    """The different elements of two arrays, in ascending order.
+
+    Args:
+        ar1: an array.
+        ar2: an array.
+        size: how many there are to be: see `unique`.
+        fill_value: what is missing is filled with; the smallest one by default.
+
+    >>> irax.numpy.union1d(irax.numpy.array([3, 1]), irax.numpy.array([1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    return _unique("union1d", concatenate(_two("union1d", ar1, ar2)), None, True, size, fill_value)[
+        0
+    ]
+
+
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Any:
+    """The different elements that are in both of two arrays, in ascending order.
+
+    Args:
+        ar1: an array.
+        ar2: an array.
+        assume_unique: of no effect.
+        return_indices: whether to return where each is first in `ar1`, and in `ar2`; what is
+            missing up to `size` is past their ends.
+        size: how many there are to be: see `unique`.
+        fill_value: what is missing is filled with; the smallest one by default.
+
+    >>> irax.numpy.intersect1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([3, 2]))
+    Array([3], dtype=int32)
+    """
+    x, y = _two("intersect1d", ar1, ar2)
+    together = concatenate([x, y])
+    (values,), order, starts = sorted_runs([together], equal_nan=False)
+    # Equal elements of the first array come before those of the second: one step from one to the
+    # other for each that is in both.
+    first = less(order, x.size)
+    step = logical_and(first[:-1], logical_not(first[1:]))
+    mask = logical_and(step, logical_not(starts[1:]))
+    places, there = _places("intersect1d", mask, size)
+    result = _chosen(values, places, there, fill_value)
+    if not return_indices:
+        return result
+    if not together.size or not places.size:
+        none = lax.full(places.shape, 0, order.dtype)
+        return result, none, none
+    numbers = lax.iota(order.dtype, together.size)
+    begins = lax.cummax(where(starts, numbers, 0))
+    in_x = where(there, take(order, take(begins, places, mode="clip"), mode="clip"), x.size)
+    in_y = take(order, lax.add(places, _ones_like(places)), mode="clip")
+    in_y = where(there, lax.sub(in_y, lax.full_like(in_y, x.size)), y.size)
+    return result, in_x, in_y
+
+
+def setdiff1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
+    """The different elements of one array that are not in another, in ascending order.
+
+    Args:
+        ar1: an array.
+        ar2: the other one.
+        assume_unique: whether the elements of `ar1` differ already; they keep their order then.
+        size: how many there are to be: see `unique`.
+        fill_value: what is missing is filled with; 0 by default.
+
+    >>> irax.numpy.setdiff1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
+    Array([3], dtype=int32)
+    """
+    x, y = _two("setdiff1d", ar1, ar2)
+    mask = None
+    if not assume_unique and x.size:
+        (x,), _, mask = sorted_runs([x], equal_nan=True)
+    missing = isin(x, y, invert=True)
+    mask = missing if mask is None else logical_and(mask, missing)
+    places, there = _places("setdiff1d", mask, size)
+    return _chosen(x, places, there, 0 if fill_value is None else fill_value)
+
+
+def setxor1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
+    """The different elements that are in just one of two arrays, in ascending order.
+
+    Args:
+        ar1: an array.
+        ar2: an array.
+        assume_unique: of no effect.
+        size: how many there are to be: see `unique`.
+        fill_value: what is missing is filled with; the smallest one by default.
+
+    >>> irax.numpy.setxor1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
+    Array([2, 3], dtype=int32)
+    """
+    x, y = _two("setxor1d", ar1, ar2)
+    together = concatenate([x, y])
+    if not together.size:
+        places, there = _places("setxor1d", lax.full((0,), False, np.bool), size)
+        return _chosen(together, places, there, fill_value)
+    (values,), order, starts = sorted_runs([together], equal_nan=False)
+    if is_inexact(values):  # nan is a set of its own in each array
+        _, _, runs = sorted_runs([together], equal_nan=True)
+        starts = where(isnan(values), logical_or(runs, _second_begins(order, x)), starts)
+    # Elements of the first array come first: the last of a run is from the second if any is.
+    ends = lax.concatenate([starts[1:], lax.full((1,), True, np.bool)], 0)
+    numbers = lax.iota(order.dtype, together.size)
+    last = lax.cummin(where(ends, numbers, together.size), reverse=True)
+    in_second = logical_not(less(take(order, last, mode="clip"), x.size))
+    both = logical_and(less(order, x.size), in_second)
+    places, there = _places("setxor1d", logical_and(starts, logical_not(both)), size)
+    return _chosen(values, places, there, fill_value)
+
+
+def _second_begins(order: Array, x: Array) -> Array:
+    """Where the elements that are next to each other come from the first, then the second array."""
+    second = logical_not(less(order, x.size))
+    return lax.concatenate([second[:1], logical_and(second[1:], logical_not(second[:-1]))], 0)

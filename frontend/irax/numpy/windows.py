@@ -1,0 +1,70 @@
+"""Window functions, for signals and filters."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.lax.arguments import documented
+from irax.numpy.ufuncs import abs, divide, exp, multiply
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.ops import bessel
+
+
+def _window(name: str, doc: str, example: str) -> Any:
+    def function(M: int) -> Array:
+        return as_array(getattr(np, name)(operator.index(M)).astype(dtypes.default_float()))
+
+    doc += f""" Of length M, largest in the middle.
+
+    >>> irax.numpy.{name}(4).round(2)
+    Array({example}, dtype=float32)
+    """
+    return documented(function, name, doc, "irax.numpy")
+
+
+bartlett = _window("bartlett", "The triangular window.", "[0.  , 0.67, 0.67, 0.  ]")
+blackman = _window("blackman", "The Blackman window: cosines.", "[-0.  ,  0.63,  0.63, -0.  ]")
+hamming = _window("hamming", "The Hamming window, a raised cosine.", "[0.08, 0.77, 0.77, 0.08]")
+hanning = _window("hanning", "The Hann window, a cosine.", "[0.  , 0.75, 0.75, 0.  ]")
+
+
+def kaiser(M: int, beta: ArrayLike) -> Array:
+    """The Kaiser window of length M, largest in the middle.
+
+    Args:
+        M: the length.
+        beta: how steep it is; 0 is a rectangle.
+
+    >>> irax.numpy.kaiser(3, 2.0).round(2)
+    Array([0.44, 1.  , 0.44], dtype=float32)
+    """
+    n = operator.index(M)
+    dtype = dtypes.default_float()
+    (steepness,) = as_arrays([beta], "kaiser")
+    if n <= 1:
+        return as_array(np.ones(max(n, 0), dtype))
+    places = (np.arange(n) - (n - 1) / 2) / ((n - 1) / 2)
+    widths = as_array(np.sqrt(np.maximum(1 - places**2, 0)).astype(dtype))
+    steepness = convert(steepness, dtype)
+    return divide(i0(multiply(widths, steepness)), i0(steepness))
+
+
+def i0(x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind and order 0.
+
+    >>> irax.numpy.i0(1.0)
+    Array(1.266066, dtype=float32, weak_type=True)
+    """
+    (at,) = as_arrays([x], "i0")
+    if at.dtype.kind == "c":
+        raise TypeError("i0: complex numbers are not supported")
+    at = convert(at, inexact_dtype(at.dtype), at.weak_type)
+    scaled = bind(bessel.BesselI0e(), at, weak_type=at.weak_type)
+    return multiply(exp(abs(at)), scaled)
