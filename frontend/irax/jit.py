@@ -146,7 +146,8 @@ class Compiled:
         executable = backend.compile(self.traced.builder.module, self.traced.name, device)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        self.single = tree_util.treedef_is_leaf(self.out_tree)
+        leaf = tree_util.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        self.single = leaf and len(self.traced.results) == 1
         self.programs[asked] = executable, captured
         return self.programs[asked]
 

@@ -21,7 +21,7 @@ from irax import errors, nans, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.config import config
-from irax_compiler import mlir
+from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.control_flow import call_function
@@ -338,6 +338,11 @@ class Traced:
     def weak(self) -> list[bool]:
         """Which results are weakly typed."""
         return [aval.weak_type for aval in self.results]
+
+    def acts(self) -> bool:
+        """True if it does more than compute its results."""
+        function = mlir.functions(self.builder.module)[self.name]
+        return effects.has_effects(function)
 
     def captures_tracers(self) -> bool:
         """True if it cannot outlive the traces around it."""

@@ -15,7 +15,7 @@ import pytest
 module = importlib.import_module("irax.config")
 config = module.config
 
-OPTIONS = ["enable_x64", "debug_nans", "disable_jit", "threefry_partitionable"]
+OPTIONS = ["enable_x64", "debug_nans", "debug_infs", "disable_jit", "threefry_partitionable"]
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,9 @@ def test_update_inside_an_override_shows_after_it():
 
 @pytest.mark.parametrize("name", ["enable_x46", "jax_platform_nam", "update", "", "__class__"])
 def test_an_unknown_option_is_named_with_those_there_are(name):
-    with pytest.raises(AttributeError, match=r"no option.*enable_x64, debug_nans, disable_jit"):
+    with pytest.raises(
+        AttributeError, match=r"no option.*enable_x64, debug_nans, debug_infs, disable_jit"
+    ):
         config.update(name, True)
 
 

@@ -1,6 +1,8 @@
 """Functions that programs call on the host."""
 
+import gc
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -24,6 +26,29 @@ func.func @main(%x: tensor<200xf32>, %n: tensor<3x99xi8>) -> (tensor<200xf32>, t
   }) : (tensor<3x99xi8>) -> tensor<3x99xi8>
   return %0, %2 : tensor<200xf32>, tensor<3x99xi8>
 }"""
+
+
+def callback(key: str, kind: str, signature: str) -> str:
+    """A callback of %x."""
+    config = f'{{key = "{key}", kind = "{kind}", ordered = false, vmap_method = ""}}'
+    acts = "false" if kind == "pure" else "true"
+    return (
+        f"stablehlo.custom_call @irax.callback(%x) {{api_version = 4 : i32, "
+        f"has_side_effect = {acts}, backend_config = {config}}} : {signature}"
+    )
+
+
+LOOK = callback("test.look", "debug", "(tensor<2xf32>) -> ()")
+DOUBLE = callback("test.double", "pure", "(tensor<2xf32>) -> tensor<2xf32>")
+CALLBACKS = f"""
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+  {LOOK}
+  %y = {DOUBLE}
+  {LOOK.replace("%x", "%y")}
+  %z = {DOUBLE.replace("%x", "%y")}
+  {LOOK.replace("%x", "%z")}
+  return %z : tensor<2xf32>
+}}"""
 
 
 def sorts() -> IreeExecutable:
@@ -85,8 +110,39 @@ def test_an_error_on_the_host_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(host.FUNCTIONS, "sort", fail)
     executable = sorts()
-    with pytest.raises(RuntimeError, match="no such luck"):
-        executable([cpu().put(x) for x in arguments(0)])
+    for _ in range(2):
+        with pytest.raises(ArithmeticError, match="no such luck"):
+            executable([cpu().put(x) for x in arguments(0)])
+
+
+def test_callbacks_and_actions() -> None:
+    seen: list[list[float]] = []
+
+    def look(arrays: Sequence[np.ndarray], expected: object) -> list[np.ndarray]:
+        assert expected == []
+        seen.append([float(x[0]) for x in arrays])
+        return []
+
+    def double(arrays: Sequence[np.ndarray], expected: object) -> list[np.ndarray]:
+        assert expected == [((2,), np.dtype(np.float32))]
+        return [2 * arrays[0]]
+
+    host.CALLBACKS["test.look"], host.CALLBACKS["test.double"] = look, double
+    executable = load(str(lowering.lower(mlir.parse_module(CALLBACKS))))
+    (result,) = executable([cpu().put(np.float32([1, 2]))])
+    np.testing.assert_array_equal(result.numpy(), [4, 8])
+    assert seen == [[1], [2], [4]]
+    del look, double  # the program keeps them
+    gc.collect()
+    assert "test.look" in host.CALLBACKS
+    del executable
+    gc.collect()
+    assert "test.look" not in host.CALLBACKS
+
+
+def test_a_callback_that_is_not_there() -> None:
+    with pytest.raises(ValueError, match=r"calls 'test\.look' of the Python process"):
+        load(str(lowering.lower(mlir.parse_module(CALLBACKS))))
 
 
 def test_a_function_that_the_runtime_does_not_have() -> None:

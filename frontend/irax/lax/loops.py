@@ -259,19 +259,24 @@ def _bounded(
     segments = math.isqrt(max_steps - 1) + 1
     steps = -(-max_steps // segments)
     what = "lax.while_loop"
+    acts = condition.acts() or body.acts()
 
     def left_of(left: Array, state: Sequence[Array]) -> Array:
         (goes_on,) = call(condition.builder, condition.name, [*state, *condition.captures], [])
         return select(goes_on, left, 0, what)
 
+    def taken(left: Array, *state: Array) -> list[Array]:
+        found = call(body.builder, body.name, [*state, *body.captures], body.weak)
+        return [left_of(apply(elementwise.subtract, left, 1, what=what), found), *found]
+
     def step(carried: list[Array], _: None) -> tuple[list[Array], None]:
         left, *state = carried
         running = apply(comparison.greater, left, 0, what=what)
+        if acts:  # which it must not after the end
+            return branches.cond(running, taken, lambda *same: list(same), *carried), None
         # After the end the step starts from the first values: there it was meant to work, and has
         # derivatives that are numbers, which the choice below makes zero.
-        given = _choose(running, state, start)
-        found = call(body.builder, body.name, [*given, *body.captures], body.weak)
-        after = [left_of(apply(elementwise.subtract, left, 1, what=what), found), *found]
+        after = taken(left, *_choose(running, state, start))
         return _choose(running, after, carried), None
 
     def segment(*carried: Array) -> list[Array]:
