@@ -24,6 +24,8 @@ OTHERWISE = {
     "indexing-scatter-add-scalar": "XLA's scatter_simplifier fails on it",
     "fold-sum-in-another-dtype": "XLA wants one dtype, StableHLO one that can be promoted",
     "windows-of-nothing": "XLA leaves out what is padding where the array is empty",
+    "windows-cumulative-pair": "XLA takes the init values of long windows for an identity",
+    "windows-cumulative-product-back": "likewise",
     "special-erfc-float8_e5m2": "XLA does not expand it",
 }
 """What XLA refuses, or means something else by, and why that is no defect of irax."""
@@ -38,6 +40,8 @@ def functions() -> list[Function]:
     """A form of each case."""
     chosen = []
     for case in CASES:
+        if case.family == "callback":  # XLA has no functions of this process
+            continue
         if case.family == "factorizations" and case.name.startswith(UP_TO_SIGNS):
             continue
         if case.name in UNDETERMINED or f"{case.family}-{case.name}" in OTHERWISE:

@@ -29,8 +29,11 @@ from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 TARGET = "irax.callback"
 """What such a custom call is a call of."""
 
-Host = Callable[[Sequence[np.ndarray], Sequence[tuple[tuple[int, ...], np.dtype]]], Any]
-"""Takes arrays, and the shapes and dtypes of the arrays that it must return; returns a list."""
+Expected = Sequence[tuple[tuple[int, ...], np.dtype]]
+"""The shapes and dtypes of the arrays that a function must return."""
+
+Host = Callable[[Sequence[np.ndarray], Expected], Any]
+"""Takes arrays, and what is expected of it; returns a list of arrays."""
 
 CALLBACKS: WeakValueDictionary[str, Host] = WeakValueDictionary()
 """The functions by their keys. Whoever holds a module that names one must keep it alive."""

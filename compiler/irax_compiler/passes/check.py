@@ -13,6 +13,9 @@ from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 
+WITH_CALLBACKS = ("", "iree-cpu")
+"""The targets whose programs can call Python functions; "" for none in particular."""
+
 _RETURNS = {"func.return", "stablehlo.return"}
 _AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
@@ -58,6 +61,11 @@ class Check(Pass):
                     )
 
     def _check_callback(self, operation: Operation) -> None:
+        if self.target not in WITH_CALLBACKS:
+            raise UnsupportedOp(
+                f"a callback at {operation.location}: programs of the target {self.target} call "
+                f"no Python functions; expected the target {WITH_CALLBACKS[-1]}"
+            )
         around: Any = operation.parent
         if around.name not in _AROUND_CALLBACKS:
             raise UnsupportedOp(
