@@ -9,6 +9,7 @@ whose form does not change with the spelling of operations.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from irax_compiler import mlir
@@ -20,8 +21,13 @@ ENTRY = "main"
 """What a plugin calls a program's function."""
 
 
-def compile(module: Module) -> bytes:
+def compile(module: Module, donated: Sequence[int] = ()) -> bytes:
     """The artefact of a lowered module, whose one public function becomes `main`.
+
+    Args:
+        module: StableHLO as it leaves `lowering.lower`.
+        donated: arguments whose memory may be used for results. Those that are as large as no
+            result are left alone.
 
     Raises:
         UnsupportedOp: the program calls a function of the host's.
@@ -35,12 +41,34 @@ def compile(module: Module) -> bytes:
     _check_stays_on_device(module)
     functions = mlir.functions(module)
     entry = next(f for f in functions.values() if mlir.is_public(f))
-    header = {"name": mlir.function_name(entry), **_signature(entry)}
+    header: dict[str, Any] = {"name": mlir.function_name(entry), **_signature(entry)}
+    if reused := _donate(entry, donated):
+        header["donated"] = reused
     if header["name"] != ENTRY:
         if ENTRY in functions:
             raise ValueError(f"a private function is called {ENTRY}: it should have been inlined")
         entry.attributes["sym_name"] = mlir.string(ENTRY)
     return f"// irax: {json.dumps(header)}\n{mlir.generic_text(module)}".encode()
+
+
+def _donate(entry: mlir.Operation, donated: Sequence[int]) -> list[int]:
+    """Marks each donated argument with the result that takes its memory; lists those there are."""
+    arguments = mlir.arguments(entry)
+    free = dict(enumerate(mlir.result_types(entry)))
+    taken: dict[int, int] = {}
+    for i in sorted(donated):
+        for number, type_ in free.items():
+            if type_ == arguments[i].type:
+                taken[i] = number
+                del free[number]
+                break
+    if taken:
+        marks = [
+            {"tf.aliasing_output": mlir.parse_attribute(f"{taken[i]} : i32")} if i in taken else {}
+            for i in range(len(arguments))
+        ]
+        entry.attributes["arg_attrs"] = mlir.array([mlir.dictionary(mark) for mark in marks])
+    return list(taken)
 
 
 def _check_stays_on_device(module: Module) -> None:

@@ -112,6 +112,7 @@ class Client:
         self._exported: set[int] = set()
         self._destroy_buffer = api.function("Buffer_Destroy")
         self._pack = struct.Struct("NNP").pack
+        self._closed: int | None = None
         self._why_closed = "is closed"
         name = api.call("Client_PlatformName", client=self.pointer)
         version = api.call("Client_PlatformVersion", client=self.pointer)
@@ -181,7 +182,7 @@ class Client:
         if self.pointer is None:
             return
         self.wait()
-        self._closed_pointer, self.pointer = self.pointer, None
+        self._closed, self.pointer = self.pointer, None
         for pointer in list(self._executables):
             self.free_executable(pointer)
         for pointer in self._buffers - self._exported:
@@ -190,13 +191,24 @@ class Client:
             self._destroy()
 
     def _destroy(self) -> None:
-        self.api.call("Client_Destroy", client=self._closed_pointer)
-        self.loans.end()
+        closed, self._closed = self._closed, None
+        if closed is not None:
+            self.api.call("Client_Destroy", client=closed)
+            self.loans.end()
+
+    def end(self) -> None:
+        """The process ends: nothing may be at work any more on memory that it is about to lose.
+        Only the client's destruction waits for programs whose results nobody has kept. The memory
+        that NumPy arrays show stays.
+        """
+        self.close()
+        self._buffers.clear()
+        self._destroy()
 
     def abandon(self) -> None:
         """In a forked process, which has none of the client's threads: nothing can be used."""
         self.pointer = None
-        self._buffers, self._executables, self._exported = set(), set(), {0}
+        self._buffers, self._executables, self._exported = set(), set(), set()
         self._why_closed = (
             "belongs to the process that this one was forked from: start processes that use it "
             "with multiprocessing.get_context('spawn')"
@@ -216,11 +228,9 @@ if hasattr(os, "register_at_fork"):
 
 
 @atexit.register
-def _wait_for_all() -> None:
-    """Nothing may be at work on memory that the process is about to lose."""
+def _end_all() -> None:
     for client in list(_clients):
-        if client.pointer is not None:
-            client.wait()
+        client.end()
 
 
 class PjrtDevice:

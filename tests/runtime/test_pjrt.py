@@ -1,0 +1,292 @@
+"""Arrays and programs on XLA's CPU plugin."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.runtime.pjrt_programs import ADD, artefact, device, needs_plugin
+
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
+from irax_compiler.targets import pjrt
+from irax_runtime.memory import aligned_copy, aligned_empty
+from irax_runtime.pjrt.abi import Error_Code
+from irax_runtime.pjrt.errors import OutOfMemoryError, PjrtError
+from irax_runtime.pjrt.options import compile_options
+
+pytestmark = needs_plugin
+
+DTYPES = [
+    np.bool_,
+    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+    *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
+    *(ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2),
+]
+LENT = (200, 100)  # large enough to be used where it is
+F32 = np.float32
+
+
+def ones(*shape: int, dtype: object = F32) -> np.ndarray:
+    return np.ones(shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 3, 4), LENT], ids=str)
+@pytest.mark.parametrize("may_alias", [False, True])
+def test_round_trip(dtype: type, shape: tuple[int, ...], may_alias: bool):
+    values = np.random.default_rng(0).uniform(-3, 3, shape).astype(F32)
+    array = aligned_copy(np.abs(values).astype(dtype))
+    back = device().put(array, may_alias).numpy()  # the buffer itself is dropped here
+    gc.collect()
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    assert back.tobytes() == array.tobytes()
+    assert not back.flags.writeable
+
+
+def test_arrays_in_any_order_of_memory():
+    array = np.arange(24.0).reshape(2, 3, 4)
+    for view in (array.T, array[:, ::-1], array[..., 1]):
+        np.testing.assert_array_equal(device().put(view).numpy(), view)
+
+
+def test_what_is_put_is_a_copy():
+    array = aligned_copy(ones(*LENT))
+    buffer = device().put(array)
+    array[:] = 7
+    np.testing.assert_array_equal(buffer.numpy(), ones(*LENT))
+
+
+def test_lent_memory_is_kept_while_it_is_used_and_given_back():
+    add = device().load(artefact(ADD.replace("3x", "200x100x"), "add"))
+    before = len(device().client.loans._open)
+    for i in range(100):
+        x = device().put(aligned_copy(np.full(LENT, i, F32)), may_alias=True)
+        (y,) = add([x, x])
+        del x
+        gc.collect()
+        np.testing.assert_array_equal(y.numpy(), np.full(LENT, 2 * i, F32))
+    assert len(device().client.loans._open) <= before + 40
+
+
+def test_a_dtype_that_there_is_none_of():
+    with pytest.raises(TypeError, match="takes no arrays of dtype int4"):
+        device().put(np.zeros(3, ml_dtypes.int4))
+
+
+def test_a_program():
+    add = device().load(artefact(ADD, "add"), "add")
+    x, y = (device().put(np.array(v, F32)) for v in ([1, 2, 3], [10, 20, 30]))
+    (sum_,) = add([x, y])
+    assert sum_.device is device()
+    assert (sum_.shape, sum_.dtype) == ((3,), F32)
+    sum_.wait()
+    assert sum_.is_ready()
+    np.testing.assert_array_equal(sum_.numpy(), [11, 22, 33])
+    np.testing.assert_array_equal(add([sum_, sum_])[0].numpy(), [22, 44, 66])
+
+
+def test_results_and_arguments_of_any_number():
+    text = """func.func @f() -> (tensor<i32>, tensor<2xf64>, tensor<0xi1>) {
+      %0 = stablehlo.constant dense<5> : tensor<i32>
+      %1 = stablehlo.constant dense<[1.5, 2.5]> : tensor<2xf64>
+      %2 = stablehlo.constant dense<> : tensor<0xi1>
+      return %0, %1, %2 : tensor<i32>, tensor<2xf64>, tensor<0xi1>
+    }"""
+    five, two, none = device().load(artefact(text, "f"))([])
+    assert five.numpy() == 5
+    np.testing.assert_array_equal(two.numpy(), [1.5, 2.5])
+    assert none.numpy().shape == (0,)
+    text = "func.func @g(%x: tensor<f32>) { return }"
+    assert device().load(artefact(text, "g"))([device().put(ones())]) == []
+
+
+@pytest.mark.parametrize(
+    "arrays, error, message",
+    [
+        ([ones(3)], TypeError, "add takes 2 arguments, got 1"),
+        ([ones(3), ones(3, dtype=np.int32)], TypeError, "argument 1 has dtype int32; expected"),
+        (
+            [ones(3), ones(1, 3)],
+            ValueError,
+            r"argument 1 has shape \(1, 3\); expected float32\[3\]",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(arrays: list, error: type, message: str):
+    add = device().load(artefact(ADD, "add"))
+    with pytest.raises(error, match=message):
+        add([device().put(a) for a in arrays])
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"", "does not begin with '// irax: '"),
+        (b"func.func @main() { return }", "does not begin with"),
+        (b"// irax: {\nmodule {}", "not a program for a PJRT device"),
+        (b'// irax: {"name": "f"}\nmodule {}', "does not tell args and results"),
+        (
+            b'// irax: {"name": "f", "args": "", "results": ""}\n'
+            b"func.func @main(%x: tensor<?xf32>) { return }",
+            "dimensions of unknown size",
+        ),
+        (
+            b'// irax: {"name": "f", "args": "", "results": "i32[]"}\nfunc.func @main() { return }',
+            r"the program's results are none; it tells int32\[\]",
+        ),
+    ],
+)
+def test_what_is_no_program(data: bytes, message: str):
+    with pytest.raises(ValueError, match=message):
+        device().load(data)
+
+
+def test_the_compiler_s_message_is_the_error_s():
+    header = b'// irax: {"name": "f", "args": "", "results": ""}\n'
+    with pytest.raises(PjrtError, match=r"stablehlo\.nonsense") as caught:
+        device().load(header + b'func.func @main() { "stablehlo.nonsense"() : () -> () return }')
+    assert caught.value.code in Error_Code
+
+
+def test_a_function_that_there_is_none_of():
+    with pytest.raises(ValueError, match="no function sub; it has add"):
+        device().load(artefact(ADD, "add"), "sub")
+
+
+def test_a_serialized_program():
+    data = device().load(artefact(ADD, "add")).serialize()
+    again = device().load(data)
+    x = device().put(ones(3))
+    np.testing.assert_array_equal(again([x, x])[0].numpy(), [2, 2, 2])
+    with pytest.raises(TypeError, match="add takes 2"):
+        again([x])
+    with pytest.raises(ValueError, match=r"was serialized by cpu other.*compile it again"):
+        device().load(
+            data.replace(b'"serialized": ["cpu", "cpu"]', b'"serialized": ["cpu", "other"]')
+        )
+
+
+def test_what_the_compiler_reckons():
+    add = device().load(artefact(ADD, "add"))
+    assert add.cost_analysis()["flops"] == 3
+    memory = add.memory_analysis()
+    assert memory["argument_size_in_bytes"] == 24
+    assert memory["output_size_in_bytes"] == 12
+
+
+def test_the_device_tells_what_it_is():
+    here = device()
+    assert (here.platform, here.id, here.process_index) == ("pjrt:cpu", 0, 0)
+    assert repr(here) == "PjrtDevice('pjrt:cpu', id=0)"
+    assert here.device_kind == "cpu"
+    assert here.memory_stats() is None  # this plugin keeps no account
+
+
+def test_too_little_memory_is_an_error_and_the_process_goes_on():
+    size = 1 << 46
+    text = f"""func.func @fill(%x: tensor<f32>) -> tensor<{size}xf32> {{
+      %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<{size}xf32>
+      return %0 : tensor<{size}xf32>
+    }}"""
+    fill = device().load(artefact(text, "fill"))
+    with pytest.raises(OutOfMemoryError):
+        fill([device().put(ones())])[0].wait()
+    test_a_program()
+
+
+def test_deleted_buffers():
+    add = device().load(artefact(ADD, "add"))
+    x, y = device().put(ones(3)), device().put(ones(3))
+    shown = y.numpy()
+    x.delete()
+    y.delete()
+    x.delete()
+    for use in (x.numpy, y.numpy, x.wait, x.is_ready, lambda: add([x, x]), lambda: add.run([x, x])):
+        with pytest.raises(RuntimeError, match="it was deleted or donated"):
+            use()
+    np.testing.assert_array_equal(shown, ones(3))
+
+
+# ---- donation ----
+
+
+def donating(*donated: int) -> bytes:
+    module = mlir.parse_module(ADD.replace("3x", "200x100x"))
+    return pjrt.compile(lower(module, "add", "pjrt"), donated)
+
+
+def test_a_donated_argument_is_gone_and_its_memory_used_again():
+    add = device().load(donating(0))
+    x, y = device().put(ones(*LENT)), device().put(ones(*LENT))
+    (sum_,) = add([x, y])
+    np.testing.assert_array_equal(sum_.numpy(), 2 * ones(*LENT))
+    with pytest.raises(RuntimeError, match="donated"):
+        x.numpy()
+    np.testing.assert_array_equal(y.numpy(), ones(*LENT))
+    assert device().load(donating(0)).memory_analysis()["alias_size_in_bytes"] == 200 * 100 * 4
+
+
+def test_what_others_see_is_not_donated():
+    add = device().load(donating(0))
+    x = device().put(ones(*LENT))
+    shown = x.numpy()
+    add([x, device().put(ones(*LENT))])[0].wait()
+    np.testing.assert_array_equal(shown, ones(*LENT))
+    y = device().put(ones(*LENT))
+    np.testing.assert_array_equal(add([y, y])[0].numpy(), 2 * ones(*LENT))
+    np.testing.assert_array_equal(y.numpy(), ones(*LENT))
+    lent = aligned_copy(ones(*LENT))
+    add([device().put(lent, may_alias=True), y])[0].wait()
+    np.testing.assert_array_equal(lent, ones(*LENT))
+
+
+# ---- many at a time ----
+
+
+def test_many_threads_share_a_program():
+    add = device().load(artefact(ADD.replace("3x", "200x100x"), "add"))
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        for _ in range(100):
+            x = device().put(np.full(LENT, n, F32))
+            if not (add([x, x])[0].numpy() == 2 * n).all():
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_call_returns_before_the_program_ends():
+    dot = "\n".join(
+        f"%{i + 1} = stablehlo.dot_general %{i}, %{i}, contracting_dims = [1] x [0] : "
+        "(tensor<800x800xf32>, tensor<800x800xf32>) -> tensor<800x800xf32>"
+        for i in range(20)
+    )
+    text = f"""func.func @f(%x: tensor<800x800xf32>) -> tensor<800x800xf32> {{
+      %0 = stablehlo.negate %x : tensor<800x800xf32>
+      {dot}
+      return %20 : tensor<800x800xf32>
+    }}"""
+    program = device().load(artefact(text, "f"))
+    x = aligned_empty((800, 800), F32)
+    x[:] = 0
+    (result,) = program([device().put(x)])
+    early = result.is_ready()
+    np.testing.assert_array_equal(result.numpy(), x)
+    assert not early
+    assert result.is_ready()
+
+
+def test_options_in_protocol_buffers():
+    # As a protocol compiler reads them: 2 replicas, 1 partition, on the devices 3 and 300.
+    expected = "1a1c 08ffffffffffffffffff01 2002 2801 4a0b 0802 1001 1a05 0a0303ac02"
+    assert compile_options([3, 300]) == bytes.fromhex(expected)

@@ -1,0 +1,186 @@
+"""What must not end the process: each in a process of its own, which it might."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from tests.runtime.pjrt_programs import ADD, artefact, needs_plugin, prints
+
+pytestmark = needs_plugin
+
+START = f"""
+import gc, sys
+import numpy as np
+from irax_runtime.pjrt.api import load_plugin
+from irax_runtime.pjrt.client import Client, client_for
+from irax_runtime.pjrt.errors import PjrtError
+from irax_runtime.pjrt.plugins import plugin_for
+
+ADD = {artefact(ADD, "add")!r}
+
+def refused(use):
+    try:
+        use()
+    except PjrtError as error:
+        return str(error)
+    raise AssertionError(use)
+
+client = Client(load_plugin(plugin_for("cpu").path), {{"cpu_device_count": 2}})
+one, other = client.devices
+x = one.put(np.ones(3, np.float32))
+add = one.load(ADD)
+"""
+
+
+def survives(expected: str, code: str) -> None:
+    prints(expected, START + textwrap.dedent(code))
+
+
+def test_several_devices_of_a_client():
+    survives(
+        "[2. 2. 2.] add: argument 0 is on PjrtDevice('pjrt:cpu', id=1); expected "
+        "PjrtDevice('pjrt:cpu', id=0)",
+        """
+        y = other.put(np.ones(3, np.float32))
+        there = other.load(ADD)([y, y])[0]
+        assert there.device is other
+        try:
+            add([y, y])
+        except ValueError as error:
+            print(there.numpy(), error)
+        """,
+    )
+
+
+def test_a_client_that_is_closed_while_arrays_and_programs_live():
+    survives(
+        "[1. 1. 1.] [2. 2. 2.] 9",
+        """
+        y, sum_ = one.put(np.zeros(3, np.float32)), add([x, x])[0]
+        shown, computed = x.numpy(), sum_.numpy()
+        client.close()
+        client.close()
+        uses = [y.numpy, y.wait, y.is_ready, lambda: add([y, y]), add.serialize, add.cost_analysis,
+                lambda: one.put(np.ones(3)), one.memory_stats, lambda: one.load(ADD)]
+        told = [refused(use) for use in uses]
+        assert all("is closed" in text for text in told), told
+        y.delete()
+        del x, y, sum_, add, one, other, client
+        gc.collect()
+        print(shown, computed, len(told))
+        del shown, computed
+        gc.collect()
+        """,
+    )
+
+
+def test_arrays_outlive_everything_else():
+    survives(
+        "[2. 2. 2.]",
+        """
+        shown = add([x, x])[0].numpy()
+        del x, add, one, other, client
+        gc.collect()
+        print(shown)
+        """,
+    )
+
+
+def test_cycles_are_collected_in_any_order():
+    survives(
+        "done",
+        """
+        class Holder: pass
+        for _ in range(3):
+            client = Client(load_plugin(plugin_for("cpu").path))
+            holder = Holder()
+            holder.me, holder.client = holder, client
+            holder.x = client.devices[0].put(np.ones(3, np.float32))
+            holder.add = client.devices[0].load(ADD)
+            holder.y = holder.add([holder.x, holder.x])[0]
+            holder.shown = holder.add([holder.x, holder.x])[0].numpy()
+            del client, holder
+            gc.collect()
+        print("done")
+        """,
+    )
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "dropped"])
+def test_a_process_that_ends_while_a_program_runs(kept: bool):
+    steps = "\\n".join(
+        f"%{i + 1} = stablehlo.dot_general %{i}, %{i}, contracting_dims = [1] x [0] : "
+        "(tensor<900x900xf32>, tensor<900x900xf32>) -> tensor<900x900xf32>"
+        for i in range(20)
+    )
+    survives(
+        "False",
+        f"""
+        program = '''// irax: {{"name": "f", "args": "f32[900,900]", "results": "f32[900,900]"}}
+        func.func @main(%x: tensor<900x900xf32>) -> tensor<900x900xf32> {{
+          %0 = stablehlo.negate %x : tensor<900x900xf32>
+          {steps}
+          return %20 : tensor<900x900xf32>
+        }}'''
+        f = one.load(program.encode())
+        result = f([one.put(np.zeros((900, 900), np.float32))])[0]
+        print(result.is_ready())
+        if not {kept}:
+            del result, f, x, add, one, other, client
+        """,
+    )
+
+
+def test_a_forked_process_is_told_to_be_another():
+    survives(
+        "True 0",
+        """
+        import os
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            text = refused(lambda: add([x, x])) + refused(x.numpy)
+            del x, add
+            gc.collect()
+            print(text.count("spawn") == 2, end=" ", flush=True)
+            sys.exit(0)
+        print(os.waitpid(child, 0)[1])
+        """,
+    )
+
+
+def test_a_name_for_a_file_that_is_gone():
+    prints(
+        "no platform 'pjrt:cpu' here: /no/such.so: no such file",
+        """
+        from irax_runtime.devices import NoDevice, devices
+        try:
+            devices("pjrt:cpu")
+        except NoDevice as error:
+            print(error)
+        """,
+        PJRT_NAMES_AND_LIBRARY_PATHS="cpu:/no/such.so",
+    )
+
+
+def test_processes_share_a_device():
+    code = START + (
+        "for _ in range(200):\n"
+        "    y = add([x, x])[0].numpy()\n"
+        "print(y)\n"
+    )  # fmt: skip
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for process in running:
+        out, errors = process.communicate(timeout=300)
+        assert (process.returncode, out.strip()) == (0, "[2. 2. 2.]"), errors[-2000:]
