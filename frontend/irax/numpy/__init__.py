@@ -4,8 +4,14 @@ They differ from NumPy's where JAX's do: arrays are immutable, dtypes are 32 bit
 for otherwise, Python numbers take the dtype of the arrays they meet, and lists are no arrays.
 """
 
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 import numpy as _numpy
 from numpy import dtype as dtype
+from numpy import iterable as iterable
+from numpy.exceptions import ComplexWarning as ComplexWarning
 
 from irax.array import Array as ndarray
 from irax.dtypes import can_cast as can_cast
@@ -14,10 +20,6 @@ from irax.dtypes import iinfo as iinfo
 from irax.dtypes import issubdtype as issubdtype
 from irax.dtypes import promote_types as promote_types
 from irax.dtypes import result_type as result_type
-from irax.numpy import fft as fft
-from irax.numpy import linalg as linalg
-from irax.numpy.calculus import diff as diff
-from irax.numpy.choosing import select as select
 from irax.numpy.contraction import cross as cross
 from irax.numpy.contraction import dot as dot
 from irax.numpy.contraction import inner as inner
@@ -30,14 +32,13 @@ from irax.numpy.contraction import trace as trace
 from irax.numpy.contraction import vdot as vdot
 from irax.numpy.contraction import vecdot as vecdot
 from irax.numpy.contraction import vecmat as vecmat
-from irax.numpy.convolution import convolve as convolve
-from irax.numpy.convolution import correlate as correlate
 from irax.numpy.creation import array as array
 from irax.numpy.creation import asarray as asarray
 from irax.numpy.creation import astype as astype
 from irax.numpy.creation import copy as copy
 from irax.numpy.creation import diag as diag
 from irax.numpy.creation import diag_indices as diag_indices
+from irax.numpy.creation import diagflat as diagflat
 from irax.numpy.creation import diagonal as diagonal
 from irax.numpy.creation import empty as empty
 from irax.numpy.creation import empty_like as empty_like
@@ -54,9 +55,6 @@ from irax.numpy.creation import triu as triu
 from irax.numpy.creation import triu_indices as triu_indices
 from irax.numpy.creation import zeros as zeros
 from irax.numpy.creation import zeros_like as zeros_like
-from irax.numpy.editing import append as append
-from irax.numpy.interpolation import interp as interp
-from irax.numpy.labelled import einsum as einsum
 from irax.numpy.logic import bitwise_and as bitwise_and
 from irax.numpy.logic import bitwise_invert as bitwise_invert
 from irax.numpy.logic import bitwise_left_shift as bitwise_left_shift
@@ -88,6 +86,7 @@ from irax.numpy.manipulation import array_split as array_split
 from irax.numpy.manipulation import atleast_1d as atleast_1d
 from irax.numpy.manipulation import atleast_2d as atleast_2d
 from irax.numpy.manipulation import atleast_3d as atleast_3d
+from irax.numpy.manipulation import block as block
 from irax.numpy.manipulation import broadcast_arrays as broadcast_arrays
 from irax.numpy.manipulation import broadcast_shapes as broadcast_shapes
 from irax.numpy.manipulation import broadcast_to as broadcast_to
@@ -121,22 +120,15 @@ from irax.numpy.manipulation import transpose as transpose
 from irax.numpy.manipulation import unstack as unstack
 from irax.numpy.manipulation import vsplit as vsplit
 from irax.numpy.manipulation import vstack as vstack
-from irax.numpy.nan_reductions import nanmax as nanmax
-from irax.numpy.nan_reductions import nanmean as nanmean
-from irax.numpy.nan_reductions import nanmin as nanmin
-from irax.numpy.nan_reductions import nanprod as nanprod
-from irax.numpy.nan_reductions import nanstd as nanstd
-from irax.numpy.nan_reductions import nansum as nansum
-from irax.numpy.nan_reductions import nanvar as nanvar
+from irax.numpy.ordering import argpartition as argpartition
 from irax.numpy.ordering import argsort as argsort
 from irax.numpy.ordering import lexsort as lexsort
+from irax.numpy.ordering import partition as partition
 from irax.numpy.ordering import searchsorted as searchsorted
 from irax.numpy.ordering import sort as sort
-from irax.numpy.polynomials import polyval as polyval
-from irax.numpy.quantiles import median as median
-from irax.numpy.quantiles import percentile as percentile
-from irax.numpy.quantiles import quantile as quantile
+from irax.numpy.ordering import sort_complex as sort_complex
 from irax.numpy.ranges import arange as arange
+from irax.numpy.ranges import geomspace as geomspace
 from irax.numpy.ranges import indices as indices
 from irax.numpy.ranges import linspace as linspace
 from irax.numpy.ranges import logspace as logspace
@@ -153,6 +145,8 @@ from irax.numpy.reductions import array_equiv as array_equiv
 from irax.numpy.reductions import count_nonzero as count_nonzero
 from irax.numpy.reductions import cumprod as cumprod
 from irax.numpy.reductions import cumsum as cumsum
+from irax.numpy.reductions import cumulative_prod as cumulative_prod
+from irax.numpy.reductions import cumulative_sum as cumulative_sum
 from irax.numpy.reductions import isclose as isclose
 from irax.numpy.reductions import max as max
 from irax.numpy.reductions import min as min
@@ -167,17 +161,25 @@ from irax.numpy.scalars import bfloat16 as bfloat16
 from irax.numpy.scalars import bool_ as bool
 from irax.numpy.scalars import bool_ as bool_
 from irax.numpy.scalars import cdouble as cdouble
+from irax.numpy.scalars import character as character
 from irax.numpy.scalars import complex64 as complex64
 from irax.numpy.scalars import complex128 as complex128
 from irax.numpy.scalars import complex_ as complex_
 from irax.numpy.scalars import complexfloating as complexfloating
 from irax.numpy.scalars import csingle as csingle
 from irax.numpy.scalars import double as double
+from irax.numpy.scalars import flexible as flexible
+from irax.numpy.scalars import float4_e2m1fn as float4_e2m1fn
+from irax.numpy.scalars import float6_e2m3fn as float6_e2m3fn
+from irax.numpy.scalars import float6_e3m2fn as float6_e3m2fn
+from irax.numpy.scalars import float8_e3m4 as float8_e3m4
+from irax.numpy.scalars import float8_e4m3 as float8_e4m3
 from irax.numpy.scalars import float8_e4m3b11fnuz as float8_e4m3b11fnuz
 from irax.numpy.scalars import float8_e4m3fn as float8_e4m3fn
 from irax.numpy.scalars import float8_e4m3fnuz as float8_e4m3fnuz
 from irax.numpy.scalars import float8_e5m2 as float8_e5m2
 from irax.numpy.scalars import float8_e5m2fnuz as float8_e5m2fnuz
+from irax.numpy.scalars import float8_e8m0fnu as float8_e8m0fnu
 from irax.numpy.scalars import float16 as float16
 from irax.numpy.scalars import float32 as float32
 from irax.numpy.scalars import float64 as float64
@@ -186,6 +188,7 @@ from irax.numpy.scalars import floating as floating
 from irax.numpy.scalars import generic as generic
 from irax.numpy.scalars import half as half
 from irax.numpy.scalars import inexact as inexact
+from irax.numpy.scalars import int2 as int2
 from irax.numpy.scalars import int4 as int4
 from irax.numpy.scalars import int8 as int8
 from irax.numpy.scalars import int16 as int16
@@ -194,9 +197,11 @@ from irax.numpy.scalars import int64 as int64
 from irax.numpy.scalars import int_ as int_
 from irax.numpy.scalars import integer as integer
 from irax.numpy.scalars import number as number
+from irax.numpy.scalars import object_ as object_
 from irax.numpy.scalars import signedinteger as signedinteger
 from irax.numpy.scalars import single as single
 from irax.numpy.scalars import uint as uint
+from irax.numpy.scalars import uint2 as uint2
 from irax.numpy.scalars import uint4 as uint4
 from irax.numpy.scalars import uint8 as uint8
 from irax.numpy.scalars import uint16 as uint16
@@ -209,11 +214,14 @@ from irax.numpy.searching import nonzero as nonzero
 from irax.numpy.searching import take as take
 from irax.numpy.searching import take_along_axis as take_along_axis
 from irax.numpy.searching import unravel_index as unravel_index
-from irax.numpy.sets import unique as unique
 from irax.numpy.statistics import average as average
+from irax.numpy.statistics import corrcoef as corrcoef
+from irax.numpy.statistics import cov as cov
 from irax.numpy.statistics import mean as mean
 from irax.numpy.statistics import std as std
 from irax.numpy.statistics import var as var
+from irax.numpy.ufunc_objects import frompyfunc as frompyfunc
+from irax.numpy.ufunc_objects import ufunc as ufunc
 from irax.numpy.ufuncs import abs as abs
 from irax.numpy.ufuncs import absolute as absolute
 from irax.numpy.ufuncs import acos as acos
@@ -295,8 +303,149 @@ from irax.numpy.ufuncs import tanh as tanh
 from irax.numpy.ufuncs import true_divide as true_divide
 from irax.numpy.ufuncs import trunc as trunc
 
+if _TYPE_CHECKING:
+    from irax.numpy import fft as fft
+    from irax.numpy import linalg as linalg
+    from irax.numpy.calculus import diff as diff
+    from irax.numpy.calculus import ediff1d as ediff1d
+    from irax.numpy.calculus import gradient as gradient
+    from irax.numpy.calculus import trapezoid as trapezoid
+    from irax.numpy.calculus import unwrap as unwrap
+    from irax.numpy.choosing import choose as choose
+    from irax.numpy.choosing import piecewise as piecewise
+    from irax.numpy.choosing import select as select
+    from irax.numpy.convolution import convolve as convolve
+    from irax.numpy.convolution import correlate as correlate
+    from irax.numpy.editing import append as append
+    from irax.numpy.editing import compress as compress
+    from irax.numpy.editing import delete as delete
+    from irax.numpy.editing import extract as extract
+    from irax.numpy.editing import fill_diagonal as fill_diagonal
+    from irax.numpy.editing import insert as insert
+    from irax.numpy.editing import place as place
+    from irax.numpy.editing import put as put
+    from irax.numpy.editing import put_along_axis as put_along_axis
+    from irax.numpy.editing import resize as resize
+    from irax.numpy.editing import trim_zeros as trim_zeros
+    from irax.numpy.files import from_dlpack as from_dlpack
+    from irax.numpy.files import frombuffer as frombuffer
+    from irax.numpy.files import fromfile as fromfile
+    from irax.numpy.files import fromfunction as fromfunction
+    from irax.numpy.files import fromiter as fromiter
+    from irax.numpy.files import fromstring as fromstring
+    from irax.numpy.files import load as load
+    from irax.numpy.files import save as save
+    from irax.numpy.files import savez as savez
+    from irax.numpy.histograms import bincount as bincount
+    from irax.numpy.histograms import digitize as digitize
+    from irax.numpy.histograms import histogram as histogram
+    from irax.numpy.histograms import histogram2d as histogram2d
+    from irax.numpy.histograms import histogram_bin_edges as histogram_bin_edges
+    from irax.numpy.histograms import histogramdd as histogramdd
+    from irax.numpy.index_tricks import c_ as c_
+    from irax.numpy.index_tricks import diag_indices_from as diag_indices_from
+    from irax.numpy.index_tricks import index_exp as index_exp
+    from irax.numpy.index_tricks import ix_ as ix_
+    from irax.numpy.index_tricks import mask_indices as mask_indices
+    from irax.numpy.index_tricks import mgrid as mgrid
+    from irax.numpy.index_tricks import ogrid as ogrid
+    from irax.numpy.index_tricks import r_ as r_
+    from irax.numpy.index_tricks import ravel_multi_index as ravel_multi_index
+    from irax.numpy.index_tricks import s_ as s_
+    from irax.numpy.index_tricks import tril_indices_from as tril_indices_from
+    from irax.numpy.index_tricks import triu_indices_from as triu_indices_from
+    from irax.numpy.interpolation import interp as interp
+    from irax.numpy.kinds import isdtype as isdtype
+    from irax.numpy.labelled import einsum as einsum
+    from irax.numpy.labelled import einsum_path as einsum_path
+    from irax.numpy.namespace_info import __array_api_version__ as __array_api_version__
+    from irax.numpy.namespace_info import __array_namespace_info__ as __array_namespace_info__
+    from irax.numpy.nan_reductions import nanargmax as nanargmax
+    from irax.numpy.nan_reductions import nanargmin as nanargmin
+    from irax.numpy.nan_reductions import nancumprod as nancumprod
+    from irax.numpy.nan_reductions import nancumsum as nancumsum
+    from irax.numpy.nan_reductions import nanmax as nanmax
+    from irax.numpy.nan_reductions import nanmean as nanmean
+    from irax.numpy.nan_reductions import nanmin as nanmin
+    from irax.numpy.nan_reductions import nanprod as nanprod
+    from irax.numpy.nan_reductions import nanstd as nanstd
+    from irax.numpy.nan_reductions import nansum as nansum
+    from irax.numpy.nan_reductions import nanvar as nanvar
+    from irax.numpy.number_parts import angle as angle
+    from irax.numpy.number_parts import frexp as frexp
+    from irax.numpy.number_parts import gcd as gcd
+    from irax.numpy.number_parts import iscomplex as iscomplex
+    from irax.numpy.number_parts import isreal as isreal
+    from irax.numpy.number_parts import lcm as lcm
+    from irax.numpy.number_parts import ldexp as ldexp
+    from irax.numpy.number_parts import modf as modf
+    from irax.numpy.number_parts import nextafter as nextafter
+    from irax.numpy.number_parts import packbits as packbits
+    from irax.numpy.number_parts import spacing as spacing
+    from irax.numpy.number_parts import unpackbits as unpackbits
+    from irax.numpy.polynomials import poly as poly
+    from irax.numpy.polynomials import polyadd as polyadd
+    from irax.numpy.polynomials import polyder as polyder
+    from irax.numpy.polynomials import polydiv as polydiv
+    from irax.numpy.polynomials import polyfit as polyfit
+    from irax.numpy.polynomials import polyint as polyint
+    from irax.numpy.polynomials import polymul as polymul
+    from irax.numpy.polynomials import polysub as polysub
+    from irax.numpy.polynomials import polyval as polyval
+    from irax.numpy.polynomials import roots as roots
+    from irax.numpy.polynomials import vander as vander
+    from irax.numpy.printing import array_repr as array_repr
+    from irax.numpy.printing import array_str as array_str
+    from irax.numpy.printing import get_printoptions as get_printoptions
+    from irax.numpy.printing import printoptions as printoptions
+    from irax.numpy.printing import set_printoptions as set_printoptions
+    from irax.numpy.quantiles import median as median
+    from irax.numpy.quantiles import nanmedian as nanmedian
+    from irax.numpy.quantiles import nanpercentile as nanpercentile
+    from irax.numpy.quantiles import nanquantile as nanquantile
+    from irax.numpy.quantiles import percentile as percentile
+    from irax.numpy.quantiles import quantile as quantile
+    from irax.numpy.sets import intersect1d as intersect1d
+    from irax.numpy.sets import isin as isin
+    from irax.numpy.sets import setdiff1d as setdiff1d
+    from irax.numpy.sets import setxor1d as setxor1d
+    from irax.numpy.sets import union1d as union1d
+    from irax.numpy.sets import unique as unique
+    from irax.numpy.sets import unique_all as unique_all
+    from irax.numpy.sets import unique_counts as unique_counts
+    from irax.numpy.sets import unique_inverse as unique_inverse
+    from irax.numpy.sets import unique_values as unique_values
+    from irax.numpy.vectorization import apply_along_axis as apply_along_axis
+    from irax.numpy.vectorization import apply_over_axes as apply_over_axes
+    from irax.numpy.vectorization import vectorize as vectorize
+    from irax.numpy.windows import bartlett as bartlett
+    from irax.numpy.windows import blackman as blackman
+    from irax.numpy.windows import hamming as hamming
+    from irax.numpy.windows import hanning as hanning
+    from irax.numpy.windows import i0 as i0
+    from irax.numpy.windows import kaiser as kaiser
+
+from irax.numpy.families import FAMILY_OF as _FAMILY_OF
+from irax.numpy.families import MODULES as _MODULES
+
 pi, e, euler_gamma = _numpy.pi, _numpy.e, _numpy.euler_gamma
 inf, nan, newaxis = _numpy.inf, _numpy.nan, None
 
+
+def __getattr__(name: str) -> _Any:
+    """What is not needed to begin with is imported when it is first used."""
+    if name in _MODULES:
+        return _importlib.import_module(f"irax.numpy.{name}")
+    if name not in _FAMILY_OF:
+        raise AttributeError(f"module 'irax.numpy' has no attribute {name!r}")
+    family = _importlib.import_module(f"irax.numpy.{_FAMILY_OF[name]}")
+    value = globals()[name] = getattr(family, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FAMILY_OF, *_MODULES})
+
+
 # Operators and methods of arrays are functions from above: they are attached once those are there.
-import irax.numpy.array_methods  # noqa: E402
+from irax.numpy import array_methods as array_methods  # noqa: E402

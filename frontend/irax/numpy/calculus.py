@@ -201,8 +201,8 @@ def unwrap(
         axis: along which.
         period: the period.
 
-    >>> irax.numpy.unwrap(irax.numpy.array([0, 3, 1, 4]), period=4)
-    Array([0., 3., 5., 8.], dtype=float32)
+    >>> irax.numpy.unwrap(irax.numpy.array([0, 1, 3, 0]), period=4)
+    Array([0., 1., 3., 4.], dtype=float32)
     """
     (x,) = as_arrays([p], "unwrap")
     x = convert(x, inexact_dtype(x.dtype))

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax.array import Array
-from irax.custom_rules import custom_jvp
 from irax.elementwise import convert, inexact_dtype, promote_dtypes
+from irax.forward_rules import custom_jvp
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors, one_batch
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs

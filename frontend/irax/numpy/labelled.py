@@ -105,7 +105,7 @@ def einsum(
         operands: arrays.
         out: not supported.
         optimize: in which order to multiply more than two: False for left to right; otherwise
-            the order that NumPy finds cheapest.
+            a way that `opt_einsum.contract_path` knows, or a path that it gave.
         precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
 
@@ -226,26 +226,56 @@ def _order(
 ) -> list[tuple[int, ...]]:
     """Which terms to multiply, step by step; the product goes to the end of those left."""
     count = len(terms)
-    if count <= 2 or optimize is False:
-        return (
-            [tuple(range(count))]
-            if count <= 2
-            else [(0, 1)] + [(0, left - 1) for left in range(count - 1, 1, -1)]
-        )
-    numbers = {n: i for i, n in enumerate(dict.fromkeys(n for _, ls in terms for n in ls))}
-    arguments: list[Any] = []
-    for x, labels in terms:
-        stand_in = np.broadcast_to(np.zeros(()), x.shape)
-        arguments += [stand_in, [numbers[n] for n in labels]]
-    path, _ = np.einsum_path(*arguments, [numbers[n] for n in output], optimize="greedy")
-    # NumPy may take more than two at once; here they are multiplied pair by pair.
+    if count <= 2:
+        return [tuple(range(count))]
+    if optimize is False:
+        return [(0, 1)] + [(0, left - 1) for left in range(count - 1, 1, -1)]
+    import opt_einsum
+
+    letters = {n: opt_einsum.get_symbol(i) for i, n in enumerate(_names(terms))}
+    inputs = ["".join(letters[n] for n in labels) for _, labels in terms]
+    subscripts = ",".join(inputs) + "->" + "".join(letters[n] for n in output)
+    if isinstance(optimize, list | tuple) and optimize and optimize[0] == "einsum_path":
+        optimize = optimize[1:]  # as NumPy's einsum_path gives it
+    if isinstance(optimize, tuple):
+        optimize = list(optimize)
+    shapes = [x.shape for x, _ in terms]
+    path, _ = opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize=optimize)
+    # A path may take more than two at once; here they are multiplied pair by pair.
     steps: list[tuple[int, ...]] = []
     left = count
-    for group in path[1:]:
+    for group in path:
         group = sorted(group)
-        steps.append(tuple(group[:2]) if len(group) > 1 else tuple(group))
-        left -= max(len(group[:2]) - 1, 0)
+        steps.append(tuple(group[:2]))
+        left -= len(group[:2]) - 1
         for i, place in enumerate(group[2:]):
             steps.append((place - 2 - i, left - 1))
             left -= 1
     return steps
+
+
+def _names(terms: Sequence[tuple[Array, Labels]]) -> Sequence[Hashable]:
+    return list(dict.fromkeys(name for _, labels in terms for name in labels))
+
+
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[Any, Any]:
+    """In which order `einsum` multiplies its operands, and what that costs.
+
+    Args:
+        subscripts: as for `einsum`.
+        operands: arrays; only their shapes matter.
+        optimize: how to find the order: a way that `opt_einsum.contract_path` knows.
+
+    Returns:
+        For each step the numbers of operands that it takes (its result comes last from then on),
+        and a description that prints as a table.
+
+    >>> x, y = irax.numpy.ones((2, 3)), irax.numpy.ones((3, 4))
+    >>> irax.numpy.einsum_path("ij,jk,kl->il", x, y, irax.numpy.ones((4, 2)))[0]
+    [(1, 2), (0, 1)]
+    """
+    import opt_einsum
+
+    if optimize is True:
+        optimize = "auto"
+    return opt_einsum.contract_path(subscripts, *operands, optimize=optimize)

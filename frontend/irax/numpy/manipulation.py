@@ -1,4 +1,4 @@
-"""Moving elements around: shapes, axes, joining, splitting, repeating, padding."""
+"""Moving elements around: shapes, axes, joining, splitting, turning around."""
 
 from __future__ import annotations
 
@@ -328,6 +328,48 @@ def column_stack(tup: Any) -> Array:
     """The arrays beside each other; vectors are columns."""
     parts = _sequence("column_stack", tup)
     return concatenate([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in parts], 1)
+
+
+def block(arrays: Any) -> Array:
+    """Nested lists of arrays put together: the innermost along the last axis, and so on outwards.
+
+    Raises:
+        ValueError: an empty list, or lists nested to different depths.
+        TypeError: shapes that do not fit; a tuple in place of a list.
+
+    >>> one = irax.numpy.ones((1, 1), dtype=int)
+    >>> irax.numpy.block([[one, 2 * one], [3 * one, 4 * one]])
+    Array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    depth = _depth(arrays)
+    leaves = _flat(arrays)
+    rank = max(depth, *(x.ndim for x in as_arrays(leaves, "block")))
+
+    def put_together(item: Any, level: int) -> Array:
+        if not isinstance(item, list):
+            (x,) = as_arrays([item], "block")
+            return lax.reshape(x, (1,) * (rank - x.ndim) + x.shape)
+        return concatenate([put_together(part, level + 1) for part in item], level - depth)
+
+    return put_together(arrays, 0)
+
+
+def _depth(arrays: Any) -> int:
+    if isinstance(arrays, tuple):
+        raise TypeError("block: expected nested lists of arrays, got a tuple")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("block: expected at least one array in each list, got an empty list")
+    depths = {_depth(part) for part in arrays}
+    if len(depths) > 1:
+        raise ValueError("block: expected lists nested to one depth")
+    return 1 + depths.pop()
+
+
+def _flat(arrays: Any) -> list[Any]:
+    return [x for part in arrays for x in _flat(part)] if isinstance(arrays, list) else [arrays]
 
 
 # ---- splitting -----------------------------------------------------------------------------------

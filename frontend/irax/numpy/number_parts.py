@@ -305,7 +305,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
         deg: whether in degrees.
 
     >>> irax.numpy.angle(1j, deg=True)
-    Array(90., dtype=float32, weak_type=True)
+    Array(90., dtype=float32)
     """
     number = floats("angle", z)
     result = arctan2(imag(number), real(number))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from irax import errors
-from irax.array import Array, ConcreteArray
+from irax.array import Array, ConcreteArray, as_array
+from irax.typing import ArrayLike
 
 _PREFIX = "Array("
 
@@ -51,3 +52,54 @@ def formatted(x: Array, spec: str) -> str:
         )
     value: Any = x.concrete(f"the format {spec!r} needs the number", errors.ConcretizationTypeError)
     return format(value.item(), spec)
+
+
+# ---- with options --------------------------------------------------------------------------------
+
+# Arrays print by NumPy's options, so these are NumPy's functions.
+set_printoptions = np.set_printoptions
+get_printoptions = np.get_printoptions
+printoptions = np.printoptions
+
+
+def _options(
+    max_line_width: int | None, precision: int | None, suppress_small: bool | None
+) -> dict[str, Any]:
+    given = {"linewidth": max_line_width, "precision": precision, "suppress": suppress_small}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def array_repr(
+    arr: ArrayLike,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """`repr(arr)`, with some of the options of `set_printoptions`.
+
+    Args:
+        arr: an array.
+        max_line_width: the most characters in a line.
+        precision: the most digits after the point.
+        suppress_small: whether tiny numbers print as 0.
+
+    >>> irax.numpy.array_repr(irax.numpy.array([1 / 3]), precision=2)
+    'Array([0.33], dtype=float32)'
+    """
+    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
+        return repr(as_array(arr, "array_repr"))
+
+
+def array_str(
+    a: ArrayLike,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """`str(a)`, with the options of `array_repr`.
+
+    >>> irax.numpy.array_str(irax.numpy.array([1 / 3]), precision=2)
+    '[0.33]'
+    """
+    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
+        return str(as_array(a, "array_str"))

@@ -257,6 +257,51 @@ cumsum = _cumulative("cumsum", lax.cumsum, "The sum of the elements so far along
 cumprod = _cumulative("cumprod", lax.cumprod, "The product of the elements so far along an axis.")
 
 
+def _array_api_cumulative(name: str, step: Callable[..., Array], neutral: int, doc: str) -> Any:
+    def function(
+        x: ArrayLike,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        include_initial: bool = False,
+    ) -> Array:
+        (array,) = as_arrays([x], name)
+        if not array.ndim or (axis is None and array.ndim > 1):
+            raise ValueError(
+                f"{name}: expected an array of one dimension, or an axis, got shape {array.shape}"
+            )
+        along = 0 if axis is None else canonical_axis(name, axis, array.ndim)
+        wide = _sum_dtype(name, array, dtype, promote=True)
+        result = step(convert(array, wide), along)
+        if include_initial:
+            shape = (*array.shape[:along], 1, *array.shape[along + 1 :])
+            result = lax.concatenate([lax.full(shape, neutral, result.dtype), result], along)
+        return result
+
+    doc += """
+
+    Args:
+        x: an array.
+        axis: along which; may be left out for one dimension.
+        dtype: of the result; by default that of the array, where small integers become as wide as
+            the default one.
+        include_initial: whether the result begins with that of no elements.
+
+    Raises:
+        ValueError: a scalar, or no axis for more than one dimension.
+    """
+    return documented(function, name, doc, "irax.numpy")
+
+
+cumulative_sum = _array_api_cumulative(
+    "cumulative_sum", cumsum, 0, "The sum of the elements so far along an axis."
+)
+cumulative_prod = _array_api_cumulative(
+    "cumulative_prod", cumprod, 1, "The product of the elements so far along an axis."
+)
+
+
 # ---- whole arrays compared -----------------------------------------------------------------------
 
 

@@ -44,10 +44,15 @@ class ScalarType:
 bool_ = ScalarType("bool")
 int8, int16, int32, int64 = (ScalarType(f"int{n}") for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (ScalarType(f"uint{n}") for n in (8, 16, 32, 64))
+int2, uint2 = ScalarType(dtypes.int2), ScalarType(dtypes.uint2)
 int4, uint4 = ScalarType(dtypes.int4), ScalarType(dtypes.uint4)
+float4_e2m1fn = ScalarType(dtypes.float4_e2m1fn)
+float6_e2m3fn, float6_e3m2fn = ScalarType(dtypes.float6_e2m3fn), ScalarType(dtypes.float6_e3m2fn)
 bfloat16 = ScalarType(dtypes.bfloat16)
 float16, float32, float64 = (ScalarType(f"float{n}") for n in (16, 32, 64))
 float8_e4m3fn, float8_e5m2 = ScalarType(dtypes.float8_e4m3fn), ScalarType(dtypes.float8_e5m2)
+float8_e3m4, float8_e4m3 = ScalarType(dtypes.float8_e3m4), ScalarType(dtypes.float8_e4m3)
+float8_e8m0fnu = ScalarType(dtypes.float8_e8m0fnu)
 float8_e4m3fnuz = ScalarType(dtypes.float8_e4m3fnuz)
 float8_e5m2fnuz = ScalarType(dtypes.float8_e5m2fnuz)
 float8_e4m3b11fnuz = ScalarType(dtypes.float8_e4m3b11fnuz)
@@ -60,3 +65,5 @@ csingle, cdouble = complex64, complex128
 generic, number, integer = np.generic, np.number, np.integer
 signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
 inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
+# Kinds that no array of irax is of.
+character, flexible, object_ = np.character, np.flexible, np.object_

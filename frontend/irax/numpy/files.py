@@ -1,0 +1,199 @@
+"""Arrays from files, buffers, other libraries and functions; and into files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any, NoReturn
+
+import numpy as np
+
+from irax import batching, dtypes, lax
+from irax.array import Array, ConcreteArray, as_array
+from irax.lax.arguments import canonical_shape
+from irax.numpy.creation import asarray
+from irax.numpy.tables import placed
+from irax.typing import ArrayLike, DTypeLike
+
+File = str | os.PathLike[Any] | IO[bytes]
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def save(file: File, arr: ArrayLike, allow_pickle: bool = True) -> None:
+    """Writes an array to a file of NumPy's format, `.npy`.
+
+    Args:
+        file: a path, or an open file.
+        arr: an array.
+        allow_pickle: of no effect: there are no arrays of objects.
+
+    Raises:
+        TypeError: a dtype that the format has no name for: only `bfloat16` of those that are not
+            NumPy's can be read back.
+    """
+    np.save(file, _storable("save", arr), allow_pickle=allow_pickle)
+
+
+def savez(file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
+    """Writes arrays to a file of NumPy's format, `.npz`: under names, or `arr_0`, `arr_1`, ...
+
+    Args:
+        file: a path, or an open file.
+        args: arrays without names.
+        allow_pickle: of no effect: there are no arrays of objects.
+        kwds: arrays by name.
+
+    Raises:
+        TypeError: a dtype that is not NumPy's.
+    """
+    arrays = [_storable("savez", x) for x in args]
+    named = {name: _storable("savez", x) for name, x in kwds.items()}
+    for x in (*arrays, *named.values()):
+        if x.dtype.kind == "V":
+            raise _unnamed("savez", x.dtype)
+    np.savez(file, *arrays, allow_pickle=allow_pickle, **named)
+
+
+def _storable(name: str, x: ArrayLike) -> np.ndarray[Any, Any]:
+    value = np.asarray(asarray(x))
+    if value.dtype.kind == "V" and value.dtype != dtypes.bfloat16:
+        raise _unnamed(name, value.dtype)
+    return value
+
+
+def _unnamed(name: str, dtype: np.dtype[Any]) -> TypeError:
+    return TypeError(
+        f"{name}: NumPy's format has no name for {dtype}; convert with .astype('float32'), or keep "
+        "the bits: .view('uint8')"
+    )
+
+
+def load(file: File, *args: Any, **kwargs: Any) -> Any:
+    """Reads an array that `save` wrote, or (as NumPy's arrays, by name) those of `savez`.
+
+    Args:
+        file: a path, or an open file.
+        args: further arguments of `numpy.load`.
+        kwargs: likewise.
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    if found.dtype == np.dtype("V2"):  # what the format says of bfloat16
+        found = found.view(dtypes.bfloat16)
+    return asarray(found)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
+    """The elements in a buffer, such as bytes.
+
+    Args:
+        buffer: anything with Python's buffer protocol.
+        dtype: of the elements, as they are in the buffer.
+        count: how many; by default all.
+        offset: after how many bytes they begin.
+
+    >>> irax.numpy.frombuffer(b"irax", dtype="uint8")
+    Array([105, 114,  97, 120], dtype=uint8)
+    """
+    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+
+
+def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
+    """The numbers in a text.
+
+    Args:
+        string: the text.
+        dtype: of the numbers.
+        count: how many; by default all.
+        sep: what is between them.
+
+    >>> irax.numpy.fromstring("1, 2", dtype=int, sep=",")
+    Array([1, 2], dtype=int32)
+    """
+    return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
+
+
+def _impure(name: str) -> Callable[..., NoReturn]:
+    def function(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"{name} is not supported: what it reads may be another thing each time, which a "
+            f"compiled function cannot do; use irax.numpy.asarray(numpy.{name}(...))"
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "irax.numpy"
+    function.__doc__ = f"Not supported: use `irax.numpy.asarray(numpy.{name}(...))`."
+    return function
+
+
+fromfile = _impure("fromfile")
+fromiter = _impure("fromiter")
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array of another library, by the DLPack protocol.
+
+    Args:
+        x: an array of NumPy, PyTorch, ..., in the memory of the CPU.
+        device: where to put it: a device of `irax.devices()`.
+        copy: False shares the memory, which nobody may write to from then on; by default it is
+            copied.
+
+    Raises:
+        TypeError: `x` does not have the protocol, or its dtype is not one of irax.
+        BufferError: it is in the memory of another device, or cannot be shared.
+
+    >>> irax.numpy.from_dlpack(np.arange(3, dtype="int32"))
+    Array([0, 1, 2], dtype=int32)
+    """
+    if isinstance(x, Array):
+        return placed("from_dlpack", x, device)
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(
+            f"from_dlpack: expected an array with the method __dlpack__, got {type(x).__name__}"
+        )
+    value = np.from_dlpack(x)
+    if copy is not False:
+        return placed("from_dlpack", as_array(value), device)
+    if value.dtype != dtypes.canonicalize_dtype(value.dtype) or not value.flags.c_contiguous:
+        raise BufferError(
+            f"from_dlpack: an array of dtype {value.dtype} and strides {value.strides} cannot be "
+            "shared: leave copy=False out"
+        )
+    return placed("from_dlpack", ConcreteArray(value), device)
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any
+) -> Any:
+    """The array whose elements are what a function gives for their places.
+
+    Args:
+        function: takes the place along each axis.
+        shape: ints.
+        dtype: of the places.
+        kwargs: further arguments of the function.
+
+    >>> irax.numpy.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int)
+    Array([[ 0,  1],
+           [10, 11]], dtype=int32)
+    """
+    sizes = canonical_shape("fromfunction", shape)
+    wanted = dtypes.requested_dtype(dtype, "fromfunction")
+
+    def at_places(*places: Array) -> Any:
+        return function(*places, **kwargs)
+
+    for d in reversed(range(len(sizes))):
+        axes = tuple(0 if e == d else None for e in range(len(sizes)))
+        at_places = batching.vmap(at_places, in_axes=axes)
+    return at_places(*(lax.iota(wanted, n) for n in sizes))

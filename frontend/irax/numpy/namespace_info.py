@@ -1,0 +1,62 @@
+"""What the array API standard asks a namespace about: its dtypes, devices and abilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax import backend, dtypes
+from irax.numpy.kinds import isdtype
+
+__array_api_version__ = "2024.12"
+
+_NAMES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+
+
+class NamespaceInfo:
+    """What `__array_namespace_info__` returns."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Which optional parts of the standard there are, outside of `jit`."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> Any:
+        """The device that arrays are on unless told otherwise."""
+        return backend.current_device()
+
+    def devices(self) -> list[Any]:
+        """All devices."""
+        return list(backend.devices())
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
+        """The dtypes of numbers that nothing is said about."""
+        return {
+            "real floating": dtypes.default_float(),
+            "complex floating": dtypes.default_complex(),
+            "integral": dtypes.default_int(),
+            "indexing": dtypes.default_int(),
+        }
+
+    def dtypes(
+        self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype[Any]]:
+        """The dtypes of the standard that arrays can have now, by name; those of a kind."""
+        there = {name: np.dtype(name) for name in _NAMES}
+        return {
+            name: dtype
+            for name, dtype in there.items()
+            if dtypes.canonicalize_dtype(dtype) == dtype and (kind is None or isdtype(dtype, kind))
+        }
+
+
+def __array_namespace_info__() -> NamespaceInfo:
+    """Questions that the array API standard has for a namespace.
+
+    >>> irax.numpy.__array_namespace_info__().default_dtypes()["real floating"]
+    dtype('float32')
+    """
+    return NamespaceInfo()
