@@ -1,14 +1,16 @@
-"""Traced functions that have captured values, for operations that hold several functions and give
-them all the same values from outside.
+"""What functions use from outside: as further arguments of traced functions, all the same for the
+functions of one operation; and closure_convert.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from irax import source
-from irax.array import Array
-from irax.tracing import Traced
+from irax import source, tree_util
+from irax.array import Array, as_array
+from irax.flat import FlatFunction, name_of
+from irax.tracing import Input, Traced, call, trace_function
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow import adapted
 
@@ -42,3 +44,29 @@ def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]
         return [traced.name for traced in functions], captures
     names = [with_captures(t, captures, 0, f"{t.name}.step") for t in functions]
     return names, captures
+
+
+def closure_convert(
+    fun: Callable[..., Any], *example_args: Any
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A function without closure, and the arrays that it used from outside, to be given to it after
+    its own arguments.
+
+    >>> y = jnp.arange(3.0)
+    >>> pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)
+    >>> pure(2.0, *consts)
+    Array(6., dtype=float32)
+    """
+    leaves, in_tree = tree_util.tree_flatten((example_args, {}))
+    avals = [as_array(x, "closure_convert").aval for x in leaves]
+    flat = FlatFunction(fun, in_tree)
+    traced = trace_function(flat, [Input(a) for a in avals], "closure_convert", name_of(fun))
+
+    def converted(*args_and_consts: Any) -> Any:
+        args = args_and_consts[: len(example_args)]
+        consts = args_and_consts[len(example_args) :]
+        given = [as_array(x) for x in [*tree_util.tree_leaves((args, {})), *consts]]
+        found = call(traced.builder, traced.name, given, traced.weak)
+        return tree_util.tree_unflatten(flat.out_tree, found)
+
+    return converted, list(traced.captures)

@@ -23,12 +23,16 @@ from irax.aval import ShapedArray
 from irax.config import config
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
+from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.control_flow import call_function
-from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.core import Op, UnsupportedOp, read
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
+
+DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
+"""Kinds of traces whose arguments are differentiated."""
 
 
 class _State(threading.local):
@@ -173,6 +177,31 @@ class Trace:
             return origin.value if isinstance(origin, ConcreteArray) else None
 
         return evaluate_value(value, self._known, argument, self.builder.evaluator)
+
+    def is_perturbed(self, value: mlir.Value) -> bool:
+        """Whether a derivative may be taken with respect to what a value depends on."""
+        pending, seen = [value], set()
+        while pending:
+            current = pending.pop()
+            if current in seen or not mlir.is_inexact(current):
+                continue
+            seen.add(current)
+            operation = mlir.definition(current)
+            if operation is None:
+                if self._argument_is_perturbed(current):
+                    return True
+            elif operation.name == "stablehlo.composite" and read(operation) == marks.stop_gradient:
+                continue
+            else:
+                pending += [*operation.operands, *mlir.captured(operation)]
+        return False
+
+    def _argument_is_perturbed(self, argument: mlir.Value) -> bool:
+        origin = self._sources.get(argument)
+        captured = argument in self._captured.values()
+        if origin is None or (self.kind in DIFFERENTIATING and not captured):
+            return True
+        return isinstance(origin, Tracer) and origin.home.is_perturbed(origin.value)
 
     def unknown_arguments(self) -> list[str]:
         """The names of the arguments that make values of this trace unknown."""

@@ -13,10 +13,11 @@ from irax import dtypes, lax, tree_util
 from irax.array import Array, as_array
 from irax.autodiff import vjp
 from irax.batching import vmap
-from irax.custom_rules import closure_convert, custom_vjp
+from irax.closures import closure_convert
 from irax.experimental.dormand_prince import Solver
 from irax.flat import name_of
 from irax.flatten_util import ravel_pytree
+from irax.reverse_rules import custom_vjp
 
 
 def odeint(
