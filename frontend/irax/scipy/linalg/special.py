@@ -1,0 +1,358 @@
+"""Matrices of a particular form, made of their elements or of their size alone."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax.array import Array
+from irax.elementwise import as_arrays
+from irax.numpy.factored import inexact
+from irax.typing import ArrayLike, DTypeLike
+
+# ---- of given elements ---------------------------------------------------------------------------
+
+
+def block_diag(*arrs: ArrayLike) -> Array:
+    """A matrix with blocks on its diagonal, zeros elsewhere.
+
+    Args:
+        *arrs: matrices; vectors are rows, numbers blocks of one element.
+
+    Raises:
+        ValueError: arrays of more than two dimensions.
+
+    >>> irax.scipy.linalg.block_diag(jnp.ones((1, 2)), 3.0)
+    Array([[1., 1., 0.],
+           [0., 0., 3.]], dtype=float32)
+    """
+    blocks = as_arrays(list(arrs), "block_diag") if arrs else [jnp.zeros((1, 0))]
+    for i, x in enumerate(blocks):
+        if x.ndim > 2:
+            raise ValueError(
+                f"block_diag: argument {i} has shape {x.shape}; expected at most 2 dimensions"
+            )
+    dtype = jnp.result_type(*blocks)
+    blocks = [jnp.atleast_2d(x).astype(dtype) for x in blocks]
+    width = sum(x.shape[1] for x in blocks)
+    rows, before = [], 0
+    for x in blocks:
+        rows.append(jnp.pad(x, ((0, 0), (before, width - before - x.shape[1]))))
+        before += x.shape[1]
+    return jnp.concatenate(rows)
+
+
+def _vectors(what: str, *operands: ArrayLike) -> list[Array]:
+    return [jnp.atleast_1d(x) for x in as_arrays(operands, what)]
+
+
+def _joined(c: Array, r: Array) -> Array:
+    """One after the other along the last axis, the batches broadcast."""
+    batch = np.broadcast_shapes(c.shape[:-1], r.shape[:-1])
+    parts = [jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (c, r)]
+    return jnp.concatenate(parts, -1)
+
+
+def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
+    """Matrices whose diagonals are constant.
+
+    Args:
+        c: the first column [..., m].
+        r: the first row [..., n], without its first element, which counts as c's; the conjugate of
+            c by default.
+
+    >>> irax.scipy.linalg.toeplitz(jnp.array([1, 2]), jnp.array([9, 3, 4]))
+    Array([[1, 3, 4],
+           [2, 1, 3]], dtype=int32)
+    """
+    (column,) = _vectors("toeplitz", c)
+    row = jnp.conj(column) if r is None else _vectors("toeplitz", r)[0]
+    m, n = column.shape[-1], row.shape[-1]
+    elements = _joined(row[..., :0:-1], column)
+    return elements[..., max(n - 1, 0) + np.arange(m)[:, None] - np.arange(n)]
+
+
+def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
+    """Matrices whose diagonals from the right down to the left are constant.
+
+    Args:
+        c: the first column [..., m].
+        r: the last row [..., n], without its first element, which counts as c's last; zeros by
+            default.
+
+    >>> irax.scipy.linalg.hankel(jnp.array([1, 2]), jnp.array([9, 3, 4]))
+    Array([[1, 2, 3],
+           [2, 3, 4]], dtype=int32)
+    """
+    (column,) = _vectors("hankel", c)
+    row = jnp.zeros_like(column) if r is None else _vectors("hankel", r)[0]
+    elements = _joined(column, row[..., 1:])
+    return elements[..., np.arange(column.shape[-1])[:, None] + np.arange(row.shape[-1])]
+
+
+def circulant(c: ArrayLike) -> Array:
+    """Matrices of which each column is the one before, turned down by a place.
+
+    >>> irax.scipy.linalg.circulant(jnp.array([1, 2, 3]))
+    Array([[1, 3, 2],
+           [2, 1, 3],
+           [3, 2, 1]], dtype=int32)
+    """
+    (x,) = _vectors("circulant", c)
+    n = x.shape[-1]
+    return x[..., (np.arange(n)[:, None] - np.arange(n)) % max(n, 1)]
+
+
+def companion(a: ArrayLike) -> Array:
+    """The matrices [..., n - 1, n - 1] whose characteristic polynomials have coefficients a
+    [..., n], from the highest power on.
+
+    Raises:
+        ValueError: fewer than two coefficients.
+
+    >>> irax.scipy.linalg.companion(jnp.array([1.0, -10.0, 31.0]))
+    Array([[ 10., -31.],
+           [  1.,   0.]], dtype=float32)
+    """
+    (x,) = inexact("companion", jnp.atleast_1d(a))
+    n = x.shape[-1]
+    if n < 2:
+        raise ValueError(f"companion: expected at least two coefficients, got shape {x.shape}")
+    first = (-x[..., 1:] / x[..., :1])[..., None, :]
+    below = jnp.eye(n - 2, n - 1, dtype=x.dtype)
+    below = jnp.broadcast_to(below, (*x.shape[:-1], n - 2, n - 1))
+    return jnp.concatenate([first, below], -2)
+
+
+def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
+    """The matrices by which vectors of n elements are convolved with a.
+
+    Args:
+        a: vectors [..., m].
+        n: how many columns.
+        mode: "full", "same" or "valid": which part of the convolution (see `convolve`).
+
+    Raises:
+        ValueError: another mode, or no columns.
+
+    >>> irax.scipy.linalg.convolution_matrix(jnp.array([1, 2]), 2)
+    Array([[1, 0],
+           [2, 1],
+           [0, 2]], dtype=int32)
+    """
+    (x,) = _vectors("convolution_matrix", a)
+    m = x.shape[-1]
+    if n <= 0 or not m:
+        raise ValueError(
+            f"convolution_matrix: expected n > 0 and elements, got n={n} and {x.shape}"
+        )
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(
+            f"convolution_matrix: mode must be 'full', 'same' or 'valid', got {mode!r}"
+        )
+    rows = {"full": m + n - 1, "same": max(m, n), "valid": max(m, n) - min(m, n) + 1}[mode]
+    first = 0 if mode == "full" else (min(m, n) - 1 if mode == "valid" else (min(m, n) - 1) // 2)
+    place = first + np.arange(rows)[:, None] - np.arange(n)
+    inside = (place >= 0) & (place < m)
+    return jnp.where(inside, x[..., np.where(inside, place, 0)], 0)
+
+
+def fiedler(a: ArrayLike) -> Array:
+    """The sizes of all differences of the elements of vectors.
+
+    >>> irax.scipy.linalg.fiedler(jnp.array([1, 4]))
+    Array([[0, 3],
+           [3, 0]], dtype=int32)
+    """
+    (x,) = _vectors("fiedler", a)
+    return jnp.abs(x[..., :, None] - x[..., None, :])
+
+
+def fiedler_companion(a: ArrayLike) -> Array:
+    """Like `companion`, with five diagonals that are not zero.
+
+    >>> irax.scipy.linalg.fiedler_companion(jnp.array([1.0, 2.0, 3.0]))
+    Array([[-2., -3.],
+           [ 1.,  0.]], dtype=float32)
+    """
+    (x,) = inexact("fiedler_companion", jnp.atleast_1d(a))
+    n = x.shape[-1] - 1
+    if n < 1:
+        return jnp.zeros((*x.shape[:-1], 0, 0), x.dtype)
+    coefficients = -x[..., 1:] / x[..., :1]
+    # Where each coefficient stands, and where the ones do.
+    which, ones = np.full((n, n), -1), np.zeros((n, n), bool)
+    which[0, 0] = 0
+    for k in range(1, n):
+        which[(k, k - 1) if k % 2 == 0 else (k - 1, k)] = k
+    for k in range(0, n - 2, 2):
+        ones[k, k + 2] = True
+    for k in range(1, n - 2, 2):
+        ones[k + 2, k] = True
+    if n > 1:
+        ones[1, 0] = True
+    found = jnp.where(which >= 0, coefficients[..., np.maximum(which, 0)], 0)
+    return jnp.where(ones, 1, found).astype(x.dtype)
+
+
+def leslie(f: ArrayLike, s: ArrayLike) -> Array:
+    """The matrices by which a population of n ages passes to the next generation.
+
+    Args:
+        f: how many are born to each, [..., n].
+        s: the part of each that grows older, [..., n - 1].
+
+    Raises:
+        ValueError: sizes that do not fit.
+
+    >>> irax.scipy.linalg.leslie(jnp.array([1.0, 2.0]), jnp.array([0.5]))
+    Array([[1. , 2. ],
+           [0.5, 0. ]], dtype=float32)
+    """
+    births, survival = _vectors("leslie", f, s)
+    n = births.shape[-1]
+    if survival.shape[-1] != n - 1 or n < 2:
+        raise ValueError(
+            f"leslie: expected f [..., n] and s [..., n - 1], got shapes {births.shape} and "
+            f"{survival.shape}"
+        )
+    dtype = jnp.result_type(births, survival)
+    below = jnp.eye(n - 1, n, dtype=dtype) * survival[..., :, None]
+    batch = np.broadcast_shapes(births.shape[:-1], survival.shape[:-1])
+    first = jnp.broadcast_to(births.astype(dtype)[..., None, :], (*batch, 1, n))
+    return jnp.concatenate([first, jnp.broadcast_to(below, (*batch, n - 1, n))], -2)
+
+
+# ---- of a size -----------------------------------------------------------------------------------
+
+
+def _numbers(matrix: Any) -> Array:
+    """Floats, in their default dtype."""
+    return jnp.asarray(np.asarray(matrix, np.float64), dtype=float)
+
+
+def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
+    """The matrix of the discrete Fourier transform of n elements.
+
+    Args:
+        n: the size.
+        scale: "sqrtn" or "n": divide by that.
+        dtype: complex64 or complex128.
+
+    Raises:
+        ValueError: another scale.
+
+    >>> irax.scipy.linalg.dft(2).real
+    Array([[ 1.,  1.],
+           [ 1., -1.]], dtype=float32)
+    """
+    factors = {None: 1.0, "sqrtn": n**-0.5, "n": 1 / n}
+    if scale not in factors:
+        raise ValueError(f"dft: scale must be None, 'sqrtn' or 'n', got {scale!r}")
+    powers = np.outer(np.arange(n), np.arange(n)) % n
+    matrix = factors[scale] * np.exp(-2j * np.pi * powers / n)
+    return jnp.asarray(matrix, dtype=complex if dtype is None else dtype)
+
+
+def hadamard(n: int, dtype: DTypeLike = int) -> Array:
+    """A matrix of ones and minus ones with orthogonal rows.
+
+    Raises:
+        ValueError: n is no power of 2.
+
+    >>> irax.scipy.linalg.hadamard(2)
+    Array([[ 1,  1],
+           [ 1, -1]], dtype=int32)
+    """
+    if n < 1 or n & (n - 1):
+        raise ValueError(f"hadamard: n must be a power of 2, got {n}")
+    matrix = np.ones((1, 1), np.int64)
+    while len(matrix) < n:
+        matrix = np.kron(np.array([[1, 1], [1, -1]]), matrix)
+    return jnp.asarray(matrix, dtype=dtype)
+
+
+def helmert(n: int, full: bool = False) -> Array:
+    """A matrix with orthonormal rows, the first (left out, but for `full`) constant.
+
+    >>> irax.scipy.linalg.helmert(2).round(3)
+    Array([[ 0.707, -0.707]], dtype=float32)
+    """
+    matrix = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
+    matrix[:1] = 1
+    matrix /= np.sqrt((matrix**2).sum(1, keepdims=True))
+    return _numbers(matrix if full else matrix[1:])
+
+
+def hilbert(n: int) -> Array:
+    """The matrix of 1 / (i + j - 1).
+
+    >>> irax.scipy.linalg.hilbert(2).round(3)
+    Array([[1.   , 0.5  ],
+           [0.5  , 0.333]], dtype=float32)
+    """
+    return _numbers(1 / (1.0 + np.arange(n)[:, None] + np.arange(n)))
+
+
+def invhilbert(n: int) -> Array:
+    """The inverse of `hilbert`, which has integers.
+
+    >>> irax.scipy.linalg.invhilbert(2)
+    Array([[ 4., -6.],
+           [-6., 12.]], dtype=float32)
+    """
+
+    def element(i: int, j: int) -> float:
+        size = (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
+        return float(-size if (i + j) % 2 else size)
+
+    return _numbers([[element(i, j) for j in range(n)] for i in range(n)])
+
+
+_KINDS = ("symmetric", "lower", "upper")
+
+
+def pascal(n: int, kind: str | None = None) -> Array:
+    """The matrix of Pascal's triangle.
+
+    Args:
+        n: the size.
+        kind: "symmetric" (the default), "lower" or "upper".
+
+    Raises:
+        ValueError: another kind.
+
+    >>> irax.scipy.linalg.pascal(3)
+    Array([[1., 1., 1.],
+           [1., 2., 3.],
+           [1., 3., 6.]], dtype=float32)
+    """
+    return _pascal("pascal", n, kind, lambda lower: (lower, lower.T))
+
+
+def invpascal(n: int, kind: str | None = None) -> Array:
+    """The inverse of `pascal`, which has integers.
+
+    >>> irax.scipy.linalg.invpascal(2)
+    Array([[ 2., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+
+    def inverted(lower: Any) -> tuple[Any, Any]:
+        lower = lower * (-1.0) ** (np.arange(n)[:, None] + np.arange(n))
+        return lower, lower.T
+
+    return _pascal("invpascal", n, kind, inverted)
+
+
+def _pascal(what: str, n: int, kind: str | None, factors: Any) -> Array:
+    kind = "symmetric" if kind is None else kind
+    if kind not in _KINDS:
+        raise ValueError(f"{what}: kind must be one of {', '.join(_KINDS)}, got {kind!r}")
+    lower, upper = factors(np.array([[float(comb(i, j)) for j in range(n)] for i in range(n)]))
+    if kind == "symmetric":
+        return _numbers(lower @ upper if what == "pascal" else upper @ lower)
+    return _numbers(lower if kind == "lower" else upper)
