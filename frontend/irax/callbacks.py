@@ -23,7 +23,7 @@ from irax.array import Array, ConcreteArray, as_array
 from irax.tracing import bind, current_trace, outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
-from irax_runtime import host
+from irax_runtime import host, memory
 
 Elements = np.ndarray[Any, Any]
 Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
@@ -200,7 +200,7 @@ class HostFunction:
 
     def _run(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
         # Copies, because the program may use the memory again while the user still has the array.
-        leaves: list[Any] = [ConcreteArray(np.array(x)) for x in arrays]
+        leaves: list[Any] = [ConcreteArray(memory.aligned_copy(x)) for x in arrays]
         for place, leaf in self.static:
             leaves.insert(place, leaf)
         args, kwargs = tree_util.tree_unflatten(self.in_tree, leaves)
@@ -221,12 +221,16 @@ class HostFunction:
             tree_util.tree_leaves_with_path(out), expected, strict=True
         ):
             which = f"{name}: the result{tree_util.keystr(path)}"
-            array = as_array(leaf, which)
+            array = leaf if isinstance(leaf, np.ndarray) else as_array(leaf, which)
+            given = dtypes.canonicalize_dtype(array.dtype)
             if array.shape != shape:
                 raise ValueError(f"{which} has shape {array.shape}; expected {shape}")
-            if array.dtype != dtype and not (array.weak_type and _holds(dtype, array.dtype)):
-                raise TypeError(f"{which} has dtype {array.dtype}; expected {dtype}")
-            found.append(np.asarray(array).astype(dtype, copy=False))
+            weak = isinstance(array, Array) and array.weak_type
+            if given != dtype and not (weak and _holds(dtype, given)):
+                raise TypeError(f"{which} has dtype {given}; expected {dtype}")
+            elements = np.asarray(array).astype(dtype, copy=False)
+            # A copy, because the user may write to the array again; nobody does to one of irax's.
+            found.append(elements if isinstance(array, Array) else memory.aligned_copy(elements))
         return found
 
 
@@ -261,7 +265,7 @@ def call(
     trace = current_trace()
     if trace is None:
         elements = [x.concrete("a callback", TypeError) for x in arrays]
-        return [ConcreteArray(np.array(x)) for x in function(elements, expected)]
+        return [ConcreteArray(x) for x in function(elements, expected)]
     function, key = _registered(function)
     trace.builder.kept.append(function)
     types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)

@@ -564,3 +564,17 @@ def test_large_arrays_and_several_cores():
 
 def test_barrier():
     assert irax.effects_barrier() is None
+
+
+@BOTH
+def test_an_array_that_the_user_writes_to_again(jit):
+    own = np.zeros(5000, np.float32)
+
+    def host():
+        own[:] += 1
+        return own
+
+    result = irax.ShapeDtypeStruct(own.shape, own.dtype)
+    found = jit(lambda: [io_callback(host, result) for _ in range(3)])()
+    own[:] = 9
+    assert [float(x[0]) for x in found] == [1, 2, 3]
