@@ -13,7 +13,7 @@ LOWERING = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
     "symbol-dce,callbacks,widen,"
     "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
-    "legalize{{target={target}}},canonicalize,cse,annotate,host"
+    "legalize{{target={target}}},canonicalize,cse,annotate,loops,host"
 )
 """The passes, in order, as a pipeline with `target` to be filled in."""
 

@@ -35,6 +35,7 @@ from iree.compiler import passmanager as passmanager  # noqa: E402
 
 Value = ir.Value
 Type = ir.Type
+VectorType = ir.VectorType
 Attribute = ir.Attribute
 Operation = ir.Operation
 Block = ir.Block
@@ -161,6 +162,12 @@ def parse_attribute(text: str) -> Attribute:
 def attribute_text(attribute: Attribute) -> str:
     """The text of an attribute, kept: printing costs microseconds and passes ask again."""
     return str(attribute)
+
+
+@lru_cache(maxsize=1024)
+def parse_type(text: str) -> Type:
+    """A type from its text."""
+    return ir.Type.parse(text, CONTEXT)
 
 
 def array(attributes: Sequence[Attribute]) -> Attribute:

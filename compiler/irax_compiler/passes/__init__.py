@@ -10,6 +10,7 @@ from irax_compiler.passes import (
     jvp,
     legalize,
     linearize,
+    loops,
     prune,
     simplify,
     transpose,

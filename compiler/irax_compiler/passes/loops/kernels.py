@@ -1,0 +1,190 @@
+"""Loops over scalars, or over few elements, as one kernel that keeps them in registers.
+
+IREE launches kernels for each step, which costs microseconds; the step itself takes nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, shape
+from irax_compiler.passes.core import nested
+from irax_compiler.passes.loops import blocks, registers
+from irax_compiler.passes.loops.registers import signless_dtype
+
+REGISTERS = 128
+"""Up to so many elements a value is kept in registers."""
+FEW = 1 << 16
+"""Up to so many operations on elements a step the loop is faster in one kernel, on one core, than
+with kernels for each step."""
+
+
+def as_kernel(loop: Operation) -> Sequence[Value] | None:
+    """The results of a `stablehlo.while` as those of one kernel, built at the current insertion
+    point; None where the loop is not of that kind.
+    """
+    parts = _Parts.of(loop)
+    return None if parts is None else _kernel(loop, parts)
+
+
+# ---- which loops ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a loop over few elements is about."""
+
+    elements: list[Value]
+    """What comes from outside into registers, carried at first or used."""
+    tables: list[Value]
+    """Arrays from outside that are read slab by slab."""
+    buffers: list[int]
+    """Which of the carried values are arrays, written slab by slab."""
+
+    @classmethod
+    def of(cls, loop: Operation) -> _Parts | None:
+        operations = list(nested(loop))
+        outside = [x for x in mlir.captured(loop) if not _is_constant(x)]
+        tables = [x for x in outside if _is_table(x, operations)]
+        buffers = _buffers(loop)
+        own = _versions(loop, buffers)
+        if own is None or not all(blocks.is_known(o, {*tables, *own}) for o in operations):
+            return None
+        carried = [x for i, x in enumerate(loop.operands) if i not in buffers]
+        elements = [*carried, *(x for x in outside if x not in tables)]
+        inside = [r for o in operations for r in o.results if r not in own]
+        arrays = [*tables, *(loop.operands[i] for i in buffers)]
+        if not all(map(_is_plain, (*elements, *inside, *arrays))):
+            return None
+        sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
+        if max(sizes) > REGISTERS or sum(sizes) > FEW:
+            return None
+        return cls(elements, tables, buffers)
+
+
+def _is_plain(x: Value) -> bool:
+    dtype = dtype_of(x)
+    is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
+    return is_number and prod(shape_of(x)) > 0
+
+
+def _is_constant(x: Value) -> bool:
+    definition = mlir.definition(x)
+    is_one = definition is not None and definition.name == "stablehlo.constant"
+    return is_one and (mlir.splat(x) is not None or prod(shape_of(x)) <= REGISTERS)
+
+
+def _is_table(x: Value, operations: Sequence[Operation]) -> bool:
+    """Whether all there is of a value is reads of slabs."""
+    users = [o for o in operations if x in list(o.operands)]
+    return all(blocks.reads_slab(o) and x not in list(o.operands)[1:] for o in users)
+
+
+def _buffers(loop: Operation) -> list[int]:
+    """The carried values that the body writes slabs of."""
+    last = mlir.terminator(loop.regions[1].blocks[0])
+    made = [mlir.definition(x) for x in last.operands]
+    return [i for i, o in enumerate(made) if o is not None and blocks.writes_slab(o)]
+
+
+def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
+    """All values that a loop's buffers have: each read before it is written, and written once, so
+    that one piece of memory holds them all. None where that is not so.
+    """
+    condition, body = (region.blocks[0] for region in loop.regions)
+    order = {view.operation: i for i, view in enumerate(body.operations)}
+    last = mlir.terminator(body)
+    found: set[Value] = set()
+    for i in buffers:
+        version = body.arguments[i]
+        if mlir.num_uses(condition.arguments[i]):
+            return None
+        while last.operands[i] != version:
+            found.add(version)
+            users = [use.owner for use in version.uses]
+            if not users or not all(user in order for user in users):
+                return None
+            *readers, writer = sorted(users, key=order.__getitem__)
+            if not blocks.writes_slab(writer) or not all(map(blocks.reads_slab, readers)):
+                return None
+            version = writer.results[0]
+        found.add(version)
+        if not all(blocks.reads_slab(u.owner) or u.owner == last for u in version.uses):
+            return None
+    return found
+
+
+# ---- the kernel ----------------------------------------------------------------------------------
+
+
+def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
+    """One dispatch with the loop inside. Outside of it all arrays have one dimension."""
+    start = list(loop.operands)
+    outside = [*parts.elements, *parts.tables, *(start[i] for i in parts.buffers)]
+    flat = {x: _flat(x) for x in outside}
+    types = [
+        mlir.tensor_type((prod(shape_of(x)),), blocks.dtype_in_memory(x)) for x in loop.results
+    ]
+    dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
+    with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
+        first = registers.index(0)
+        env: blocks.Environment = {x: flat[x] for x in parts.tables}
+        env |= {x: blocks.load(flat[x], first, x) for x in parts.elements}
+        env |= {start[i]: _copied(flat[start[i]]) for i in parts.buffers}
+        results = blocks.loop(loop, env)
+        for i, type_ in enumerate(types):
+            if i not in parts.buffers:
+                results[i] = _stored(results[i], first, type_)
+        mlir.emit("flow.return", results, {}, [])
+    pairs = zip(dispatch.results, loop.results, strict=True)
+    return [_as_it_was(x, result) for x, result in pairs]
+
+
+_NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
+
+
+def _flat(x: Value) -> Value:
+    x = shape.reshape(x, (prod(shape_of(x)),))
+    dtype = dtype_of(x)
+    if dtype == np.bool_:
+        return conversion.convert(x, np.dtype(np.int8))
+    return _seen_as(x, signless_dtype(dtype))
+
+
+def _as_it_was(x: Value, result: Value) -> Value:
+    dtype = dtype_of(result)
+    x = conversion.convert(x, dtype) if dtype == np.bool_ else _seen_as(x, dtype)
+    return shape.reshape(x, shape_of(result))
+
+
+def _seen_as(x: Value, dtype: np.dtype) -> Value:
+    if dtype == dtype_of(x):
+        return x
+    return conversion.BitcastConvert(shape_of(x), dtype)(x)
+
+
+def _stored(x: Value, first: Value, type_: mlir.Type) -> Value:
+    """An array with the elements of a register."""
+    empty = mlir.emit("tensor.empty", [], {}, [type_]).results[0]
+    return blocks.store(x, empty, first)
+
+
+def _copied(x: Value) -> Value:
+    """A dispatch's own copy of an array."""
+    (size,) = shape_of(x)
+    width = max(w for w in range(1, 65) if size % w == 0)
+    zero, limit, step = (registers.index(n) for n in (0, size, width))
+    empty = mlir.emit("tensor.empty", [], {}, [x.type]).results[0]
+    made = mlir.emit("scf.for", [zero, limit, step, empty], {}, [x.type], regions=1)
+    inner = mlir.Block.create_at_start(made.regions[0], [zero.type, x.type])
+    with InsertionPoint(inner):
+        place, copy = inner.arguments
+        part = blocks.read(x, place, registers.type_of(dtype_of(x), width))
+        mlir.emit("scf.yield", [blocks.write(part, copy, place)], {}, [])
+    return made.results[0]

@@ -1,0 +1,328 @@
+"""StableHLO on few elements, as operations of arith and math on registers.
+
+A value of one element is a scalar, one of more a vector of them, whatever its shape. Neither has a
+sign; the dtype of the StableHLO value says which operation is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Type, Value, dtype_of, inexact, shape_of
+
+Registers = Sequence[Value]
+Rule = Callable[[Operation, Registers], Value]
+
+
+def signless_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the registers that stand for numbers of `dtype`."""
+    return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
+
+
+def register_type(x: Any) -> Type:
+    """The type of the register that stands for a value."""
+    return type_of(signless_dtype(dtype_of(x)), prod(shape_of(x)))
+
+
+def type_of(dtype: np.dtype, size: int) -> Type:
+    """A scalar, or a vector of `size` elements."""
+    scalar = mlir.element_type(dtype)
+    return scalar if size == 1 else mlir.parse_type(f"vector<{size}x{scalar}>")
+
+
+def constant(elements: np.ndarray) -> Value:
+    """A register of constants, from all the elements of an array or from the one of a splat."""
+    dtype = signless_dtype(elements.dtype)
+    flat = np.ascontiguousarray(elements).reshape(-1).view(dtype)
+    return _constant(type_of(dtype, flat.size), [_spelled(x) for x in flat])
+
+
+def is_known(operation: Operation) -> bool:
+    """Whether there is a rule for an elementwise operation on elements of these dtypes."""
+    if operation.name == "stablehlo.compare" and "TOTAL" in str(operation.attributes):
+        return False
+    if operation.name == "stablehlo.bitcast_convert":
+        (x,), (y,) = operation.operands, operation.results
+        return dtype_of(x).itemsize == dtype_of(y).itemsize
+    return operation.name in _RULES
+
+
+def apply(operation: Operation, operands: Registers) -> Value:
+    """An elementwise operation on registers."""
+    size = prod(shape_of(operation.results[0]))
+    return _RULES[operation.name](operation, [spread(x, size) for x in operands])
+
+
+def spread(x: Value, size: int) -> Value:
+    """A register of `size` elements, of one that is that or a scalar."""
+    if size == 1 or isinstance(x.type, mlir.VectorType):
+        return x
+    return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<{size}x{x.type}>"))
+
+
+def emit(name: str, *operands: Value, to: Type | None = None, **attributes: Any) -> Value:
+    """An operation with one result, of the first operand's type if nothing else is said."""
+    types = [operands[0].type if to is None else to]
+    return mlir.emit(name, operands, attributes, types).results[0]
+
+
+def index(place: int) -> Value:
+    """A constant place in an array."""
+    return _constant(mlir.parse_type("index"), [str(place)])
+
+
+def is_boolean(x: Value) -> bool:
+    """Whether a register holds truth values."""
+    scalar = x.type.element_type if isinstance(x.type, mlir.VectorType) else x.type
+    return scalar == mlir.element_type(np.dtype(np.bool_))
+
+
+def zero(scalar: Type) -> Value:
+    """Zero, of a scalar type."""
+    is_float = "f" in str(scalar)
+    return _constant(scalar, ["0.0" if is_float else "0"])
+
+
+def equal(x: Value, to: int) -> Value:
+    """Whether integers are equal to a number."""
+    return _compare("EQ", "i", x, _number(to, x))
+
+
+def _spelled(x: np.generic) -> str:
+    """An element as MLIR reads it, floats by their bits."""
+    if inexact(x.dtype):
+        return f"0x{int(x.view(f'u{x.dtype.itemsize}')):0{2 * x.dtype.itemsize}X}"
+    return str(x).lower()
+
+
+def _constant(type_: Type, elements: Sequence[str]) -> Value:
+    text = elements[0]
+    if isinstance(type_, mlir.VectorType):
+        text = f"dense<{text if len(elements) == 1 else '[' + ', '.join(elements) + ']'}>"
+    if str(type_) != "i1":
+        text = f"{text} : {type_}"
+    attribute = mlir.parse_attribute(text)
+    return mlir.emit("arith.constant", [], {"value": attribute}, [type_]).results[0]
+
+
+def _number(fill: float, like: Value) -> Value:
+    """A constant of a register's type."""
+    return _constant(like.type, [str(fill)])
+
+
+def with_elements(like: Value, dtype: np.dtype) -> Type:
+    """A register's type with other elements."""
+    scalar = mlir.element_type(dtype)
+    if not isinstance(like.type, mlir.VectorType):
+        return scalar
+    return mlir.parse_type(f"vector<{like.type.shape[0]}x{scalar}>")
+
+
+# ---- elementwise rules ---------------------------------------------------------------------------
+
+
+def _kind(operation: Operation) -> str:
+    """Of the first operand: "f" for floats, "i" for signed, "u" for unsigned integers, booleans
+    included.
+    """
+    dtype = dtype_of(operation.operands[0])
+    return "f" if inexact(dtype) else "i" if dtype.kind == "i" else "u"
+
+
+def _by_kind(f: str = "", i: str = "", u: str = "") -> Rule:
+    """The operation of each kind of number; that of signed integers serves for all, if alone."""
+    names = {"f": f, "i": i, "u": u or i}
+    return lambda operation, x: emit(names[_kind(operation)], *x)
+
+
+def _compare(direction: str, kind: str, x: Value, y: Value) -> Value:
+    boolean = with_elements(x, np.dtype(np.bool_))
+    if kind == "f":
+        predicate = {"EQ": 1, "GT": 2, "GE": 3, "LT": 4, "LE": 5, "NE": 13}[direction]
+        name = "arith.cmpf"
+    else:
+        signed = {"EQ": 0, "NE": 1, "LT": 2, "LE": 3, "GT": 4, "GE": 5}
+        predicate = signed[direction] + (4 if kind == "u" and direction not in ("EQ", "NE") else 0)
+        name = "arith.cmpi"
+    return emit(name, x, y, to=boolean, predicate=mlir.parse_attribute(f"{predicate} : i64"))
+
+
+def _comparison(operation: Operation, x: Registers) -> Value:
+    direction = str(operation.attributes["comparison_direction"])
+    found = next(d for d in ("EQ", "NE", "LE", "LT", "GE", "GT") if d in direction)
+    return _compare(found, _kind(operation), x[0], x[1])
+
+
+def _select(condition: Value, on_true: Value, on_false: Value) -> Value:
+    return emit("arith.select", condition, on_true, on_false, to=on_true.type)
+
+
+def _division(name: str, by_zero: Callable[[Value], Value], overflow: int | None) -> Rule:
+    """Integer division that does not trap: `by_zero(x)` where y is 0, and for the least number
+    divided by -1 `overflow`, or itself.
+    """
+
+    def rule(operation: Operation, operands: Registers) -> Value:
+        x, y = operands
+        kind = _kind(operation)
+        if kind == "f":
+            return emit(f"arith.{name}f", x, y)
+        zero, one = _number(0, y), _number(1, y)
+        is_zero = _compare("EQ", kind, y, zero)
+        safe = _select(is_zero, one, y)
+        if kind == "u":
+            result = emit(f"arith.{name}ui", x, safe)
+        else:
+            is_minus_one = _compare("EQ", kind, y, _number(-1, y))
+            result = emit(f"arith.{name}si", x, _select(is_minus_one, one, safe))
+            # x / -1 is -x for the least number too, and x % -1 is 0.
+            negative = emit("arith.subi", zero, x) if overflow is None else zero
+            result = _select(is_minus_one, negative, result)
+        return _select(is_zero, by_zero(x), result)
+
+    return rule
+
+
+def _shift(name: str, beyond: Callable[[Value, int], Value]) -> Rule:
+    def rule(operation: Operation, operands: Registers) -> Value:
+        x, amount = operands
+        width = 8 * dtype_of(operation.operands[0]).itemsize
+        is_inside = _compare("LT", "u", amount, _number(width, amount))
+        safe = _select(is_inside, amount, _number(0, amount))
+        return _select(is_inside, emit(name, x, safe), beyond(x, width))
+
+    return rule
+
+
+def _zero(x: Value, width: int) -> Value:
+    return _number(0, x)
+
+
+def _sign_everywhere(x: Value, width: int) -> Value:
+    return emit("arith.shrsi", x, _number(width - 1, x))
+
+
+def _convert(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    source, target = dtype_of(operation.operands[0]), dtype_of(operation.results[0])
+    to = with_elements(x, signless_dtype(target))
+    if source == target or x.type == to:
+        return x
+    kind = _kind(operation)
+    if target == np.bool_:
+        zero = _number(0.0 if kind == "f" else 0, x)
+        return _compare("NE", kind, x, zero)
+    if inexact(source) and inexact(target):
+        if source.itemsize == target.itemsize:  # float16 and bfloat16
+            float32 = with_elements(x, np.dtype(np.float32))
+            return emit("arith.truncf", emit("arith.extf", x, to=float32), to=to)
+        return emit("arith.extf" if source.itemsize < target.itemsize else "arith.truncf", x, to=to)
+    if inexact(target):
+        return emit("arith.sitofp" if kind == "i" else "arith.uitofp", x, to=to)
+    if inexact(source):
+        return emit("arith.fptosi" if target.kind == "i" else "arith.fptoui", x, to=to)
+    if source != np.bool_ and source.itemsize > target.itemsize:
+        return emit("arith.trunci", x, to=to)
+    return emit("arith.extsi" if kind == "i" else "arith.extui", x, to=to)
+
+
+def _bitcast(operation: Operation, operands: Registers) -> Value:
+    to = register_type(operation.results[0])
+    return operands[0] if operands[0].type == to else emit("arith.bitcast", operands[0], to=to)
+
+
+def _sign(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    kind = _kind(operation)
+    if kind == "f":
+        zero, one = _number(0.0, x), _number(1.0, x)
+        is_either = emit(
+            "arith.ori", *(_compare(direction, "f", x, zero) for direction in ("LT", "GT"))
+        )
+        return _select(is_either, emit("math.copysign", one, x), x)
+    zero, one, minus_one = (_number(n, x) for n in (0, 1, -1))
+    negative = _select(_compare("LT", kind, x, zero), minus_one, zero)
+    return _select(_compare("GT", kind, x, zero), one, negative)
+
+
+def _clamp(operation: Operation, operands: Registers) -> Value:
+    low, x, high = operands
+    return _MINIMUM(operation, [_MAXIMUM(operation, [low, x]), high])
+
+
+def _is_finite(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    return _compare("EQ", "f", emit("arith.subf", x, x), _number(0.0, x))  # else nan
+
+
+def _logistic(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    one = _number(1.0, x)
+    power = emit("math.exp", emit("arith.negf", x))
+    return emit("arith.divf", one, emit("arith.addf", one, power))
+
+
+def _negate(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    if _kind(operation) == "f":
+        return emit("arith.negf", x)
+    return emit("arith.subi", _number(0, x), x)
+
+
+def _not(operation: Operation, operands: Registers) -> Value:
+    (x,) = operands
+    is_boolean = dtype_of(operation.operands[0]) == np.bool_
+    return emit("arith.xori", x, _number(1 if is_boolean else -1, x))
+
+
+_MAXIMUM = _by_kind(f="arith.maximumf", i="arith.maxsi", u="arith.maxui")
+_MINIMUM = _by_kind(f="arith.minimumf", i="arith.minsi", u="arith.minui")
+_FUNCTIONS = {
+    **{name: name for name in ("atan2", "cbrt", "ceil", "floor", "tan", "tanh", "rsqrt", "sqrt")},
+    "cosine": "cos",
+    "exponential": "exp",
+    "exponential_minus_one": "expm1",
+    "log": "log",
+    "log_plus_one": "log1p",
+    "power": "powf",
+    "round_nearest_afz": "round",
+    "round_nearest_even": "roundeven",
+    "sine": "sin",
+}
+_RULES: dict[str, Rule] = {
+    f"stablehlo.{name}": rule
+    for name, rule in {
+        "abs": _by_kind(f="math.absf", i="math.absi"),
+        "add": _by_kind(f="arith.addf", i="arith.addi"),
+        "and": _by_kind(i="arith.andi"),
+        "bitcast_convert": _bitcast,
+        "clamp": _clamp,
+        "compare": _comparison,
+        "convert": _convert,
+        "count_leading_zeros": _by_kind(i="math.ctlz"),
+        "divide": _division("div", lambda x: _number(-1, x), None),
+        "is_finite": _is_finite,
+        "logistic": _logistic,
+        "maximum": _MAXIMUM,
+        "minimum": _MINIMUM,
+        "multiply": _by_kind(f="arith.mulf", i="arith.muli"),
+        "negate": _negate,
+        "not": _not,
+        "or": _by_kind(i="arith.ori"),
+        "popcnt": _by_kind(i="math.ctpop"),
+        "remainder": _division("rem", lambda x: x, 0),
+        "select": lambda operation, x: _select(*x),
+        "shift_left": _shift("arith.shli", _zero),
+        "shift_right_arithmetic": _shift("arith.shrsi", _sign_everywhere),
+        "shift_right_logical": _shift("arith.shrui", _zero),
+        "sign": _sign,
+        "subtract": _by_kind(f="arith.subf", i="arith.subi"),
+        "xor": _by_kind(i="arith.xori"),
+        **{name: _by_kind(f=f"math.{function}") for name, function in _FUNCTIONS.items()},
+    }.items()
+}
