@@ -7,7 +7,6 @@ from typing import Any
 import irax.numpy as jnp
 from irax import lax
 from irax.array import Array
-from irax.forward_rules import custom_jvp
 from irax.lax.matrices import adjoint, one_batch
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import cho_factor, schur
@@ -213,11 +212,15 @@ def solve_sylvester(
             "solve_sylvester: expected A [m, m], B [n, n] and C [m, n], got shapes "
             f"{a.shape}, {b.shape} and {c.shape}"
         )
-    return _sylvester(a, b, c, jnp.asarray(tol, dtype=a.real.dtype))
+    return lax.custom_linear_solve(
+        lambda x: jnp.matmul(a, x) + jnp.matmul(x, b),
+        c,
+        lambda _, right: _sylvester(a, b, right, tol),
+        lambda _, right: _sylvester(a.T, b.T, right, tol),
+    )
 
 
-@custom_jvp
-def _sylvester(a: Array, b: Array, c: Array, tol: Array) -> Array:
+def _sylvester(a: Array, b: Array, c: Array, tol: float) -> Array:
     t, u = schur(a, "complex")
     s, v = schur(b, "complex")
     right = jnp.matmul(adjoint(u), jnp.matmul(c.astype(u.dtype), v))
@@ -229,14 +232,6 @@ def _sylvester(a: Array, b: Array, c: Array, tol: Array) -> Array:
     gaps = jnp.diagonal(t)[:, None] + jnp.diagonal(s)
     x = jnp.where(jnp.min(jnp.abs(gaps)) <= tol, jnp.nan, x)
     return x if c.dtype.kind == "c" else jnp.real(x)
-
-
-@_sylvester.defjvp
-def _sylvester_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
-    a, b, _, tol = primals
-    d_a, d_b, d_c, _ = tangents
-    x = _sylvester(*primals)
-    return x, _sylvester(a, b, d_c - jnp.matmul(d_a, x) - jnp.matmul(x, d_b), tol)
 
 
 def by_columns(column: Any, start: Array) -> Array:
