@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,15 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     return found
 
 
-def compile(module: mlir.Module, name: str, device: Device | None = None) -> Executable:
-    """Compiles function `name` of a module for a device, and loads it there."""
+def compile(
+    module: mlir.Module, name: str, device: Device | None = None, donated: Sequence[int] = ()
+) -> Executable:
+    """Compiles function `name` of a module for a device, and loads it there. Of the arguments
+    `donated` it may use the memory for its results.
+    """
     device = device or current_device()
     lowered = lower(module, name, device.target)
-    return device.load(targets.compile(lowered, device.target), name)
+    return device.load(targets.compile(lowered, device.target, donated), name)
 
 
 def device_put(x: Any, device: Device | str | None = None) -> Any:

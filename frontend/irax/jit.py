@@ -45,8 +45,9 @@ def jit(
         static_argnums: positional arguments that are Python values and not arrays: hashable; each
             value is a signature of its own.
         static_argnames: the same, by name.
-        donate_argnums: accepted, and of no effect: nothing is ever written into an argument.
-        donate_argnames: likewise.
+        donate_argnums: positional arguments that the caller has no more use for: on a PJRT device
+            results take their memory, and they are deleted. On the CPU it is of no effect.
+        donate_argnames: the same, by name.
         keep_unused: accepted; unused arguments are always kept.
         inline: accepted; calls are inlined when the outermost function is compiled.
         device: the device to run on; otherwise it is the one that arguments were put on with
@@ -70,6 +71,8 @@ def jit(
             jit,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
             device=device,
             backend=backend,
         )
@@ -77,7 +80,12 @@ def jit(
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
     if device is not None and backend is not None:
         raise ValueError("jit: device and backend say the same: give one of them")
-    return JitFunction(fun, *_static(fun, static_argnums, static_argnames), device or backend)
+    return JitFunction(
+        fun,
+        _parameters(fun, static_argnums, static_argnames, "static"),
+        _parameters(fun, donate_argnums, donate_argnames, "donate"),
+        device or backend,
+    )
 
 
 @dataclass
@@ -86,6 +94,8 @@ class Compiled:
 
     traced: Traced
     out_tree: Any
+    donated: Sequence[int] = ()
+    """The leaves of arguments whose memory may be used for results."""
     programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
         default_factory=dict
     )
@@ -143,7 +153,8 @@ class Compiled:
 
     def _compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
         device = backend.resolve_device(asked)
-        executable = backend.compile(self.traced.builder.module, self.traced.name, device)
+        module, name = self.traced.builder.module, self.traced.name
+        executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
         leaf = tree_util.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
@@ -158,16 +169,16 @@ class JitFunction:
     def __init__(
         self,
         fun: Callable[..., Any],
-        static_argnums: tuple[int, ...],
-        static_argnames: frozenset[str],
+        static: Parameters = ((), frozenset()),
+        donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         self._fun = fun
         self._device = device
-        self._static_argnums = static_argnums
-        self._static_argnames = static_argnames
-        options = (static_argnums, static_argnames)
+        self._static_argnums, self._static_argnames = static
+        self._donated = donated
+        options = (static, donated)
         try:
             self._cache = _caches.setdefault(fun, {}).setdefault(options, {})
         except TypeError:  # not hashable or no weak references
@@ -228,7 +239,20 @@ class JitFunction:
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
         traced = trace_function(flat, inputs, "jit", name_of(self._fun), fresh_module=True)
-        return Compiled(traced, flat.out_tree)
+        return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
+
+    def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
+        numbers, names = self._donated
+        if not (numbers or names):
+            return []
+        args, kwargs = tree_util.tree_unflatten(tree, range(count))
+        fixed = {item.where for item in static}
+        total = len(args) + sum(isinstance(where, int) for where in fixed)
+        positions = [n for n in range(total) if n not in fixed]
+        chosen = {n % total for n in numbers if -total <= n < total}
+        given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
+        given += [x for name, x in kwargs.items() if name in names]
+        return tree_util.tree_leaves(given)
 
     def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
         args, kwargs = tree_util.tree_unflatten(tree, leaves)
@@ -317,20 +341,25 @@ def _signature(leaf: Any) -> Any:
 _PYTHON_SCALARS = {bool, int, float, complex}
 
 
-def _static(
+Parameters = tuple[tuple[int, ...], frozenset[str]]
+"""Parameters of a function, by position and by name."""
+
+
+def _parameters(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None,
     argnames: str | Iterable[str] | None,
-) -> tuple[tuple[int, ...], frozenset[str]]:
-    """The static arguments by position and by name; each says the other where it can be told."""
+    what: str,
+) -> Parameters:
+    """Those that are static, or donated (`what`); positions tell names and the other way round."""
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     names = {argnames} if isinstance(argnames, str) else set(argnames or ())
     for number in numbers:
         if not isinstance(number, int):
-            raise TypeError(f"jit: static_argnums must be ints, got {number!r}")
+            raise TypeError(f"jit: {what}_argnums must be ints, got {number!r}")
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"jit: static_argnames must be strings, got {name!r}")
+            raise TypeError(f"jit: {what}_argnames must be strings, got {name!r}")
     try:
         parameters = list(inspect.signature(fun).parameters.values())
     except (TypeError, ValueError):
@@ -344,13 +373,13 @@ def _static(
     for number in numbers:
         if not variadic and not -len(positional) <= number < len(positional):
             raise ValueError(
-                f"jit: static_argnums={number} is out of range: {name_of(fun)} has "
+                f"jit: {what}_argnums={number} is out of range: {name_of(fun)} has "
                 f"{len(positional)} positional arguments"
             )
     for name in names:
         if name not in known and not open_names:
             raise ValueError(
-                f"jit: static_argnames={name!r}: {name_of(fun)} has no such argument; it has "
+                f"jit: {what}_argnames={name!r}: {name_of(fun)} has no such argument; it has "
                 f"{', '.join(sorted(known))}"
             )
     by_name = {positional.index(name) for name in names if name in positional}
@@ -366,7 +395,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     from irax.aval import ShapeDtypeStruct
 
-    compiled = JitFunction(fun, (), frozenset()).trace(*args, **kwargs)
+    compiled = JitFunction(fun).trace(*args, **kwargs)
     structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
     return tree_util.tree_unflatten(compiled.out_tree, structs)
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from irax_compiler.mlir import Module
 
 
-def compile(module: Module, target: str) -> bytes:
+def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
     """The artefact of a module that was lowered for a target (see `lowering.lower`).
+
+    Args:
+        module: the module.
+        target: the target.
+        donated: arguments whose memory the program may use for its results. The target `iree-cpu`
+            never writes into an argument.
 
     Raises:
         ValueError: there is no such target.
@@ -24,5 +31,5 @@ def compile(module: Module, target: str) -> bytes:
     if target == "pjrt":
         from irax_compiler.targets import pjrt
 
-        return pjrt.compile(module)
+        return pjrt.compile(module, donated)
     raise ValueError(f"unknown target {target!r}; there are iree-cpu and pjrt")

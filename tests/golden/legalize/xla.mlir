@@ -45,3 +45,18 @@ func.func @scatter_into_scalar(%x: tensor<f32>, %i: tensor<3x0xi32>, %u: tensor<
 // CHECK:        "stablehlo.scatter"([[X]],
 // CHECK-SAME:     inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]
 // CHECK:        (tensor<1xf32>, tensor<3xi32>, tensor<3xf32>) -> tensor<1xf32>
+
+// Sums of narrow floats are wide.
+func.func @narrow_windows(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %init = stablehlo.constant dense<0.0> : tensor<bf16>
+  %0 = "stablehlo.reduce_window"(%x, %init) <{window_dimensions = array<i64: 4>, padding = dense<[[3, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %1 = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %1 : tensor<bf16>
+  }) : (tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}
+// CHECK:      func.func @narrow_windows
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert %arg0 : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK:        "stablehlo.reduce_window"([[WIDE]],
+// CHECK:        stablehlo.convert {{.*}} -> tensor<4xbf16>

@@ -111,7 +111,9 @@ CURES: dict[str, list[Cure]] = {
         contraction.contraction_by_algorithm,
         complexes.bitcast_of_complex,
         xla.windows_over_padded,
+        contraction.narrow_reduction,
         xla.scatter_into_scalar,
+        xla.narrow_windows,
     ],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over

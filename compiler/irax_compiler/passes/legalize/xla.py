@@ -9,9 +9,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import reduction, scatter, scatter_by, shape
+from irax_compiler.ops import conversion, reduction, scatter, scatter_by, shape
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.core import Op, full
+from irax_compiler.ops.core import Op, full, working_dtype
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.windows import WindowDims
 from irax_compiler.passes.legalize.cure import cure, read_as
@@ -42,6 +42,17 @@ def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
         folded, shape.broadcast_scalar(init, shape_of(folded))
     )
     return [result]
+
+
+@cure("stablehlo.reduce_window")
+def narrow_windows(operation: Operation) -> Sequence[Value] | None:
+    """XLA rounds every partial sum of bfloat16: the 257th one changes it no more."""
+    op = read_as(ReduceWindow, operation)
+    dtype = dtype_of(operation.results[0])
+    if op is None or op.computation not in ("add", "multiply") or working_dtype(dtype) == dtype:
+        return None
+    (wide,) = op.build([conversion.convert(x, working_dtype(dtype)) for x in operation.operands])
+    return [conversion.convert(wide, dtype)]
 
 
 @cure("stablehlo.scatter")

@@ -1,0 +1,212 @@
+"""Devices as users see them: naming them, putting arrays there, and where programs run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.runtime.pjrt_programs import needs_plugin, prints
+
+import irax
+import irax.numpy as jnp
+from irax_runtime.devices import NoDevice
+
+PJRT = "pjrt:cpu"
+
+
+def double(x):
+    return x * 2.0
+
+
+def add(x, y):
+    return x + y
+
+
+@pytest.fixture
+def cpu():
+    return irax.devices("cpu")[0]
+
+
+@pytest.fixture
+def pjrt():
+    return irax.devices(PJRT)[0]
+
+
+def test_the_processor_is_the_default(cpu):
+    assert irax.devices() == irax.local_devices() == [cpu]
+    assert irax.default_backend() == "cpu"
+    assert irax.local_device_count() == irax.device_count("cpu") == 1
+    assert jnp.ones(3).device is irax.jit(double)(jnp.ones(3)).device is cpu
+    assert cpu.memory_stats() is None
+
+
+def test_an_unknown_platform_is_named_with_those_there_are():
+    with pytest.raises(RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu' and"):
+        irax.devices("abacus")
+    with pytest.raises(RuntimeError, match="no platform 'abacus'"):
+        irax.jit(double, backend="abacus")(1.0)
+
+
+def test_what_is_no_device():
+    for use in (lambda x: irax.device_put(1.0, x), irax.default_device):
+        with pytest.raises(TypeError, match=r"irax\.devices\(\).*got 3"), use(3):
+            pass
+    with pytest.raises(ValueError, match="device and backend"):
+        irax.jit(double, device=irax.devices()[0], backend="cpu")
+
+
+@needs_plugin
+def test_arrays_know_their_device(cpu, pjrt):
+    x = irax.device_put(np.ones(3, np.float32), pjrt)
+    assert (x.device, x.devices()) == (pjrt, {pjrt})
+    assert irax.device_put(x, cpu).device is cpu
+    assert irax.device_put([x, {"a": 1.0}], PJRT)[1]["a"].device is pjrt
+    assert x.block_until_ready() is x
+    assert x.is_ready()
+    np.testing.assert_array_equal(irax.device_get(x), np.ones(3))
+    np.testing.assert_array_equal(irax.device_put(x, cpu), np.ones(3))
+
+
+@needs_plugin
+def test_programs_run_where_their_arrays_were_put(cpu, pjrt):
+    there = irax.device_put(jnp.arange(3.0), pjrt)
+    result = irax.jit(double)(there)
+    assert result.device is pjrt
+    assert irax.jit(double)(result).device is pjrt
+    assert irax.jit(add)(jnp.ones(3), there).device is pjrt
+    assert irax.jit(add)(2.0, there).device is pjrt
+    assert irax.jit(double)(jnp.arange(3.0)).device is cpu
+    np.testing.assert_array_equal(irax.jit(add)(irax.jit(double)(jnp.ones(3)), there), [2, 3, 4])
+
+
+@needs_plugin
+def test_arrays_that_were_put_on_different_devices(cpu, pjrt):
+    here, there = irax.device_put(jnp.ones(3), cpu), irax.device_put(jnp.ones(3), pjrt)
+    message = r"add: arrays on CpuDevice\(id=0\) and on PjrtDevice\('pjrt:cpu', id=0\).*device_put"
+    with pytest.raises(ValueError, match=message):
+        irax.jit(add)(here, there)
+    with pytest.raises(ValueError, match="cannot be used together"):
+        irax.jit(add)(irax.jit(double)(here), irax.jit(double)(there))
+    assert irax.jit(add)(irax.device_put(here, pjrt), there).device is pjrt
+
+
+@needs_plugin
+def test_a_device_of_its_own_for_a_function(cpu, pjrt):
+    on_pjrt = irax.jit(double, device=pjrt)
+    assert on_pjrt(jnp.ones(3)).device is pjrt
+    assert irax.jit(double, backend=PJRT)(1.0).device is pjrt
+    assert irax.jit(backend=PJRT)(double)(1.0).device is pjrt
+    with pytest.raises(ValueError, match=r"float32\[3\] on CpuDevice.* was used on PjrtDevice"):
+        on_pjrt(irax.device_put(jnp.ones(3), cpu))
+
+
+@needs_plugin
+def test_the_default_device(cpu, pjrt):
+    x = jnp.ones(3)
+    with irax.default_device(pjrt):
+        assert irax.default_backend() == PJRT
+        assert irax.local_device_count() == len(irax.devices(PJRT))
+        assert jnp.ones(2).device is irax.jit(double)(x).device is pjrt
+        assert irax.jit(double)(irax.device_put(x, cpu)).device is cpu
+        with irax.default_device(None):
+            assert irax.jit(double)(x).device is cpu
+        assert irax.jit(double)(x).device is pjrt
+    assert irax.jit(double)(x).device is cpu
+
+
+@needs_plugin
+def test_what_a_function_captures_goes_where_it_runs(cpu, pjrt):
+    large, small = irax.device_put(jnp.arange(100.0), cpu), irax.device_put(jnp.ones(100), pjrt)
+    result = irax.jit(lambda x: x + large)(small)
+    assert result.device is pjrt
+    np.testing.assert_array_equal(result, np.arange(100.0) + 1)
+
+
+@needs_plugin
+def test_transformations_on_a_device(pjrt):
+    x = irax.device_put(jnp.linspace(0, 1, 5), pjrt)
+    gradient = irax.jit(irax.grad(lambda x: jnp.sum(jnp.sin(x) * x)))(x)
+    assert gradient.device is pjrt
+    np.testing.assert_allclose(gradient, np.sin(x) + x * np.cos(x), rtol=1e-6)
+    assert irax.jit(irax.vmap(double))(x).device is pjrt
+
+
+@needs_plugin
+def test_donated_arguments(cpu, pjrt):
+    def step(state, batch, scale=1.0):
+        return {k: v + scale * batch for k, v in state.items()}
+
+    for donate in (dict(donate_argnums=0), dict(donate_argnames="state")):
+        jitted = irax.jit(step, static_argnames="scale", **donate)
+        state = irax.device_put({"a": jnp.zeros(3), "b": jnp.ones(3)}, pjrt)
+        batch = irax.device_put(jnp.ones(3), pjrt)
+        new = jitted(state, batch, scale=2.0)
+        np.testing.assert_array_equal(new["b"], [3, 3, 3])
+        with pytest.raises(RuntimeError, match="donated"):
+            np.asarray(state["a"])
+        with pytest.raises(RuntimeError, match="donated"):
+            jitted(state, batch, scale=2.0)
+        np.testing.assert_array_equal(jitted(new, batch)["a"], [3, 3, 3])
+        np.testing.assert_array_equal(batch, [1, 1, 1])
+        here = {"a": jnp.zeros(3)}
+        jitted(here, jnp.ones(3))
+        np.testing.assert_array_equal(here["a"], [0, 0, 0])
+
+
+def test_donated_arguments_that_there_are_none_of():
+    with pytest.raises(ValueError, match="donate_argnums=2 is out of range"):
+        irax.jit(add, donate_argnums=2)
+
+
+@needs_plugin
+def test_callbacks_are_refused_by_name(pjrt):
+    def f(x):
+        return irax.pure_callback(np.sin, irax.ShapeDtypeStruct((3,), "float32"), x)
+
+    with pytest.raises(
+        NotImplementedError, match=r"callback at .*test_devices.py.*Python functions"
+    ):
+        irax.jit(f, device=pjrt)(jnp.ones(3))
+
+
+@needs_plugin
+def test_the_environment_chooses_the_platforms():
+    code = """
+    import irax, irax.numpy as jnp
+    print(irax.default_backend(), irax.jit(lambda x: x + 1)(jnp.ones(2)).device)
+    """
+    prints("pjrt:cpu PjrtDevice('pjrt:cpu', id=0)", code, IRAX_PLATFORMS="pjrt:cpu,cpu")
+    prints("cpu CpuDevice(id=0)", code, IRAX_PLATFORMS="cpu,pjrt:cpu")
+
+
+def test_falling_back_is_said_once():
+    prints(
+        "[CpuDevice(id=0)] 1 True",
+        """
+        import warnings, irax
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            irax.devices()
+            irax.jit(lambda x: x)(1.0)
+            print(irax.devices(), len(caught), "no platform 'abacus'" in str(caught[0].message))
+        """,
+        IRAX_PLATFORMS="abacus,cpu",
+    )
+
+
+def test_no_platform_at_all():
+    prints(
+        "IRAX_PLATFORMS=abacus: no platform 'abacus' here; there are 'cpu', 'tpu' and, with a "
+        "plugin of that name, 'pjrt:NAME'",
+        """
+        import irax
+        try:
+            irax.devices()
+        except RuntimeError as error:
+            print(error)
+        """,
+        IRAX_PLATFORMS="abacus",
+    )
+
+
+def test_the_error_is_one_that_jax_users_expect():
+    assert issubclass(NoDevice, RuntimeError)
