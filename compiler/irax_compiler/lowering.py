@@ -9,13 +9,16 @@ from irax_compiler.mlir import Module
 from irax_compiler.passes.core import find_function
 from irax_compiler.pipeline import run_pipeline
 
-LOWERING = (
+STABLEHLO = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
     "symbol-dce,callbacks,widen,"
     "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
-    "legalize{{target={target}}},canonicalize,cse,annotate,loops,host"
+    "legalize{{target={target}}},canonicalize,cse,annotate"
 )
-"""The passes, in order, as a pipeline with `target` to be filled in."""
+"""The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""
+
+LOWERING = f"{STABLEHLO},loops,host"
+"""... and, for IREE, what it takes besides."""
 
 
 def lower(
@@ -34,7 +37,8 @@ def lower(
         print(lowered)
     """
     lowered = _alone(module, func)
-    run_pipeline(lowered, LOWERING.format(target=target), after)
+    passes = STABLEHLO if target == "pjrt" else LOWERING
+    run_pipeline(lowered, passes.format(target=target), after)
     return lowered
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.host import PREFIX
+from irax_compiler.passes.core import nested
+from irax_compiler.passes.host import is_host_call
 
 ENTRY = "main"
 """What a plugin calls a program's function."""
@@ -72,13 +73,12 @@ def _donate(entry: mlir.Operation, donated: Sequence[int]) -> list[int]:
 
 
 def _check_stays_on_device(module: Module) -> None:
-    for function in mlir.functions(module).values():
-        for call in mlir.calls(function):
-            if mlir.callee(call).startswith(PREFIX):
-                raise UnsupportedOp(
-                    f"a callback at {mlir.location_text(call.location)}: programs on a PJRT device "
-                    "cannot call Python functions; run this one on the device 'cpu'"
-                )
+    for operation in nested(module.operation):
+        if is_host_call(operation):
+            raise UnsupportedOp(
+                f"a callback at {mlir.location_text(operation.location)}: programs on a PJRT "
+                "device cannot call Python functions; run this one on the device 'cpu'"
+            )
 
 
 def _signature(entry: mlir.Operation) -> dict[str, str]:
