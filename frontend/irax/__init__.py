@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from irax.array import Array as Array
 from irax.autodiff import grad as grad
-from irax.autodiff import hessian as hessian
-from irax.autodiff import jacfwd as jacfwd
-from irax.autodiff import jacobian as jacobian
-from irax.autodiff import jacrev as jacrev
 from irax.autodiff import jvp as jvp
 from irax.autodiff import linearize as linearize
 from irax.autodiff import value_and_grad as value_and_grad
@@ -38,6 +34,10 @@ from irax.config import disable_jit as disable_jit
 from irax.config import enable_x64 as enable_x64
 from irax.forward_rules import custom_jvp as custom_jvp
 from irax.ir import make_ir as make_ir
+from irax.jacobians import hessian as hessian
+from irax.jacobians import jacfwd as jacfwd
+from irax.jacobians import jacobian as jacobian
+from irax.jacobians import jacrev as jacrev
 from irax.jit import block_until_ready as block_until_ready
 from irax.jit import eval_shape as eval_shape
 from irax.jit import jit as jit

@@ -5,7 +5,7 @@ out of it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,13 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
-from irax.batching import vmap
+from irax.differentiable import (
+    check_callable,
+    check_differentiable,
+    check_no_axes,
+    check_scalar,
+    is_inexact,
+)
 from irax.flat import (
     FlatFunction,
     argument_names,
@@ -33,15 +39,43 @@ ArgNums = int | Sequence[int]
 
 
 def _trace_known(
-    function: Callable[..., Any], args: tuple[Any, ...], kind: str, what: str
+    function: Callable[..., Any], args: tuple[Any, ...], what: str
 ) -> tuple[Traced, FlatFunction, list[Array]]:
     """Traces a function for these very arguments, all of them pytrees of arrays."""
     leaves, tree = tree_util.tree_flatten((args, {}))
     names = argument_names(args)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     flat = FlatFunction(function, tree)
-    traced = trace_function(flat, known_inputs(arrays, names), kind, name_of(function))
+    traced = trace_function(flat, known_inputs(arrays, names), what, name_of(function))
     return traced, flat, arrays
+
+
+def _checked(
+    function: Callable[..., Any],
+    what: str,
+    has_aux: bool,
+    check: Callable[[Any, bool], None] | None = None,
+) -> Callable[..., Any]:
+    """The function, with a check of what it returns."""
+
+    @functools.wraps(function, updated=())
+    def checked(*args: Any) -> Any:
+        out = function(*args)
+        if has_aux and not (isinstance(out, tuple) and len(out) == 2):
+            raise TypeError(
+                f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
+                f"got {type(out).__name__}"
+            )
+        if check is not None:
+            check(out, has_aux)
+        return out
+
+    return checked
+
+
+def _num_results(out_tree: Any, has_aux: bool) -> int:
+    """How many leaves of what a function returns are not aux."""
+    return out_tree.children()[0].num_leaves if has_aux else out_tree.num_leaves
 
 
 # ---- reverse mode --------------------------------------------------------------------------------
@@ -53,6 +87,7 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[Hashable] = (),
 ) -> Callable[..., Any]:
     """The function that computes the gradient of a scalar-valued `fun`.
 
@@ -63,6 +98,7 @@ def grad(
         holomorphic: `fun` is a holomorphic function of complex arguments; without it the result is
             real, and the gradient with respect to a complex z = x + iy is df/dx - i df/dy.
         allow_int: allow integer arguments; their gradients have dtype float0.
+        reduce_axes: accepted for JAX's sake; must be empty.
 
     Returns:
         A function of the same arguments that returns the gradient: of the structure, shapes and
@@ -75,7 +111,7 @@ def grad(
     >>> grad(lambda x: x**2)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
-    transformed = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+    transformed = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
     @functools.wraps(fun, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -91,6 +127,7 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[Hashable] = (),
 ) -> Callable[..., Any]:
     """Like `grad`, for the value and the gradient: `(value, gradient)`, or `((value, aux),
     gradient)` with `has_aux`.
@@ -98,15 +135,16 @@ def value_and_grad(
     >>> value_and_grad(lambda x: x**2)(3.0)[0]
     Array(9., dtype=float32, weak_type=True)
     """
-    _check_callable(fun, "grad")
+    check_callable(fun, "grad")
+    check_no_axes(reduce_axes, "grad")
 
     @functools.wraps(fun, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "grad")
         chosen = tuple(args[i] for i in numbers)
-        _check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
+        check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
         function = bind_others(fun, args, kwargs, numbers)
-        check = functools.partial(_check_scalar, holomorphic=holomorphic)
+        check = functools.partial(check_scalar, holomorphic=holomorphic)
         outputs, pullback = _vjp(function, chosen, "grad", has_aux, check)
         value = outputs[0] if has_aux else outputs
         cotangent = ConcreteArray(np.ones((), value.dtype), value.weak_type)
@@ -116,13 +154,19 @@ def value_and_grad(
     return value_and_gradient
 
 
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(
+    fun: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    reduce_axes: Sequence[Hashable] = (),
+) -> tuple[Any, ...]:
     """The value of `fun` and the function that pulls cotangents of it back to its arguments.
 
     Args:
         fun: a function of pytrees of arrays.
         primals: its arguments.
         has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
+        reduce_axes: accepted for JAX's sake; must be empty.
 
     Returns:
         `(result, pullback)`, or `(result, pullback, aux)`: `pullback(cotangent)` takes what has
@@ -132,7 +176,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     >>> pullback(1.0)
     (Array(6., dtype=float32, weak_type=True),)
     """
-    _check_callable(fun, "vjp")
+    check_callable(fun, "vjp")
+    check_no_axes(reduce_axes, "vjp")
     outputs, pullback = _vjp(fun, primals, "vjp", has_aux, None)
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
@@ -145,25 +190,10 @@ def _vjp(
     check: Callable[[Any, bool], None] | None,
 ) -> tuple[Any, Any]:
     """The outputs of `function` and its pullback, as a pytree that holds the residuals."""
-    num_results = 0
-
-    @functools.wraps(function, updated=())
-    def checked(*args: Any) -> Any:
-        nonlocal num_results
-        out = function(*args)
-        if has_aux and not (isinstance(out, tuple) and len(out) == 2):
-            raise TypeError(
-                f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
-                f"got {type(out).__name__}"
-            )
-        if check is not None:
-            check(out, has_aux)
-        num_results = len(tree_util.tree_leaves(out[0] if has_aux else out))
-        return out
-
-    traced, flat, arrays = _trace_known(checked, primals, what, what)
-    active = tuple(_is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
-    wanted = tuple(i < num_results and _is_inexact(aval) for i, aval in enumerate(traced.results))
+    traced, flat, arrays = _trace_known(_checked(function, what, has_aux, check), primals, what)
+    num_results = _num_results(flat.out_tree, has_aux)
+    active = tuple(is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
+    wanted = tuple(i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results))
     reverse = derive_vjp(traced.builder.module, traced.name, active, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
@@ -193,10 +223,10 @@ class _Pullback:
 
     def __call__(self, residuals: Sequence[Array], cotangent: Any) -> tuple[Any, ...]:
         cotangents = _matching(cotangent, self.out_tree, self.results, "vjp: the cotangent")
-        weak = [aval.weak_type for aval in self.inputs if _is_inexact(aval)]
+        weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
         found = iter(call(self.builder, self.name, [*residuals, *cotangents], weak))
         leaves = [
-            next(found) if _is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
+            next(found) if is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
             for aval in self.inputs
         ]
         args, _ = tree_util.tree_unflatten(self.in_tree, leaves)
@@ -210,7 +240,7 @@ def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
         raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
     arrays = []
     for leaf, aval in zip(leaves, avals, strict=True):
-        if not _is_inexact(aval):
+        if not is_inexact(aval):
             continue
         array = as_array(leaf, what)
         if array.shape != aval.shape:
@@ -247,7 +277,7 @@ def jvp(
     >>> jvp(lambda x: x * x, (3.0,), (1.0,))[1]
     Array(6., dtype=float32, weak_type=True)
     """
-    _check_callable(fun, "jvp")
+    check_callable(fun, "jvp")
     for name, value in (("primals", primals), ("tangents", tangents)):
         if not isinstance(value, tuple | list):
             raise TypeError(
@@ -264,16 +294,16 @@ def jvp(
 def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
-    traced, flat, arrays = _trace_known(fun, primals, "jvp", "jvp")
+    traced, flat, arrays = _trace_known(_checked(fun, "jvp", has_aux), primals, "jvp")
     structure = tree_util.tree_structure(primals)
     directions = _directions(tangents, structure, [x.aval for x in arrays])
     active = tuple(d is not None for d in directions) + (False,) * len(traced.captures)
-    wanted = tuple(map(_is_inexact, traced.results))
+    wanted = tuple(map(is_inexact, traced.results))
     name = (
         JvpDeriver(traced.builder.module, {traced.name: wanted}).function(traced.name, active).name
     )
     operands = [*arrays, *traced.captures, *(d for d in directions if d is not None)]
-    weak = [*traced.weak, *(a.weak_type for a in traced.results if _is_inexact(a))]
+    weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
     values = call(traced.builder, name, operands, weak)
     count = len(traced.results)
     outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
@@ -290,7 +320,7 @@ def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> 
         )
     directions: list[Array | None] = []
     for leaf, aval in zip(leaves, avals, strict=True):
-        if not _is_inexact(aval):
+        if not is_inexact(aval):
             if getattr(leaf, "dtype", None) != dtypes.float0:
                 raise TypeError(
                     f"jvp: the tangent of a primal of type {aval} must have dtype float0, "
@@ -308,39 +338,51 @@ def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> 
 def _with_float0(tangents: Sequence[Array], avals: Sequence[ShapedArray]) -> list[Any]:
     remaining = iter(tangents)
     return [
-        next(remaining) if _is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
+        next(remaining) if is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
         for aval in avals
     ]
 
 
-def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and its derivative there, as a linear function of the tangents.
 
     The work that does not depend on the tangents is done once.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        primals: its arguments.
+        has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
+
+    Returns:
+        `(result, pushforward)`, or `(result, pushforward, aux)`: `pushforward(*tangents)` returns
+        the result's tangent.
 
     >>> y, push = linearize(lambda x: x * x, 3.0)
     >>> push(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    _check_callable(fun, "linearize")
-    traced, flat, arrays = _trace_known(fun, primals, "linearize", "linearize")
-    active = tuple(_is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
-    wanted = tuple(map(_is_inexact, traced.results))
+    check_callable(fun, "linearize")
+    traced, flat, arrays = _trace_known(_checked(fun, "linearize", has_aux), primals, "linearize")
+    num_results = _num_results(flat.out_tree, has_aux)
+    active = tuple(is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
+    wanted = tuple(i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results))
     deriver = LinearizeDeriver(traced.builder.module, {traced.name: wanted})
     linearized = deriver.function(traced.name, active)
     assert isinstance(linearized, Linearized)
     values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
+    outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
+    result = outputs[0] if has_aux else outputs
     push = _Pushforward(
         traced.builder,
         linearized.linear,
         tuple(x.aval for x in arrays),
-        tuple(traced.results),
+        tuple(traced.results[:num_results]),
         tree_util.tree_structure(primals),
-        flat.out_tree,
+        tree_util.tree_structure(result),
     )
-    outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
-    return outputs, tree_util.Partial(push, values[count:])
+    pushforward = tree_util.Partial(push, values[count:])
+    return (result, pushforward, outputs[1]) if has_aux else (result, pushforward)
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,187 +399,6 @@ class _Pushforward:
     def __call__(self, residuals: Sequence[Array], *tangents: Any) -> Any:
         directions = _directions(tangents, self.in_tree, self.inputs)
         operands = [*residuals, *(d for d in directions if d is not None)]
-        weak = [aval.weak_type for aval in self.results if _is_inexact(aval)]
+        weak = [aval.weak_type for aval in self.results if is_inexact(aval)]
         found = call(self.builder, self.name, operands, weak)
         return tree_util.tree_unflatten(self.out_tree, _with_float0(found, self.results))
-
-
-# ---- Jacobians -----------------------------------------------------------------------------------
-
-
-def jacfwd(
-    fun: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """The function that computes the Jacobian of `fun` in forward mode, a column at a time: the
-    better choice where there are more results than arguments.
-
-    Returns:
-        A function that returns, for each leaf of the result, a pytree like the argument, with
-        arrays of shape `result.shape + argument.shape`.
-
-    >>> jacfwd(lambda x: x**2)(3.0)
-    Array(6., dtype=float32, weak_type=True)
-    """
-    _check_callable(fun, "jacfwd")
-
-    @functools.wraps(fun, updated=())
-    def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
-        numbers = normalize_argnums(argnums, len(args), "jacfwd")
-        chosen = tuple(args[i] for i in numbers)
-        _check_differentiable(chosen, numbers, "jacfwd", allow_int=False)
-        function = bind_others(fun, args, kwargs, numbers)
-
-        def push(*tangents: Any) -> Any:
-            value, *rest = jvp(function, chosen, tangents, has_aux=has_aux)
-            return (rest[0], rest[1]) if has_aux else (rest[0], value)
-
-        columns, extra = vmap(push, out_axes=(-1, None))(*_basis(chosen))
-        jacobian = tree_util.tree_map(
-            lambda column: _split_axis(column, chosen, -1, argnums), columns
-        )
-        return (jacobian, extra) if has_aux else jacobian
-
-    return jacobian_forward
-
-
-def jacrev(
-    fun: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """The function that computes the Jacobian of `fun` in reverse mode, a row at a time: the better
-    choice where there are more arguments than results. It returns what `jacfwd` does.
-
-    >>> jacrev(lambda x: x**2)(3.0)
-    Array(6., dtype=float32, weak_type=True)
-    """
-    _check_callable(fun, "jacrev")
-
-    @functools.wraps(fun, updated=())
-    def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
-        numbers = normalize_argnums(argnums, len(args), "jacrev")
-        chosen = tuple(args[i] for i in numbers)
-        _check_differentiable(chosen, numbers, "jacrev", allow_int=False)
-        function = bind_others(fun, args, kwargs, numbers)
-        result, pullback, *aux = vjp(function, *chosen, has_aux=has_aux)
-        (basis,) = _basis((result,))
-        rows = vmap(pullback)(basis)
-        rows = rows[0] if isinstance(argnums, int | np.integer) else rows
-        # One pytree like the result for each leaf of the argument: turn it inside out.
-        jacobian = tree_util.tree_map(lambda row: _split_axis(row, (result,), 0, 0), rows)
-        inner = tree_util.tree_structure(result)
-        outer = tree_util.tree_structure(rows)
-        jacobian = tree_util.tree_transpose(outer, inner, jacobian)
-        return (jacobian, aux[0]) if has_aux else jacobian
-
-    return jacobian_reverse
-
-
-jacobian = jacrev
-
-
-def hessian(
-    fun: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """The function that computes the Hessian of `fun`: forward over reverse mode.
-
-    >>> hessian(lambda x: x**3)(2.0)
-    Array(12., dtype=float32, weak_type=True)
-    """
-    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
-
-
-def _basis(trees: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The unit vectors of a space of pytrees, along a new first axis of every leaf."""
-    leaves, structure = tree_util.tree_flatten(trees)
-    arrays = [as_array(x) for x in leaves]
-    total = sum(x.size for x in arrays)
-    columns, start = [], 0
-    for x in arrays:
-        block = np.zeros((total, x.size), x.dtype)
-        block[start : start + x.size] = np.eye(x.size)
-        columns.append(ConcreteArray(block.reshape(total, *x.shape), x.weak_type))
-        start += x.size
-    return tree_util.tree_unflatten(structure, columns)
-
-
-def _split_axis(x: Array, trees: tuple[Any, ...], axis: int, argnums: Any) -> Any:
-    """Cuts an axis that runs over all elements of `trees` into a pytree like them."""
-    import irax.numpy as jnp
-
-    leaves, structure = tree_util.tree_flatten(trees)
-    arrays = [as_array(leaf) for leaf in leaves]
-    position = axis % x.ndim
-    edges = np.cumsum([leaf.size for leaf in arrays])[:-1]
-    parts = [
-        jnp.reshape(part, (*x.shape[:position], *leaf.shape, *x.shape[position + 1 :]))
-        for part, leaf in zip(jnp.split(x, edges.tolist(), axis=position), arrays, strict=True)
-    ]
-    split = tree_util.tree_unflatten(structure, parts)
-    return split[0] if isinstance(argnums, int | np.integer) else split
-
-
-# ---- checks --------------------------------------------------------------------------------------
-
-
-def _is_inexact(aval: ShapedArray) -> bool:
-    return dtypes.issubdtype(aval.dtype, np.inexact)
-
-
-def _check_callable(fun: Any, what: str) -> None:
-    if not callable(fun):
-        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
-
-
-def _check_differentiable(
-    chosen: Sequence[Any],
-    numbers: Sequence[int],
-    what: str,
-    allow_int: bool,
-    kinds: str = "f",
-) -> None:
-    for number, tree in zip(numbers, chosen, strict=True):
-        for path, leaf in tree_util.tree_leaves_with_path(tree):
-            aval = as_array(leaf, f"{what}: args[{number}]{tree_util.keystr(path)}").aval
-            if not _is_inexact(aval) and not allow_int:
-                raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
-                    "floating-point array, because integers have no derivative: pass a float (such "
-                    "as 3.0), convert it with .astype(float), or leave the argument out of argnums"
-                )
-            is_complex = aval.dtype.kind == "c"
-            if is_complex and "c" not in kinds:
-                raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
-                    "real one: for complex arguments use grad, jvp or vjp"
-                )
-            if not is_complex and kinds == "c":
-                raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
-                    "complex one, as holomorphic=True says"
-                )
-
-
-def _check_scalar(out: Any, has_aux: bool, holomorphic: bool = False) -> None:
-    value = out[0] if has_aux else out
-    if not isinstance(value, Array | np.ndarray | np.generic | bool | int | float | complex):
-        hint = ""
-        if not has_aux and isinstance(value, tuple) and len(value) == 2:
-            hint = "; to return further values beside the scalar, use has_aux=True"
-        raise TypeError(
-            f"grad: the function must return a scalar, got {type(value).__name__} {value!r}{hint}"
-        )
-    aval = as_array(value).aval
-    if aval.shape != ():
-        raise TypeError(
-            f"grad: the function must return a scalar, got an array of shape {aval.shape}; reduce "
-            "it (for example with irax.numpy.sum), or use jacrev or vjp"
-        )
-    if holomorphic and aval.dtype.kind != "c":
-        raise TypeError(
-            f"grad: with holomorphic=True the function must return a complex scalar, got dtype "
-            f"{aval.dtype}"
-        )
-    if not holomorphic and not dtypes.issubdtype(aval.dtype, np.floating):
-        raise TypeError(
-            f"grad: the function must return a real floating-point scalar, got dtype {aval.dtype}"
-            + ("; for a holomorphic function pass holomorphic=True" * (aval.dtype.kind == "c"))
-        )

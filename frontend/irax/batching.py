@@ -23,6 +23,8 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
+    spmd_axis_name: Hashable | tuple[Hashable, ...] | None = None,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """The function that applies `fun` to each slice of its arguments along an axis.
 
@@ -34,6 +36,8 @@ def vmap(
         out_axes: where the mapped axis goes in each result; None for one that no lane changes.
         axis_name: a name for the mapped axis.
         axis_size: its size; needed only where no argument is mapped.
+        spmd_axis_name: accepted for JAX's sake, without effect.
+        sum_match: accepted for JAX's sake, without effect.
 
     Returns:
         The mapped function.

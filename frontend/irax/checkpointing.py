@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,8 +52,9 @@ def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
     concrete: bool = False,
-    prevent_cse: bool = True,
+    prevent_cse: bool | Sequence[bool] = True,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
     policy: Policy | None = None,
 ) -> Callable[..., Any]:
     """The same function, which reverse mode computes again rather than keep its residuals.
@@ -64,6 +66,7 @@ def checkpoint(
         prevent_cse: accepted for JAX's sake, without effect: what is computed again always stays
             apart from the forward pass.
         static_argnums: positions of arguments that are not arrays.
+        static_argnames: names of arguments that are not arrays.
         policy: one of `checkpoint_policies`: what is kept all the same.
 
     Raises:
@@ -79,6 +82,7 @@ def checkpoint(
             concrete=concrete,
             prevent_cse=prevent_cse,
             static_argnums=static_argnums,
+            static_argnames=static_argnames,
             policy=policy,
         )
     chosen = policy or checkpoint_policies.nothing_saveable
@@ -87,13 +91,22 @@ def checkpoint(
             f"checkpoint: policy must be one of irax.checkpoint_policies, got {policy!r}"
         )
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    static_names = (
+        (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    )
+    if static_names:
+        parameters = list(inspect.signature(fun).parameters)
+        static += tuple(parameters.index(name) for name in static_names if name in parameters)
 
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return fun(*args, **kwargs)
-        dynamic = [i for i in range(len(args)) if i not in {n % len(args) for n in static}]
-        function = bind_others(fun, args, {}, dynamic)
+        count = len(args)
+        fixed = {n % count for n in static if -count <= n < count}
+        dynamic = [i for i in range(count) if i not in fixed]
+        fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
+        function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
         others = tuple(args[i] for i in dynamic)
         leaves, in_tree = tree_util.tree_flatten((others, kwargs))
         names = argument_names(others, kwargs)

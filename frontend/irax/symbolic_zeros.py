@@ -44,9 +44,9 @@ class SymbolicZero:
         return self.aval.size
 
     @staticmethod
-    def from_primal_value(x: Any) -> SymbolicZero:
+    def from_primal_value(val: Any) -> SymbolicZero:
         """The zero among the tangents of an array; of dtype float0 for integers."""
-        aval = aval_of(x, "SymbolicZero.from_primal_value")
+        aval = aval_of(val, "SymbolicZero.from_primal_value")
         if dtypes.issubdtype(aval.dtype, np.inexact):
             return SymbolicZero(ShapedArray(aval.shape, aval.dtype))
         return SymbolicZero(ShapedArray(aval.shape, dtypes.float0))
@@ -77,9 +77,9 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
     )
 
 
-def zero_from_primal(x: Any, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """The zero among the tangents of an array, as an array or as a `SymbolicZero`."""
-    zero = SymbolicZero.from_primal_value(x)
+    zero = SymbolicZero.from_primal_value(val)
     return zero if symbolic_zeros else zero.instantiate()
 
 

@@ -9,6 +9,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.test_util import check_grads
+from irax.tracing import Tracer
 
 X = jnp.array([0.5, -1.0, 2.0])
 
@@ -17,20 +18,36 @@ def text_of(f, *args):
     return str(irax.make_ir(f)(*args))
 
 
-def test_only_one_function_is_called_where_the_predicate_is_known():
-    called = []
+def test_only_one_function_runs_where_the_predicate_is_known():
+    ran = []
 
     def branch(name, result):
-        return lambda *args: called.append(name) or result(*args)
+        def run(x):
+            if not isinstance(x, Tracer):
+                ran.append(name)
+            return result(x)
+
+        return run
 
     yes, no = branch("yes", lambda x: x + 1), branch("no", lambda x: x - 1)
     assert float(lax.cond(True, yes, no, 3.0)) == 4
     assert float(lax.cond(jnp.array(0), yes, no, 3.0)) == 2
+    assert float(lax.switch(7, [no, no, yes], 3.0)) == 4
+    assert ran == ["yes", "no", "yes"]
     assert float(irax.grad(lambda x: lax.cond(x > 2, yes, no, x) ** 2)(3.0)) == 8
-    assert called == ["yes", "no", "yes"]
-    assert lax.cond(True, lambda x: x, lambda x: 0, jnp.ones(3)).shape == (3,)
-    assert lax.cond(False, lambda x: (x, x), lambda x: {"a": x}, operand=1)["a"] == 1
     assert isinstance(lax.cond(True, lambda x: x, lambda x: x, np.ones(2)), irax.Array)
+
+
+def test_what_is_known_chooses_without_a_trace_in_the_module():
+    text = text_of(lambda x: lax.cond(True, jnp.sin, jnp.cos, x), 1.0)
+    assert "stablehlo.if" not in text
+    assert "cosine" not in text
+
+
+def test_a_result_is_weakly_typed_if_all_are():
+    for pred in (True, jnp.array(False)):
+        assert lax.cond(pred, lambda: 1.0, lambda: 2.0).weak_type
+        assert not lax.cond(pred, lambda: 1.0, lambda: jnp.float32(2)).weak_type
 
 
 def choice(x, y):
@@ -134,6 +151,11 @@ def test_results_of_another_type_are_shown_side_by_side(branches, text):
         irax.make_ir(lambda p, x: lax.cond(p, *branches, x))(True, 1.0)
     with pytest.raises(TypeError, match="differ"):
         irax.make_ir(lambda i, x: lax.switch(i, branches, x))(0, 1.0)
+    for pred in (True, False):  # known or not, branches must agree
+        with pytest.raises(TypeError, match=text):
+            lax.cond(pred, *branches, 1.0)
+        with pytest.raises(TypeError, match="differ"):
+            irax.grad(lambda x, pred=pred: jnp.sum(lax.switch(int(pred), branches, x)))(1.0)
 
 
 def test_weak_types_give_way():

@@ -1,7 +1,8 @@
 """Choosing between functions: cond and switch.
 
-Where it is known which function is chosen, only that one is called. Otherwise all are traced, and
-a `stablehlo.case` calls the one that is chosen when it runs.
+Where it is known which function is chosen, that one is called, and the others are traced just for
+what they return. Otherwise all are traced, and a `stablehlo.case` calls the one that is chosen when
+it runs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from irax import dtypes, errors, source, tree_util
 from irax.array import Array, as_array
+from irax.aval import ShapedArray
 from irax.elementwise import apply, convert
 from irax.flat import FlatFunction, known_inputs, name_of
 from irax.lax import control
@@ -40,9 +42,10 @@ def cond(
 ) -> Any:
     """Calls one of two functions, as a predicate says.
 
-    Where the value of the predicate is known, only that function is called, in Python. Where it is
-    traced, both are traced, and the one chosen runs; under `vmap` with a predicate for each lane
-    both run, and their results are selected from.
+    Where the value of the predicate is known, that function is called in Python; the other is
+    traced for what it returns, and does not run. Where it is traced, both are traced, and the one
+    chosen runs; under `vmap` with a predicate for each lane both run, and their results are
+    selected from.
 
     Args:
         pred: a boolean or number scalar; a number holds if it is not 0.
@@ -56,8 +59,8 @@ def cond(
         What the function returns.
 
     Raises:
-        TypeError: `pred` is not a scalar; or it is traced, and the functions' results differ in
-            structure, shape or dtype.
+        TypeError: `pred` is not a scalar, or the functions' results differ in structure, shape or
+            dtype.
 
     >>> irax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3.0)
     Array(4., dtype=float32, weak_type=True)
@@ -71,12 +74,12 @@ def cond(
     predicate = array_of(what, pred)
     if predicate.ndim:
         raise TypeError(f"{what}: the predicate must be a scalar, got shape {predicate.shape}")
+    functions = {"true_fun": true_fun, "false_fun": false_fun}
     known = known_value(predicate)
     if known is not None:
-        return _called(what, true_fun if known else false_fun, operands)
+        return _called(what, "true_fun" if known else "false_fun", functions, operands)
     is_bool = predicate.dtype == np.bool
     holds = predicate if is_bool else apply(comparison.not_equal, predicate, 0, what=what)
-    functions = {"true_fun": true_fun, "false_fun": false_fun}
     return _chosen(what, "stablehlo.if", holds, functions, operands)
 
 
@@ -95,11 +98,11 @@ def switch(
         operand: another way to give one operand.
 
     Returns:
-        What the function returns. As with `cond`, only one is called where the index is known.
+        What the function returns. As with `cond`, only one runs.
 
     Raises:
-        TypeError: the index is not an integer scalar; or it is traced, and the functions' results
-            differ in structure, shape or dtype.
+        TypeError: the index is not an integer scalar, or the functions' results differ in
+            structure, shape or dtype.
         ValueError: no branches.
 
     >>> irax.lax.switch(1, [lambda x: x + 1, lambda x: 2 * x, lambda x: -x], 3.0)
@@ -118,13 +121,14 @@ def switch(
     if number.ndim or not dtypes.issubdtype(number.dtype, np.integer):
         raise TypeError(f"{what}: the index must be an integer scalar, got {number.aval}")
     last = len(branches) - 1
+    functions = {f"branches[{i}]": function for i, function in enumerate(branches)}
     known = 0 if last == 0 else known_value(number)
     if known is not None:
-        return _called(what, branches[min(max(int(known), 0), last)], operands)
+        chosen = f"branches[{min(max(int(known), 0), last)}]"
+        return _called(what, chosen, functions, operands)
     # Bounds that do not fit a narrow dtype are no bounds.
     highest = min(last, np.iinfo(number.dtype).max)
     place = convert(control.clamp(0, number, highest), np.dtype(np.int32))
-    functions = {f"branches[{i}]": function for i, function in enumerate(branches)}
     return _chosen(what, "stablehlo.case", place, functions, operands)
 
 
@@ -136,9 +140,51 @@ def known_value(x: Array) -> np.ndarray[Any, Any] | None:
         return None
 
 
-def _called(what: str, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+@dataclass(frozen=True)
+class _Outcome:
+    """What a function returns, by type."""
+
+    title: str
+    tree: Any
+    avals: Sequence[ShapedArray]
+
+
+def _called(
+    what: str, chosen: str, functions: dict[str, Callable[..., Any]], operands: tuple[Any, ...]
+) -> Any:
+    """Calls one of the functions, and traces the others."""
     operands = tree_util.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
-    return tree_util.tree_map(lambda leaf: as_array(leaf, what), function(*operands))
+    leaves, tree = tree_util.tree_flatten(functions[chosen](*operands))
+    results = [as_array(leaf, what) for leaf in leaves]
+    own = _Outcome(_title(chosen, functions), tree, [x.aval for x in results])
+    outcomes = dict.fromkeys(functions, own)
+    for name in functions:
+        if name != chosen:
+            outcomes[name], _ = _traced(what, name, functions, operands, apart=True)
+    weak = _check_same(what, list(outcomes.values()))
+    return tree_util.tree_unflatten(
+        tree, [x.with_weak_type(w) for x, w in zip(results, weak, strict=True)]
+    )
+
+
+def _traced(
+    what: str,
+    name: str,
+    functions: dict[str, Callable[..., Any]],
+    operands: tuple[Any, ...],
+    apart: bool = False,
+) -> tuple[_Outcome, Traced]:
+    """Traces one of the functions; in a module of its own if it is apart."""
+    leaves, in_tree = tree_util.tree_flatten((operands, {}))
+    inputs = known_inputs(leaves, leaf_names("operands", operands))
+    flat = FlatFunction(functions[name], in_tree)
+    kind, label = what.partition(".")[2], name_of(functions[name])
+    traced = trace_function(flat, inputs, kind, label, fresh_module=apart)
+    return _Outcome(_title(name, functions), flat.out_tree, traced.results), traced
+
+
+def _title(name: str, functions: dict[str, Callable[..., Any]]) -> str:
+    return f"{name} ({name_of(functions[name])})"
 
 
 def _chosen(
@@ -149,20 +195,14 @@ def _chosen(
     operands: tuple[Any, ...],
 ) -> Any:
     """Traces all functions, and writes down the choice."""
-    leaves, in_tree = tree_util.tree_flatten((operands, {}))
+    leaves, tree = tree_util.tree_flatten(operands)
     names = leaf_names("operands", operands)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
-    flats = {name: FlatFunction(f, in_tree) for name, f in functions.items()}
-    traced = {
-        name: trace_function(
-            flat, known_inputs(arrays, names), what.partition(".")[2], name_of(functions[name])
-        )
-        for name, flat in flats.items()
-    }
-    (first, *_), out_tree = traced, next(iter(flats.values())).out_tree
-    for name in traced:
-        _check_same(what, functions, flats, traced, first, name)
-    branches = list(traced.values())
+    given = tree_util.tree_unflatten(tree, arrays)
+    outcomes, branches = zip(
+        *(_traced(what, name, functions, given) for name in functions), strict=True
+    )
+    weak = _check_same(what, outcomes)
     op = _Choice(
         kind,
         tuple(t.name for t in branches),
@@ -171,35 +211,36 @@ def _chosen(
     )
     captured = [x for t in branches for x in t.captures]
     found = bind(op, chooser, *arrays, *captured)
-    weak = [all(flags) for flags in zip(*(t.weak for t in branches), strict=True)]
     results = [x.with_weak_type(w) for x, w in zip(found, weak, strict=True)]
-    return tree_util.tree_unflatten(out_tree, results)
+    return tree_util.tree_unflatten(outcomes[0].tree, results)
 
 
-def _check_same(
-    what: str,
-    functions: dict[str, Callable[..., Any]],
-    flats: dict[str, FlatFunction],
-    traced: dict[str, Traced],
-    first: str,
-    other: str,
-) -> None:
-    titles = [f"{name} ({name_of(functions[name])})" for name in (first, other)]
-    trees = [flats[name].out_tree for name in (first, other)]
-    avals = [traced[name].results for name in (first, other)]
-    if trees[0] != trees[1]:
-        out = tree_util.tree_unflatten(trees[1], avals[1])
-        error = tree_util.structure_error(trees[0], out, *titles)
-        raise TypeError(
-            f"{what} at {source.user_line()}: all functions must return the same structure: {error}"
-        )
-    if not all(map(same_type, *avals)):
-        names = leaf_names("result", tree_util.tree_unflatten(trees[0], avals[0]))
-        raise TypeError(
-            f"{what} at {source.user_line()}: all functions must return the same shapes and "
-            f"dtypes, got\n{side_by_side(names, titles, avals)}\nConvert with .astype(...), or "
-            "broadcast."
-        )
+def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
+    """Which results are weakly typed: those that all functions agree on.
+
+    Raises:
+        TypeError: the functions return different types.
+    """
+    first, *others = outcomes
+    for other in others:
+        titles = (first.title, other.title)
+        if first.tree != other.tree:
+            out = tree_util.tree_unflatten(other.tree, other.avals)
+            error = tree_util.structure_error(first.tree, out, *titles)
+            raise TypeError(
+                f"{what} at {source.user_line()}: all functions must return the same structure: "
+                f"{error}"
+            )
+        if not all(map(same_type, first.avals, other.avals)):
+            names = leaf_names("result", tree_util.tree_unflatten(first.tree, first.avals))
+            table = side_by_side(names, titles, (first.avals, other.avals))
+            raise TypeError(
+                f"{what} at {source.user_line()}: all functions must return the same shapes and "
+                f"dtypes, got\n{table}\nConvert with .astype(...), or broadcast."
+            )
+    return [
+        all(a.weak_type for a in each) for each in zip(*(o.avals for o in outcomes), strict=True)
+    ]
 
 
 @dataclass(frozen=True)
