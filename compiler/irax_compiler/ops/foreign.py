@@ -1,4 +1,5 @@
-"""Custom calls of other frameworks that irax knows the meaning of: those of XLA's top-k kernels.
+"""Custom calls of other frameworks that irax knows the meaning of: XLA's top-k kernels,
+and LAPACK.
 
 In the IR they are `stablehlo.custom_call`s; all rules are those of what they are defined as.
 """
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
-from irax_compiler.ops import callback, top_k
+from irax_compiler.ops import callback, lapack, top_k
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import DefinedOp
 from irax_compiler.ops.core import Op, UnsupportedOp, register_class
@@ -96,5 +97,9 @@ def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Se
     return top_k.first_sorted(operands[: len(operands) // 2], dimension, count, op.comparison)
 
 
-TARGETS: dict[str, Definition] = {"mhlo.topk": _top_k, "ApproxTopK": _approximate_top_k}
+TARGETS: dict[str, Definition] = {
+    "mhlo.topk": _top_k,
+    "ApproxTopK": _approximate_top_k,
+    **lapack.TARGETS,
+}
 """What custom calls are defined as, by the name of their target."""

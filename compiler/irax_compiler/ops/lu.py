@@ -89,7 +89,7 @@ class Lu(Factorization):
         if 0 in (m, n):
             return [zeros_like(factors), None, None]
         k = min(m, n)
-        moved = _rows_taken(only(tangents), order)
+        moved = rows_taken(only(tangents), order)
         square = part(factors, slice(0, k), slice(0, k))
         left = SOLVE_LOWER(square, part(moved, slice(0, k), ALL))
         x = FROM_RIGHT_UPPER(square, part(left, ALL, slice(0, k)))
@@ -126,7 +126,7 @@ def _eliminated(a: Value, row: Value, column: Value, at_k: Value) -> Value:
     return comparison.select(bitwise.and_(below, this_column), ratio, a)
 
 
-def _rows_taken(x: Value, order: Value) -> Value:
+def rows_taken(x: Value, order: Value) -> Value:
     """The rows of a matrix in the order of their numbers, by a matrix of ones and zeros."""
     *batch, m, _ = shape_of(x)
     column = numbers((*batch, m, m), 1)
@@ -187,4 +187,4 @@ class Solve(ComposedOp):
 
 def _by_factors(factors: Sequence[Value], b: Value) -> Value:
     square, _, order = factors
-    return SOLVE_UPPER(square, SOLVE_LOWER(square, _rows_taken(b, order)))
+    return SOLVE_UPPER(square, SOLVE_LOWER(square, rows_taken(b, order)))
