@@ -298,8 +298,10 @@ def label(function: Callable[..., Any]) -> str:
 
 # ---- keys ----------------------------------------------------------------------------------------
 
-_known: weakref.WeakKeyDictionary[HostFunction, tuple[weakref.ref[HostFunction], str]]
-_known = weakref.WeakKeyDictionary()
+_keys: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, str]] = weakref.WeakKeyDictionary()
+"""The keys that a function of the user's has had, by the other fields of the `HostFunction`: traced
+again, it makes the same module, whose program is kept on disk.
+"""
 _numbers: dict[str, int] = {}
 
 
@@ -307,19 +309,23 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
     """A function equal to this one that the compiler and the runtime know, and its key, which no
     other one ever had.
     """
+    others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
+    keys: dict[Any, str] = {}
+    with suppress(TypeError):  # of functions that are not hashable, or have no weak references
+        keys = _keys.setdefault(function.function, keys)
     try:
-        known = _known.get(function)
-    except TypeError:  # it has leaves that are not hashable
-        known = None
-    there = None if known is None else known[0]()
-    if known is not None and there is not None:
-        return there, known[1]
-    name = label(function.function)
-    number = _numbers[name] = _numbers.get(name, 0) + 1
-    key = name if number == 1 else f"{name}#{number}"
+        key = keys.get(others)
+    except TypeError:  # of leaves that are not hashable
+        keys, key = {}, None
+        others = None
+    if key is None:
+        name = label(function.function)
+        number = _numbers[name] = _numbers.get(name, 0) + 1
+        key = keys[others] = name if number == 1 else f"{name}#{number}"
+    there = ops.CALLBACKS.get(key)
+    if isinstance(there, HostFunction):
+        return there, key
     ops.CALLBACKS[key] = host.CALLBACKS[key] = function
-    with suppress(TypeError):
-        _known[function] = weakref.ref(function), key
     return function, key
 
 

@@ -10,7 +10,7 @@ import string
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -124,7 +124,11 @@ def _print(ordered: bool, skip_format_check: bool, fmt: str, /, *args: Any, **kw
     if not skip_format_check:
         _Check().format(fmt, *args, **kwargs)
     options = tuple(sorted(np.get_printoptions().items()))
-    _call("debug.print", ordered, _Printer(fmt, options), *args, **kwargs)
+    try:
+        printer = _printer(fmt, options)
+    except TypeError:  # formatters among the options are not hashable
+        printer = _Printer(fmt, options)
+    _call("debug.print", ordered, printer, *args, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,10 @@ class _Printer:
         with np.printoptions(**dict(self.options)):
             text = self.fmt.format(*args, **kwargs)
         sys.stdout.write(text + "\n")
+
+
+_printer = lru_cache(_Printer)
+"""The same object for the same format: traced again, it has the same key."""
 
 
 class _Check(string.Formatter):

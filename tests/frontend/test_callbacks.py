@@ -578,3 +578,15 @@ def test_an_array_that_the_user_writes_to_again(jit):
     found = jit(lambda: [io_callback(host, result) for _ in range(3)])()
     own[:] = 9
     assert [float(x[0]) for x in found] == [1, 2, 3]
+
+
+def test_traced_again_a_function_has_the_same_name():
+    def f(x):
+        irax.debug.print("{x}", x=x)
+        return sine(x)
+
+    texts = set()
+    for _ in range(3):
+        texts.add(str(irax.make_ir(lambda x: f(x))(1.0)))
+        gc.collect()
+    assert len(texts) == 1

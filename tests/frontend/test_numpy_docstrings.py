@@ -10,6 +10,8 @@ import pytest
 import irax
 
 MODULES = [
+    "irax.callbacks",
+    "irax.debug",
     "irax.nn",
     "irax.experimental.ode",
     "irax.flatten_util",

@@ -153,3 +153,10 @@ def test_x64(setting):
     code = f"{setting}\nimport irax.numpy as jnp\nprint(jnp.ones(1).dtype, jnp.arange(2).dtype)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["float64", "int64"]
+
+
+def test_nans():
+    setting = 'from irax.config import config\nconfig.update("jax_debug_nans", True)'
+    code = f"{setting}\nimport irax\nimport irax.numpy as jnp\nirax.jit(lambda x: jnp.log(x))(-1.0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "FloatingPointError: invalid value (nan) encountered in log" in done.stderr
