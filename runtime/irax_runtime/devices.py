@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from functools import cache
 
 from irax_runtime.device import Device
@@ -43,6 +44,27 @@ def devices(platform: str | None = None) -> list[Device]:
     if platform is not None:
         return list(_of_platform(platform.lower()))
     return list(_all(platforms()))
+
+
+def describe() -> Iterator[str]:
+    """A line for each device of each platform that is known here, or why there is none."""
+    from irax_runtime.pjrt.plugins import plugins
+
+    known = dict.fromkeys([*platforms(), "cpu", "tpu"])
+    for plugin in plugins():
+        served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
+        known[f"{_PJRT}{served[0] if served else plugin.name}"] = None
+    known.pop(f"{_PJRT}tpu", None)
+    for name in known:
+        try:
+            found = _of_platform(name)
+        except NoDevice as error:
+            yield f"{name:12} none: {error}"
+            continue
+        for device in found:
+            stats = device.memory_stats() or {}
+            limit = f", {stats['bytes_limit'] / 2**30:.1f} GiB" if "bytes_limit" in stats else ""
+            yield f"{name:12} {device.id}: {device.device_kind}{limit}"
 
 
 @cache

@@ -60,7 +60,9 @@ def test_a_namespace_package_is_searched(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_platform_without_a_plugin():
-    with pytest.raises(PluginError, match=r"no PJRT plugin for .abacus.; installed: .*pip install"):
+    with pytest.raises(
+        PluginError, match=r"no PJRT plugin for 'abacus'; installed: .*; name the file"
+    ):
         plugins.plugin_for("abacus")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.runtime.pjrt_programs import needs_plugin
 
 MODULE = """
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<f32> {
@@ -67,7 +68,9 @@ def test_opt_lists_passes(irax):
     assert "wrt" in done.stdout
 
 
-@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize(
+    "device", ["cpu", "reference", pytest.param("pjrt:cpu", marks=needs_plugin)]
+)
 def test_run(irax, device):
     w = np.array([1, -2, 3, 0.5], np.float32)
     np.save(irax.folder / "w.npy", w)
@@ -118,6 +121,28 @@ def test_show_of_a_module(irax):
     assert "@main.jvp" in done.stdout
 
 
+@needs_plugin
+def test_compile_for_pjrt(irax):
+    done = irax("compile", "in.mlir", "--target", "pjrt", "-o", "m.pjrt")
+    assert done.returncode == 0, done.stderr
+    first = (irax.folder / "m.pjrt").read_text().splitlines()[0]
+    assert first == '// irax: {"name": "main", "args": "f32[4];f32[4]", "results": "f32[]"}'
+    inputs = ("--input", "4xf32=0", "--input", "4xf32=1")
+    assert irax("run", "m.pjrt", *inputs, "--device", "pjrt:cpu").stdout == "float32[]\n0.0\n"
+    refused = irax("run", "m.pjrt", *inputs)
+    assert "not a compiled IREE module" in refused.stderr
+    assert refused.returncode == FAILURE
+
+
+@needs_plugin
+def test_devices(irax):
+    lines = irax("devices").stdout.splitlines()
+    assert lines[0].split() == ["cpu", "0:", "cpu"]
+    assert "pjrt:cpu     0: cpu" in lines
+    (tpu,) = [line for line in lines if line.startswith("tpu")]
+    assert "pip install libtpu" in tpu or "no TPU" in tpu or ": TPU" in tpu
+
+
 USAGE, FAILURE = 2, 1
 
 
@@ -132,7 +157,7 @@ USAGE, FAILURE = 2, 1
         (["run", "in.mlir", "--input", "4xi4=-9"], USAGE, "expected values from -8 to 7"),
         (["run", "in.mlir", "--input", "none.npy"], USAGE, "no such file"),
         (["run", "in.mlir", "--repeat", "0"], USAGE, "at least 1"),
-        (["run", "in.mlir", "--device", "tpu"], USAGE, "'tpu' is not one of"),
+        (["run", "in.mlir", "--device", "toaster"], FAILURE, "no platform 'toaster' here"),
         (["run", "in.mlir", "--input", "4xf32=1"], FAILURE, "takes 2 arguments, got 1"),
         (
             ["run", "in.mlir", "--input", "5xf32=1", "--input", "4xf32=1"],

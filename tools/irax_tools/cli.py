@@ -111,11 +111,16 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
 
 @main.command("compile")
 @click.argument("module", metavar="MODULE")
-@click.option("-o", "--output", metavar="FILE.vmfb", required=True, help="Where to write.")
-@click.option("--target", default="iree-cpu", show_default=True, help="What to compile for.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
+@click.option(
+    "--target",
+    default="iree-cpu",
+    show_default=True,
+    help="What to compile for: iree-cpu, or pjrt, whose plugins compile StableHLO themselves.",
+)
 @func_option
 def compile_(module: str, output: str, target: str, func: str | None) -> None:
-    """Compile a module to a .vmfb that `irax run` and IREE's runtime load.
+    """Compile a module to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt.
 
     Example: irax compile model.mlir -o model.vmfb
     """
@@ -125,7 +130,7 @@ def compile_(module: str, output: str, target: str, func: str | None) -> None:
 
 
 @main.command()
-@click.argument("program", metavar="MODULE|FILE.vmfb")
+@click.argument("program", metavar="MODULE|FILE.vmfb|FILE.pjrt")
 @click.option(
     "--input",
     "inputs",
@@ -142,10 +147,10 @@ def compile_(module: str, output: str, target: str, func: str | None) -> None:
 )
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "reference"]),
+    metavar="PLATFORM|reference",
     default="cpu",
     show_default=True,
-    help="IREE on the CPU, or the NumPy evaluator.",
+    help="The platform (`irax devices` lists them), or the NumPy evaluator.",
 )
 @click.option("--repeat", default=1, show_default=True, help="Run so often, and print the times.")
 @func_option
@@ -189,6 +194,18 @@ def run(
             f"{times[len(times) // 2] * 1e6:.1f} us, max {times[-1] * 1e6:.1f} us",
             err=True,
         )
+
+
+@main.command()
+def devices() -> None:
+    """List the devices there are, and what is missing for the others.
+
+    Example: irax devices
+    """
+    from irax_runtime.devices import describe
+
+    for line in describe():
+        click.echo(line)
 
 
 if __name__ == "__main__":

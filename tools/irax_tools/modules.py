@@ -14,13 +14,14 @@ from typing import Any
 import click
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import mlir, targets
 from irax_compiler.lowering import check, lower
 from irax_compiler.passes import PASSES
 from irax_compiler.pipeline import run_pipeline
+from irax_runtime.devices import devices
 from irax_tools import arrays
 
-TARGETS = ("iree-cpu",)
+TARGETS = ("iree-cpu", "pjrt")
 
 
 def read_module(path: str) -> mlir.Module:
@@ -134,33 +135,32 @@ def describe_passes() -> Iterator[str]:
 def compile_module(path: str, func: str | None, target: str) -> bytes:
     """The artefact of a module's function."""
     _check_target(target)
-    from irax_compiler.targets import iree_cpu
-
-    return iree_cpu.compile(mlir.bytecode(lower(read_module(path), func or "main", target)))
+    return targets.compile(lower(read_module(path), func or "main", target), target)
 
 
 def _check_target(target: str) -> None:
     if target not in TARGETS:
-        raise click.UsageError(f"unknown target {target!r}; there is {', '.join(TARGETS)}")
+        raise click.UsageError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
 
 
 def load_program(
     path: str, func: str | None, device: str
 ) -> Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]:
-    """A function of NumPy arrays, from a compiled program or a module."""
-    if path.endswith(".vmfb"):
+    """A function of NumPy arrays, from a compiled program or a module; to be run on the first
+    device of the platform `device`, or by the evaluator ("reference").
+    """
+    if path.endswith((".vmfb", ".pjrt")):
         if device == "reference":
             raise click.UsageError("--device reference runs modules, not compiled programs")
         try:
-            return _executable(Path(path).read_bytes(), func)
+            return _executable(Path(path).read_bytes(), func, device)
         except OSError as error:
             raise click.UsageError(f"{path}: {error.strerror}") from None
     module = read_module(path)
     name = func or "main"
-    if device == "cpu":
-        from irax_compiler.targets import iree_cpu
-
-        return _executable(iree_cpu.compile(mlir.bytecode(lower(module, name))), name)
+    if device != "reference":
+        target = devices(device)[0].target
+        return _executable(targets.compile(lower(module, name, target), target), name, device)
     from irax_compiler.evaluate import Evaluator
 
     check(module, name)
@@ -181,10 +181,8 @@ def load_program(
     return run
 
 
-def _executable(artefact: bytes, func: str | None) -> Any:
-    from irax_runtime.iree import cpu
-
-    device = cpu()
+def _executable(artefact: bytes, func: str | None, platform: str) -> Any:
+    device = devices(platform)[0]
     executable = device.load(artefact, func)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import glob
 import os
 import struct
 import threading
@@ -49,7 +50,16 @@ def client_for(platform: str) -> Client:
         PluginError: there is no plugin for it, or none that can be used.
         PjrtError: the plugin finds no such device.
     """
-    return Client(load_plugin(plugin_for(platform).path))
+    plugin = plugin_for(platform)
+    if platform == "tpu" and not _has_tpu():
+        code = abi.Error_Code.NOT_FOUND
+        raise PjrtError(code, "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio")
+    return Client(load_plugin(plugin.path))
+
+
+def _has_tpu() -> bool:
+    """Whether a TPU may be here. Where none is, libtpu would ask the network for minutes."""
+    return bool(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
 
 
 class _Loans:

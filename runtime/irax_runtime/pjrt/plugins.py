@@ -19,6 +19,7 @@ from irax_runtime.pjrt.errors import PluginError
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 GROUPS = ("xla_plugins", "jax_plugins")
 NAMESPACE = "jax_plugins"
+_PACKAGES = {"cpu": "xla-cpu-pjrt", "cuda": "jax-cuda13-pjrt", "tpu": "libtpu"}
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ def plugin_for(platform: str) -> Plugin:
         if plugin.serves(platform):
             return plugin
     there = ", ".join(plugin.name for plugin in found) or "none"
+    package = _PACKAGES.get(platform)
+    cure = f"pip install {package}, or name the file" if package else "name the file of one"
     raise PluginError(
-        f"no PJRT plugin for {platform!r}; installed: {there}. Install one (pip install "
-        f"xla-cpu-pjrt, libtpu, jax-cuda13-pjrt), or name its file: {VARIABLE}={platform}:PATH"
+        f"no PJRT plugin for {platform!r}; installed: {there}; {cure}: {VARIABLE}={platform}:PATH"
     )
 
 
