@@ -24,6 +24,10 @@ from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
 _MEMORY = int(rt.MemoryType.DEVICE_LOCAL)
 _DRIVERS = {"sync": "local-sync", "task": "local-task"}
+_STACK_SIZE = 4 << 20
+"""Bytes for each of IREE's threads: four times as many as programs are allowed for arrays. By
+default there are 128 KiB, beyond which a program crashes.
+"""
 
 _WORTH_ALIASING = 4 << 10
 _WORTH_ALIGNING = 512 << 10
@@ -78,6 +82,7 @@ class CpuDevice:
     def __init__(self, number: int = 0) -> None:
         memory.keep_freed_memory()
         self.id = number
+        rt.flags.parse_flags(f"--task_worker_stack_size={_STACK_SIZE}")
         self._instance = rt.VmInstance()
         self._devices = {
             kind: rt.get_driver(driver).create_default_device() for kind, driver in _DRIVERS.items()

@@ -72,6 +72,11 @@ def pool(sizes, strides=(), padding: Pairs = (), base=(), dilations=()) -> Windo
     return Window(sizes, strides, base, dilations, padding)
 
 
+def along(size: int) -> Window:
+    """What there is so far in rows."""
+    return pool((1, size), padding=((0, 0), (size - 1, 0)))
+
+
 MIXED = pool((2, 3), (2, 1), ((1, 0), (0, 2)), (1, 2), (2, 1))
 NEGATIVE = pool((2, 2), (1, 2), ((-1, 1), (2, -1)))
 BY_THREES = pool((1, 3, 3, 1), (1, 2, 2, 1), ((0, 0), (1, 1), (0, 1), (0, 0)))
@@ -110,6 +115,7 @@ def select_and_scatter(name: str, x: Operand, window: Window, **options) -> Case
     return Case(name, op, [x, source, fixed(0, x.dtype)], reference, wrt=[1], **options)
 
 
+TIED = [1, 3, 3, 2, 5, 5]
 TIES = Operand((4, 6), F64, lambda rng: rng.integers(0, 3, (4, 6)))
 
 CASES = [
@@ -129,6 +135,63 @@ CASES = [
     fold("cumulative-maximum", "maximum", f64(5), -np.inf, pool((5,), padding=((4, 0),))),
     fold("moving-sum", "add", f64(5), 0, pool((3,), padding=((2, 0),))),
     fold("one-window-of-more", "add", f64(2, 4, 3), 0, pool((1, 3, 1), (1, 2, 1))),
+    fold("max-pool-below-init", "maximum", f64(4, 6), 0.3, pool((2, 2))),
+    fold("cumulative-sum-from-init", "add", f64(3, 5), f64(), along(5), wrt=[0, 1]),
+    fold("cumulative-sum-long", "add", f64(2, 150), 0, along(150)),
+    fold("cumulative-sum-wider", "add", f64(2, 4), 0, along(6)),
+    fold("cumulative-product", "multiply", f64(2, 5), 1, along(5)),
+    fold(
+        "cumulative-product-zeros",
+        "multiply",
+        fixed([2.0, 0, 3, 0, 1]),
+        1,
+        pool((5,), padding=((4, 0),)),
+    ),
+    fold(
+        "cumulative-product-long",
+        "multiply",
+        f64(150, low=0.9, high=1.1),
+        1,
+        pool((150,), padding=((149, 0),)),
+    ),
+    fold("cumulative-product-back", "multiply", f64(70), 1.5, pool((70,), padding=((0, 69),))),
+    fold(
+        "cumulative-minimum-back",
+        "minimum",
+        f64(2, 5),
+        np.inf,
+        pool((1, 5), padding=((0, 0), (0, 4))),
+    ),
+    fold(
+        "cumulative-maximum-below-init",
+        "maximum",
+        f64(5, 2),
+        0.3,
+        pool((5, 1), padding=((4, 0), (0, 0))),
+    ),
+    fold(
+        "cumulative-maximum-ties", "maximum", fixed(TIED, "i4"), -9, pool((6,), padding=((5, 0),))
+    ),
+    fold(
+        "cumulative-sum-bf16",
+        "add",
+        fixed(np.ones(600), ml_dtypes.bfloat16),
+        0,
+        pool((600,), padding=((599, 0),)),
+        tolerance=1e-2,
+    ),
+    fold("cumulative-sum-i8", "add", of("i1", 300), 0, pool((300,), padding=((0, 299),))),
+    fold(
+        "cumulative-and", "and", of(np.bool_, 3, 70), True, pool((1, 70), padding=((0, 0), (69, 0)))
+    ),
+    fold(
+        "cumulative-or-u8",
+        "or",
+        of("u1", 4, 3, low=0, high=255),
+        0,
+        pool((4, 1), padding=((0, 3), (0, 0))),
+    ),
+    fold("cumulative-sum-c128", "add", of("c16", 70), 0, pool((70,), padding=((69, 0),))),
     fold("cumulative-maximum-u16", "maximum", of("u2", 5), 0, pool((5,), padding=((4, 0),))),
     fold("no-windows", "add", f64(2), 0, pool((3,))),
     fold("of-nothing", "add", f64(0, 2), 1.5, pool((1, 2), padding=((1, 1), (0, 0)))),
@@ -144,6 +207,17 @@ CASES = [
         sum_and_maximum,
         wrt=[0, 1, 2],
     ),
+    Case(
+        "cumulative-pair",
+        ReduceWindow(SUM_AND_MAXIMUM, pool((80,), padding=((0, 79),)).full()),
+        [f64(80), f64(80), f64(), fixed(-np.inf)],
+        lambda x, y, a, b: (
+            a * np.arange(1, 81) + np.cumsum(x[::-1])[::-1],
+            np.maximum.accumulate(y[::-1])[::-1],
+        ),
+        wrt=[0, 1, 2],
+    ),
+    select_and_scatter("select-and-scatter-left-over", f64(2, 4, 6), pool((1, 3, 1), (1, 2, 1))),
     select_and_scatter("select-and-scatter", f64(4, 6), pool((2, 2), (2, 2))),
     select_and_scatter("select-and-scatter-ties", TIES, pool((2, 2), (2, 2))),
     select_and_scatter(

@@ -19,12 +19,13 @@ from tests.differential.harness import (
     assert_near,
     directions,
     epsilon,
+    of,
     only_inexact,
 )
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import LOWERING
+from irax_compiler.lowering import LOWERING, lower
 from irax_compiler.passes.check import NO_ARRAYS_OF
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.targets import iree_cpu
@@ -186,3 +187,32 @@ def test_integers_of_4_bits_are_refused_at_the_boundary(text: str) -> None:
     dtype = mlir.DTYPES[text]
     with pytest.raises(TypeError, match=r"takes no arrays of dtype u?int4"):
         cpu().put(np.zeros(3, dtype))
+
+
+SQUARES_OF_POOLS = """
+func.func @main(%x: tensor<8x56x56x64xf32>) -> tensor<8x28x28x64xf32> {
+  %z = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{
+    padding = dense<[[0, 0], [0, 1], [0, 1], [0, 0]]> : tensor<4x2xi64>,
+    window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8x56x56x64xf32>, tensor<f32>) -> tensor<8x28x28x64xf32>
+  %2 = stablehlo.multiply %0, %0 : tensor<8x28x28x64xf32>
+  return %2 : tensor<8x28x28x64xf32>
+}
+"""
+
+
+def test_large_tiles_fit_on_the_stacks_of_threads() -> None:
+    case = Case("pool", SQUARES_OF_POOLS, [of(np.float32, 8, 56, 56, 64)], lambda x: x)
+    module = mlir.new_module()
+    function = Function(case, "vjp")
+    name = function.add_to(module, "f")
+    arrays = function.arguments()
+    executable = cpu().load(iree_cpu.compile(mlir.bytecode(lower(module, name))), name)
+    results = executable([cpu().put(a) for a in arrays])
+    for result, value in zip(results, Evaluator(module)(name, arrays), strict=True):
+        assert_near(result.numpy(), value)

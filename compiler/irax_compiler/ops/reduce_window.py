@@ -15,10 +15,12 @@ from irax_compiler.ops import (
     bitwise,
     comparison,
     conversion,
+    cumulative,
     elementwise,
     gather,
     reduction,
     shape,
+    sort,
     windows,
 )
 from irax_compiler.ops.computation import Computation, named
@@ -122,21 +124,6 @@ class Window:
             padding=(*self.padding[:axis], (0, 0), *self.padding[axis:]),
         )
 
-    @property
-    def spans(self) -> int | None:
-        """The dimension along which each window holds all elements so far, or all from there on,
-        as in a cumulative sum; None for other windows.
-        """
-        ones = (1,) * len(self.sizes)
-        wide = [d for d, n in enumerate(self.sizes) if n > 1]
-        plain = self.strides == self.base_dilations == self.dilations == ones
-        if len(wide) != 1 or not plain:
-            return None
-        (d,) = wide
-        others = all(p == (0, 0) for i, p in enumerate(self.padding) if i != d)
-        ends = ((self.sizes[d] - 1, 0), (0, self.sizes[d] - 1))
-        return d if others and self.padding[d] in ends else None
-
 
 def _computation(operation: Operation) -> str | Computation:
     if len(operation.operands) == 2:
@@ -216,6 +203,13 @@ class ReduceWindow(DefinedOp):
         results = [shape.broadcast_scalar(i, self.window.count(extents)) for i in inits]
         if 0 in self.window.count(extents):
             return results
+        run = cumulative.run_of(self.window, extents)
+        if run is not None:
+            wide_xs = [conversion.convert(x, dtype_of(i)) for x, i in zip(xs, inits, strict=True)]
+            if not cumulative.stays(compute.evaluate, inits):
+                size = self.window.sizes[run.dimension]
+                results = cumulative.of_padding(compute, inits, run, size, extents)
+            return compute(*results, *cumulative.accumulated(compute, wide_xs, run))
         for start, end in self.window.places(extents):
             part = [shape.slice_(x, start, end, self.window.strides) for x in padded]
             results = compute(*results, *part)
@@ -230,9 +224,14 @@ class ReduceWindow(DefinedOp):
         extents, dtypes = xs[0].shape, [init.dtype for init in inits]
         fold = self._folding(dtypes)
         wide = [working_dtype(d) if isinstance(self.computation, str) else d for d in dtypes]
-        if isinstance(self.computation, str) and self.window.spans is not None:
-            along = self._accumulated(xs[0].astype(wide[0]), inits[0].astype(wide[0]))
-            return [along.astype(dtypes[0], copy=False)]
+        run = cumulative.run_of(self.window, extents)
+        if run is not None:
+            size = self.window.sizes[run.dimension]
+            rows = [x.astype(w, copy=False) for x, w in zip(xs, wide, strict=True)]
+            starts = [init.astype(w) for init, w in zip(inits, wide, strict=True)]
+            ufunc = reduction.COMBINERS.get(self.computation)  # pyright: ignore
+            found = cumulative.in_numpy(fold, ufunc, rows, starts, run, size)
+            return [y.astype(d, copy=False) for y, d in zip(found, dtypes, strict=True)]
         padded = [
             self.window.pad().evaluate(x.astype(w), init.astype(w))
             for x, init, w in zip(xs, inits, wide, strict=True)
@@ -251,29 +250,6 @@ class ReduceWindow(DefinedOp):
             return lambda x, y: [ufunc(x, y)]
         return self.computation.evaluate
 
-    def _accumulated(self, x: np.ndarray, init: np.ndarray) -> np.ndarray:
-        d = self.window.spans
-        assert isinstance(self.computation, str)
-        assert d is not None
-        ufunc = reduction.COMBINERS[self.computation]
-        size = self.window.sizes[d]
-        if size < x.shape[d]:  # no longer all so far
-            low, high = self.window.padding[d]
-            return np.asarray(self._by_places(x, init, ufunc, low, high))
-        if self.window.padding[d][0]:
-            found = ufunc.accumulate(x, d)
-        else:
-            found = np.flip(ufunc.accumulate(np.flip(x, d), d), d)
-        return ufunc(init, found)
-
-    def _by_places(self, x: np.ndarray, init: np.ndarray, ufunc: Any, low: int, high: int) -> Any:
-        padded = self.window.pad().evaluate(x, init)
-        result = np.full(self.window.count(x.shape), init)
-        for start, end in self.window.places(x.shape):
-            cut = tuple(map(slice, start, end, self.window.strides))
-            result = ufunc(result, padded[cut])
-        return result
-
     # -- derivatives --
 
     def jvp_through(
@@ -281,7 +257,8 @@ class ReduceWindow(DefinedOp):
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         direct = self._tangent(primals, tangents)
         if direct is None:
-            return super().jvp_through(transform, primals, tangents)
+            results, found = super().jvp_through(transform, primals, tangents)
+            return self._results(primals, results), found
         return self.build(primals), [direct]
 
     def linearize_through(
@@ -289,8 +266,14 @@ class ReduceWindow(DefinedOp):
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         direct = self._tangent(primals, tangents)
         if direct is None:
-            return super().linearize_through(transform, primals, tangents)
+            results, found = super().linearize_through(transform, primals, tangents)
+            return self._results(primals, results), found
         return self.build(primals), [direct]
+
+    def _results(self, primals: Sequence[Value], defined: Sequence[Value]) -> Sequence[Value]:
+        """What it gives: the definition of a cumulative fold rounds in another order."""
+        run = cumulative.run_of(self.window, shape_of(primals[0]))
+        return defined if run is None else self.build(primals)
 
     def _tangent(self, primals: Sequence[Value], tangents: Sequence[Tangent]) -> Value | None:
         """The tangent of a sum, maximum or minimum; None for anything else."""
@@ -299,18 +282,27 @@ class ReduceWindow(DefinedOp):
             x, init = primals
             return self.build([t or zeros_like(x), t_init or zeros_like(init)])[0]
         if self.computation in ("maximum", "minimum") and tangents[1] is None:
-            return chosen(only([tangents[0]]), *self.choose(primals[0], primals[1]))
+            return self._extremum_tangent(primals[0], primals[1], only([tangents[0]]))
         return None
 
-    def choose(self, x: Value, init: Value) -> tuple[Value, Value]:
-        """For each window the place of its extremum in the array, in row-major order (of several
-        the first), and whether it has one that is not less than the init value.
-        """
+    def _extremum_tangent(self, x: Value, init: Value, t: Value) -> Value:
+        """The tangents of the extrema; 0 where the init value is beyond them."""
         assert isinstance(self.computation, str)
         better = (
-            comparison.greater_equal if self.computation == "maximum" else (comparison.less_equal)
+            comparison.greater_equal if self.computation == "maximum" else comparison.less_equal
         )
-        return first_of(x, init, self.window, better)
+        run = cumulative.run_of(self.window, shape_of(x))
+        if run is None:
+            extremum, place, there = first_of(x, init, self.window, better)
+            found = chosen(t, place, there)
+        else:
+            neutral = reduction.identity(self.computation, dtype_of(x))
+            (extremum,) = self.build([x, full((), neutral, dtype_of(x))])
+            found = sort.take(t, cumulative.places_of_extrema(extremum, run), run.dimension)
+        if reduction.is_identity(self.computation, init):
+            return found
+        bound = shape.broadcast_scalar(init, shape_of(found))
+        return comparison.select(better(extremum, bound), found, zeros_like(found))
 
     def transpose_through(
         self,
@@ -341,6 +333,10 @@ class ReduceWindow(DefinedOp):
         """The sum, for each element of the array, of the cotangents of the windows it is in."""
         window = self.window
         zero = full((), 0, dtype_of(ct))
+        run = cumulative.run_of(window, array)
+        if run is not None:
+            back = cumulative.Run(run.dimension, not run.backwards)
+            return ReduceWindow("add", back.window(array)).build([ct, zero])[0]
         padded = window.padded(array)
         if 0 in shape_of(ct) or 0 in array:
             return full(array, 0, dtype_of(ct))
@@ -380,9 +376,9 @@ class ReduceWindow(DefinedOp):
 
 def first_of(
     x: Value, init: Value, window: Window, better: Callable[[Value, Value], Value]
-) -> tuple[Value, Value]:
-    """For each window the place, in row-major order, of the element that is better than or as good
-    as those after it, and whether there is one that is not padding.
+) -> tuple[Value, Value, Value]:
+    """For each window the element that is better than or as good as those after it, its place in
+    row-major order, and whether there is one that is not padding.
     """
     dtype, i32 = dtype_of(x), np.dtype(np.int32)
 
@@ -396,8 +392,8 @@ def first_of(
     numbers = shape.reshape(shape.Iota((int(np.prod(extents)),), i32, 0)(), extents)
     computation = Computation.build([dtype, i32, dtype, i32], pick)
     op = ReduceWindow(computation, window)
-    _, place = op.build([x, numbers, init, full((), -1, i32)])
-    return place, comparison.greater_equal(place, full_like(place, 0))
+    best, place = op.build([x, numbers, init, full((), -1, i32)])
+    return best, place, comparison.greater_equal(place, full_like(place, 0))
 
 
 def chosen(x: Value, place: Value, there: Value) -> Value:

@@ -59,6 +59,14 @@ def identity(combiner: str, dtype: np.dtype) -> Any:
     return info.min if combiner == "maximum" else info.max
 
 
+def is_identity(combiner: str, init: Value) -> bool:
+    """True for an init value known to be the combiner's identity."""
+    value = mlir.splat(init)
+    return value is not None and bool(
+        value == np.asarray(identity(combiner, value.dtype), value.dtype)
+    )
+
+
 @register_class
 @dataclass(frozen=True)
 class Reduce(Op):
@@ -109,7 +117,7 @@ class Reduce(Op):
             return [None]
         if self.combiner == "multiply":
             slope = _product_tangent(x, only([t]), self.dimensions)
-            if self._starts_from_identity(init):
+            if is_identity(self.combiner, init):
                 return [slope]
             return [elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))]
         return [self._extremum_tangent(x, init, only([t]), results[0])]
@@ -120,17 +128,10 @@ class Reduce(Op):
         spread = shape.BroadcastInDim(shape_of(x), tuple(kept))(extremum)
         attained = comparison.equal(x, spread)
         count = reduce_sum(conversion.convert(attained, dtype_of(x)), self.dimensions)
-        if not self._starts_from_identity(init):  # which may be what attains it, alone
+        if not is_identity(self.combiner, init):  # which may be what attains it, alone
             count = elementwise.maximum(count, full_like(count, 1))
         total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
         return elementwise.divide(total, count)
-
-    def _starts_from_identity(self, init: Value) -> bool:
-        """True for an init value known to be the combiner's identity."""
-        value = mlir.splat(init)
-        return value is not None and bool(
-            value == np.asarray(identity(self.combiner, value.dtype), value.dtype)
-        )
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]

@@ -62,7 +62,7 @@ class SelectAndScatter(DefinedOp):
         if 0 in shape_of(source):
             return [start]
         some = full_like(init, 0) if dtype_of(init) == dtype_of(x) else init
-        place, there = reduce_window.first_of(
+        _, place, there = reduce_window.first_of(
             x, some, self.window, lambda a, b: self.select(a, b)[0]
         )
         # A place beyond the array is left out.

@@ -24,6 +24,11 @@ from irax.lax.convolution import conv_general_dilated as conv_general_dilated
 from irax.lax.convolution import conv_transpose as conv_transpose
 from irax.lax.convolution import conv_with_general_padding as conv_with_general_padding
 from irax.lax.convolution import padtype_to_pads as padtype_to_pads
+from irax.lax.cumulative import cumlogsumexp as cumlogsumexp
+from irax.lax.cumulative import cummax as cummax
+from irax.lax.cumulative import cummin as cummin
+from irax.lax.cumulative import cumprod as cumprod
+from irax.lax.cumulative import cumsum as cumsum
 from irax.lax.elementwise import RoundingMethod as RoundingMethod
 from irax.lax.elementwise import abs as abs
 from irax.lax.elementwise import acos as acos
@@ -106,10 +111,6 @@ from irax.lax.patches import conv_general_dilated_local as conv_general_dilated_
 from irax.lax.patches import conv_general_dilated_patches as conv_general_dilated_patches
 from irax.lax.reductions import argmax as argmax
 from irax.lax.reductions import argmin as argmin
-from irax.lax.reductions import cummax as cummax
-from irax.lax.reductions import cummin as cummin
-from irax.lax.reductions import cumprod as cumprod
-from irax.lax.reductions import cumsum as cumsum
 from irax.lax.reductions import reduce_and as reduce_and
 from irax.lax.reductions import reduce_max as reduce_max
 from irax.lax.reductions import reduce_min as reduce_min

@@ -1,4 +1,4 @@
-"""Folding dimensions away, and folding along them step by step."""
+"""Folding dimensions away."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from irax.array import Array, as_array
 from irax.elementwise import Kinds, apply, check_dtype
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import BITS, NUMBER, ORDERED
-from irax.lax.slicing import slice_in_dim
-from irax.lax.structure import broadcasted_iota, concatenate, expand_dims, full, full_like, rev
+from irax.lax.structure import broadcasted_iota, expand_dims, full
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import bitwise, comparison, elementwise, reduction
+from irax_compiler.ops import bitwise, comparison, reduction
 
 
 def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
@@ -25,11 +24,12 @@ def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
     if not axes:
         return x
     op = reduction.Reduce(combiner, axes)
-    return bind(op, x, _neutral(combiner, x.dtype), weak_type=x.weak_type)
+    return bind(op, x, neutral(combiner, x.dtype), weak_type=x.weak_type)
 
 
 @functools.cache
-def _neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
+def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
+    """The identity of a combiner, as a scalar."""
     return as_array(np.asarray(reduction.identity(combiner, dtype)).astype(dtype))
 
 
@@ -98,42 +98,3 @@ def _first_of(
     places = broadcasted_iota(dtype, x.shape, axis)
     beyond = full(x.shape, x.shape[axis], dtype)
     return fold(bind(comparison.select, attained, places, beyond), "minimum", (axis,))
-
-
-# ---- step by step --------------------------------------------------------------------------------
-
-
-def _cumulative(
-    name: str, op: Any, combiner: str, accepts: Kinds, doc: str
-) -> Callable[..., Array]:
-    def function(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
-        what = f"lax.{name}"
-        x = array_of(what, operand)
-        check_dtype(what, x.dtype, accepts)
-        axis = canonical_axis(what, axis, x.ndim)
-        if reverse:
-            return rev(function(rev(x, (axis,)), axis), (axis,))
-        # Each step joins runs that are twice as long as the last one's.
-        neutral, step = reduction.identity(combiner, x.dtype), 1
-        while step < (n := x.shape[axis]):
-            head = full_like(slice_in_dim(x, 0, step, axis=axis), neutral)
-            shifted = concatenate([head, slice_in_dim(x, 0, n - step, axis=axis)], axis)
-            x, step = apply(op, shifted, x, what=what), 2 * step
-        return x
-
-    doc += " From the end with `reverse`. It takes log2(n) passes over the array."
-    return documented(function, name, doc)
-
-
-cumsum = _cumulative(
-    "cumsum", elementwise.add, "add", NUMBER, "The sum of the elements so far, along an axis."
-)
-cumprod = _cumulative(
-    "cumprod", elementwise.multiply, "multiply", NUMBER, "The product so far, along an axis."
-)
-cummax = _cumulative(
-    "cummax", elementwise.maximum, "maximum", ORDERED, "The largest element so far."
-)
-cummin = _cumulative(
-    "cummin", elementwise.minimum, "minimum", ORDERED, "The smallest element so far."
-)

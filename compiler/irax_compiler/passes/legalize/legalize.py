@@ -110,9 +110,8 @@ CURES: dict[str, list[Cure]] = {
         definitions.fold_in_another_dtype,
         contraction.contraction_by_algorithm,
         complexes.bitcast_of_complex,
-        xla.windows_over_padded,
         contraction.narrow_reduction,
-        xla.scatter_into_scalar,
+        xla.windows_over_padded,
         xla.narrow_windows,
     ],
 }

@@ -1,0 +1,81 @@
+"""Folding along an axis step by step: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from irax.array import Array
+from irax.elementwise import Kinds, check_dtype
+from irax.lax.arguments import array_of, canonical_axis, documented
+from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
+from irax.lax.reductions import neutral
+from irax.tracing import bind
+from irax.typing import ArrayLike
+from irax_compiler.mlir import Value
+from irax_compiler.ops import comparison, cumulative, elementwise
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.core import full_like
+from irax_compiler.ops.reduce_window import ReduceWindow
+
+
+def _so_far(
+    what: str,
+    operand: ArrayLike,
+    axis: int,
+    reverse: bool,
+    accepts: Kinds,
+    combiner: str | Callable[[np.dtype], Computation],
+) -> Array:
+    x = array_of(what, operand)
+    check_dtype(what, x.dtype, accepts)
+    axis = canonical_axis(what, axis, x.ndim)
+    if not x.size:
+        return x
+    window = cumulative.Run(axis, reverse).window(x.shape)
+    if isinstance(combiner, str):
+        op, start = ReduceWindow(combiner, window), neutral(combiner, x.dtype)
+    else:
+        op, start = ReduceWindow(combiner(x.dtype), window), neutral("maximum", x.dtype)
+    (result,) = bind(op, x, start)
+    return result.with_weak_type(x.weak_type)
+
+
+def _function(name: str, combiner: str, accepts: Kinds, doc: str) -> Callable[..., Array]:
+    def function(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
+        return _so_far(f"lax.{name}", operand, axis, reverse, accepts, combiner)
+
+    return documented(function, name, doc + " Of those that follow, with `reverse`.")
+
+
+cumsum = _function("cumsum", "add", NUMBER, "The sum of the elements so far, along an axis.")
+cumprod = _function("cumprod", "multiply", NUMBER, "The product so far, along an axis.")
+cummax = _function("cummax", "maximum", ORDERED, "The largest element so far, along an axis.")
+cummin = _function("cummin", "minimum", ORDERED, "The smallest element so far, along an axis.")
+
+
+def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
+    """log(sum(exp(x))) of the elements so far, along an axis; of those that follow, with `reverse`.
+
+    It overflows only where the result does.
+
+    Raises:
+        TypeError: an operand that is not of floats.
+        ValueError: there is no such axis.
+
+    >>> irax.lax.cumlogsumexp(irax.numpy.array([1000.0, 1000.0]))
+    Array([1000.    , 1000.6931], dtype=float32)
+    """
+    return _so_far("lax.cumlogsumexp", operand, axis, reverse, FLOAT, _log_sum_exp)
+
+
+def _log_sum_exp(dtype: np.dtype) -> Computation:
+    def body(x: Value, y: Value) -> list[Value]:
+        same = comparison.equal(x, y)  # of infinities the difference is nan
+        apart = elementwise.abs(elementwise.subtract(x, y))
+        apart = comparison.select(same, full_like(x, 0), apart)
+        rest = elementwise.log_plus_one(elementwise.exponential(elementwise.negate(apart)))
+        return [elementwise.add(elementwise.maximum(x, y), rest)]
+
+    return Computation.build([dtype, dtype], body)

@@ -1,0 +1,60 @@
+// Short rows, or many side by side: IREE goes along them, forwards.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @cumulative_window(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{
+    padding = dense<[[0, 0], [0, 7]]> : tensor<2x2xi64>, window_dimensions = array<i64: 1, 8>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+// CHECK:      func.func @cumulative_window
+// CHECK:        [[TURNED:%\w+]] = stablehlo.reverse %arg0, dims = [1]
+// CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[TURNED]]
+// CHECK:        [[SUMS:%\w+]] = "stablehlo.reduce_window"([[APART]],
+// CHECK-SAME:     dense<{{\[\[}}0, 0], [7, 0]]>
+// CHECK:        stablehlo.reverse [[SUMS]], dims = [1]
+
+// A long row in blocks: within them, then over their ends.
+func.func @long(%x: tensor<10000xf32>) -> tensor<10000xf32> {
+  %z = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{
+    padding = dense<[[9999, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 10000>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<10000xf32>, tensor<f32>) -> tensor<10000xf32>
+  return %0 : tensor<10000xf32>
+}
+// CHECK:      func.func @long
+// CHECK:        [[BLOCKS:%\w+]] = stablehlo.reshape {{.*}} -> tensor<100x100xf32>
+// CHECK:        "stablehlo.reduce_window"([[BLOCKS]],
+// CHECK-SAME:     window_dimensions = array<i64: 1, 100>
+// CHECK:        "stablehlo.reduce_window"
+// CHECK-SAME:     window_dimensions = array<i64: 100>
+// CHECK:        stablehlo.maximum {{.*}} : tensor<100x100xf32>
+// CHECK:        return
+
+// Another computation by doubling: of runs of one, of two, of four.
+func.func @pairs(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0:2 = "stablehlo.reduce_window"(%x, %y, %z, %z) <{
+    padding = dense<[[4, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 5>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    %1 = stablehlo.add %a, %c : tensor<f32>
+    %2 = stablehlo.add %b, %d : tensor<f32>
+    stablehlo.return %1, %2 : tensor<f32>, tensor<f32>
+  }) : (tensor<5xf32>, tensor<5xf32>, tensor<f32>, tensor<f32>) -> (tensor<5xf32>, tensor<5xf32>)
+  return %0#1 : tensor<5xf32>
+}
+// CHECK:      func.func @pairs
+// CHECK-NOT:    reduce_window
+// CHECK:        stablehlo.add {{.*}} : tensor<4xf32>
+// CHECK:        stablehlo.add {{.*}} : tensor<3xf32>
+// CHECK:        stablehlo.add {{.*}} : tensor<1xf32>
+// CHECK:        return
