@@ -66,7 +66,7 @@ class Api:
                 f"irax needs {abi.MAJOR}.{abi.MINOR} or a later {abi.MAJOR}.x: install a newer "
                 "plugin"
             )
-        self._functions: dict[str, Callable[[int | bytes], int | None]] = {}
+        self._calls: dict[str, tuple[Callable[[int | bytes], int | None], Any]] = {}
 
     def function(self, name: str) -> Callable[[int | bytes], int | None]:
         """A function of the table. It takes the address of its arguments, or them as bytes, and
@@ -75,17 +75,13 @@ class Api:
         Raises:
             PjrtError: the plugin does not have it.
         """
-        found = self._functions.get(name)
-        if found is None:
-            slot = getattr(abi.Api, name)
-            inside = slot.offset + slot.size <= self._table.struct_size
-            pointer = getattr(self._table, name) if inside else None
-            if not pointer:
-                code = abi.Error_Code.UNIMPLEMENTED
-                raise error_of_code(code, f"{self.path} does not have PJRT_{name}")
-            prototype = _Void if name in _WITHOUT_RESULT else _Function
-            found = self._functions[name] = prototype(pointer)
-        return found
+        slot = getattr(abi.Api, name)
+        inside = slot.offset + slot.size <= self._table.struct_size
+        pointer = getattr(self._table, name) if inside else None
+        if not pointer:
+            code = abi.Error_Code.UNIMPLEMENTED
+            raise error_of_code(code, f"{self.path} does not have PJRT_{name}")
+        return _Void(pointer) if name in _WITHOUT_RESULT else _Function(pointer)
 
     def call(self, name: str, **fields: Any) -> Any:
         """Calls a function with the given fields of its arguments; returns the arguments, some of
@@ -94,12 +90,16 @@ class Api:
         Raises:
             PjrtError: it failed.
         """
-        kind = getattr(abi, f"{name}_Args")
-        arguments = kind(struct_size=kind.SIZE, **fields)
-        error = self.function(name)(ctypes.addressof(arguments))
-        if error and name not in _WITHOUT_RESULT:
+        function, kind = self._calls.get(name) or self._prepare(name)
+        arguments = kind(kind.SIZE, **fields)
+        error = function(ctypes.addressof(arguments))
+        if error:
             self.fail(error)
         return arguments
+
+    def _prepare(self, name: str) -> tuple[Callable[[int | bytes], int | None], Any]:
+        self._calls[name] = self.function(name), getattr(abi, f"{name}_Args")
+        return self._calls[name]
 
     def fail(self, error: int) -> None:
         """Raises an error that a function gave, and frees it."""
