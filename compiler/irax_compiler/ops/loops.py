@@ -202,10 +202,26 @@ def while_loop(
 # ---- loops that count ----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Count:
+    """How a loop counts: the carried value at `place` goes from `start` by `step`."""
+
+    place: int
+    start: int
+    step: int
+    steps: int
+
+
 def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
-    """How many steps a `stablehlo.while` takes, if it counts from a constant by a constant to a
-    constant: `i < n`, and `i + k` where `i` is carried; None if not. `functions` are those of the
-    module, which its regions may call for it.
+    """How many steps a `stablehlo.while` takes, if `count` finds out."""
+    found = count(operation, functions)
+    return None if found is None else found.steps
+
+
+def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | None:
+    """How a `stablehlo.while` counts, if it does so from a constant by a constant to a constant:
+    `i < n`, and `i + k` where `i` is carried; None if not. `functions` are those of the module,
+    which its regions may call for it.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
     if any(effects.has_effects(view.operation) for view in condition.operations):
@@ -242,7 +258,7 @@ def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int 
         limit += 1
     elif "LT" not in direction:
         return None
-    return max(0, -((start - limit) // by))
+    return Count(place, start, by, max(0, -((start - limit) // by)))
 
 
 class _Seen:

@@ -15,11 +15,11 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import registers
+from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.loops.registers import (
     Registers,
     emit,
     register_type,
-    signless_dtype,
 )
 
 Environment = dict[Value, Value]
@@ -28,7 +28,7 @@ Environment = dict[Value, Value]
 _RENAMING = {
     f"stablehlo.{name}" for name in ("broadcast_in_dim", "optimization_barrier", "reshape")
 }
-_STRUCTURE = {f"stablehlo.{name}" for name in ("case", "constant", "if", "return", "while")}
+_STRUCTURE = {f"stablehlo.{name}" for name in ("case", "constant", "if", "map", "return", "while")}
 
 
 def is_known(operation: Operation, arrays: set[Value]) -> bool:
@@ -108,6 +108,10 @@ def _translated(operation: Operation, env: Environment) -> Registers:
     if name in _RENAMING:
         sizes = [prod(shape_of(x)) for x in operation.results]
         return [registers.spread(x, size) for x, size in zip(operands, sizes, strict=True)]
+    if name == "stablehlo.map":
+        (inner,) = operation.regions[0].blocks
+        results = build(inner, env | dict(zip(inner.arguments, operands, strict=True)))
+        return [registers.spread(x, prod(shape_of(operation.results[0]))) for x in results]
     if name in ("stablehlo.case", "stablehlo.if"):
         blocks = [region.blocks[0] for region in operation.regions]
         to = [register_type(x) for x in operation.results]
@@ -115,12 +119,12 @@ def _translated(operation: Operation, env: Environment) -> Registers:
         return choose(operands[0], [lambda b=b: build(b, env) for b in blocks], to)
     if name == "stablehlo.dynamic_slice":
         (result,) = operation.results
-        at = _offset(operation.operands[0], operation.operands[1:], operands[1:], shape_of(result))
+        at = offset(operation.operands[0], operation.operands[1:], operands[1:], shape_of(result))
         return [load(operands[0], at, result)]
     if name == "stablehlo.dynamic_update_slice":
         array, new, *starts = operands
         part = shape_of(operation.operands[1])
-        at = _offset(operation.operands[0], operation.operands[2:], starts, part)
+        at = offset(operation.operands[0], operation.operands[2:], starts, part)
         return [store(new, array, at)]
     return [registers.apply(operation, operands)]
 
@@ -136,15 +140,9 @@ def _value(x: Value, env: Environment) -> Value:
     return found
 
 
-def dtype_in_memory(x: Value) -> np.dtype:
-    """Of the arrays that hold a value; booleans are bytes there."""
-    dtype = dtype_of(x)
-    return np.dtype(np.int8) if dtype == np.bool_ else signless_dtype(dtype)
-
-
 def load(array: Value, at: Value, x: Value) -> Value:
     """The register of a value whose elements begin at a place of an array."""
-    loaded = read(array, at, registers.type_of(dtype_in_memory(x), prod(shape_of(x))))
+    loaded = read(array, at, registers.type_of(held_dtype(x), prod(shape_of(x))))
     is_boolean = dtype_of(x) == np.bool_
     return emit("arith.trunci", loaded, to=register_type(x)) if is_boolean else loaded
 
@@ -201,9 +199,7 @@ def _case(
     return choice()
 
 
-def _offset(
-    array: Value, starts: Sequence[Value], given: Registers, part: tuple[int, ...]
-) -> Value:
+def offset(array: Value, starts: Sequence[Value], given: Registers, part: tuple[int, ...]) -> Value:
     """Where a slab begins: such that it is inside the array, wherever it should begin."""
     to = mlir.parse_type("index")
     whole = shape_of(array)

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import conversion, shape
+from irax_compiler.ops import shape
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, registers
-from irax_compiler.passes.loops.registers import signless_dtype
+from irax_compiler.passes.loops import blocks, memory, registers
 
 REGISTERS = 128
 """Up to so many elements a value is kept in registers."""
@@ -128,9 +125,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     start = list(loop.operands)
     outside = [*parts.elements, *parts.tables, *(start[i] for i in parts.buffers)]
     flat = {x: _flat(x) for x in outside}
-    types = [
-        mlir.tensor_type((prod(shape_of(x)),), blocks.dtype_in_memory(x)) for x in loop.results
-    ]
+    types = [mlir.tensor_type((prod(shape_of(x)),), memory.held_dtype(x)) for x in loop.results]
     dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
     with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
         first = registers.index(0)
@@ -150,23 +145,11 @@ _NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
 
 
 def _flat(x: Value) -> Value:
-    x = shape.reshape(x, (prod(shape_of(x)),))
-    dtype = dtype_of(x)
-    if dtype == np.bool_:
-        return conversion.convert(x, np.dtype(np.int8))
-    return _seen_as(x, signless_dtype(dtype))
+    return memory.held(shape.reshape(x, (prod(shape_of(x)),)))
 
 
 def _as_it_was(x: Value, result: Value) -> Value:
-    dtype = dtype_of(result)
-    x = conversion.convert(x, dtype) if dtype == np.bool_ else _seen_as(x, dtype)
-    return shape.reshape(x, shape_of(result))
-
-
-def _seen_as(x: Value, dtype: np.dtype) -> Value:
-    if dtype == dtype_of(x):
-        return x
-    return conversion.BitcastConvert(shape_of(x), dtype)(x)
+    return shape.reshape(memory.released(x, dtype_of(result)), shape_of(result))
 
 
 def _stored(x: Value, first: Value, type_: mlir.Type) -> Value:

@@ -9,12 +9,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module
 from irax_compiler.passes.core import Pass, register_pass
 from irax_compiler.passes.loops.kernels import as_kernel
+from irax_compiler.passes.loops.rows import with_rows
 
 
 @register_pass
 @dataclass
 class Loops(Pass):
-    """Makes one kernel of a loop over scalars or few elements. It has the loop's results."""
+    """Makes one kernel of a loop over scalars or few elements, and puts rows that others stack
+    where they belong. Nothing else changes.
+    """
 
     name: ClassVar[str] = "loops"
 
@@ -30,7 +33,7 @@ def _rewrite(block: Block) -> None:
         operation = view.operation
         if operation.name == "stablehlo.while":
             with InsertionPoint(operation), operation.location:
-                results = as_kernel(operation)
+                results = as_kernel(operation) or with_rows(operation)
             if results is not None:
                 for old, new in zip(operation.results, results, strict=True):
                     old.replace_all_uses_with(new)

@@ -54,8 +54,13 @@ def is_known(operation: Operation) -> bool:
 
 def apply(operation: Operation, operands: Registers) -> Value:
     """An elementwise operation on registers."""
-    size = prod(shape_of(operation.results[0]))
+    size = max(size_of(x) for x in operands)
     return _RULES[operation.name](operation, [spread(x, size) for x in operands])
+
+
+def size_of(x: Value) -> int:
+    """How many elements a register has."""
+    return x.type.shape[0] if isinstance(x.type, mlir.VectorType) else 1
 
 
 def spread(x: Value, size: int) -> Value:
@@ -117,10 +122,7 @@ def _number(fill: float, like: Value) -> Value:
 
 def with_elements(like: Value, dtype: np.dtype) -> Type:
     """A register's type with other elements."""
-    scalar = mlir.element_type(dtype)
-    if not isinstance(like.type, mlir.VectorType):
-        return scalar
-    return mlir.parse_type(f"vector<{like.type.shape[0]}x{scalar}>")
+    return type_of(dtype, size_of(like))
 
 
 # ---- elementwise rules ---------------------------------------------------------------------------
@@ -232,8 +234,9 @@ def _convert(operation: Operation, operands: Registers) -> Value:
 
 
 def _bitcast(operation: Operation, operands: Registers) -> Value:
-    to = register_type(operation.results[0])
-    return operands[0] if operands[0].type == to else emit("arith.bitcast", operands[0], to=to)
+    (x,) = operands
+    to = with_elements(x, signless_dtype(dtype_of(operation.results[0])))
+    return x if x.type == to else emit("arith.bitcast", x, to=to)
 
 
 def _sign(operation: Operation, operands: Registers) -> Value:
@@ -280,8 +283,23 @@ def _not(operation: Operation, operands: Registers) -> Value:
     return emit("arith.xori", x, _number(1 if is_boolean else -1, x))
 
 
-_MAXIMUM = _by_kind(f="arith.maximumf", i="arith.maxsi", u="arith.maxui")
-_MINIMUM = _by_kind(f="arith.minimumf", i="arith.minsi", u="arith.minui")
+def _extremum(kind: str) -> Rule:
+    """The larger ("max") or the smaller ("min") of two."""
+    rule = _by_kind(f=f"arith.{kind}imumf", i=f"arith.{kind}si", u=f"arith.{kind}ui")
+
+    def of_any(operation: Operation, operands: Registers) -> Value:
+        dtype = dtype_of(operation.results[0])
+        if not inexact(dtype) or dtype.itemsize > 2:
+            return rule(operation, operands)
+        # IREE does not compile this for vectors of float16.
+        float32 = with_elements(operands[0], np.dtype(np.float32))
+        wide = rule(operation, [emit("arith.extf", x, to=float32) for x in operands])
+        return emit("arith.truncf", wide, to=operands[0].type)
+
+    return of_any
+
+
+_MAXIMUM, _MINIMUM = _extremum("max"), _extremum("min")
 _FUNCTIONS = {
     **{name: name for name in ("atan2", "cbrt", "ceil", "floor", "tan", "tanh", "rsqrt", "sqrt")},
     "cosine": "cos",

@@ -1,0 +1,194 @@
+"""Loops that count and stack rows, with the rows written where they belong.
+
+IREE copies a whole array for each row that a step updates. Here the array is a buffer that exists
+before the loop, and each row is put into its part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.core import full
+from irax_compiler.ops.loops import Count, count
+from irax_compiler.passes.core import walk
+from irax_compiler.passes.loops import blocks, memory, registers
+from irax_compiler.passes.loops.registers import emit
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """A carried array of which each step writes a part, and which none reads."""
+
+    place: int
+    update: Operation
+    """The dynamic update slice."""
+
+    @property
+    def row(self) -> Value:
+        return self.update.operands[1]
+
+
+def with_rows(loop: Operation) -> Sequence[Value] | None:
+    """The results of a `stablehlo.while` as those of an `scf.for` that puts rows into place, built
+    at the current insertion point; None where the loop is not of that kind.
+    """
+    how = count(loop, {})
+    stacks = _stacks(loop)
+    if how is None or not stacks or how.steps == 0:
+        return None
+    return _Loop(loop, how, stacks).build()
+
+
+def _stacks(loop: Operation) -> list[_Stack]:
+    condition, body = (region.blocks[0] for region in loop.regions)
+    found = []
+    for i, x in enumerate(mlir.terminator(body).operands):
+        update = mlir.definition(x)
+        if update is None or update.block != body or not blocks.writes_slab(update):
+            continue
+        unread = (body.arguments[i], x)
+        is_only_written = update.operands[0] == body.arguments[i] and not (
+            mlir.num_uses(condition.arguments[i]) or any(mlir.num_uses(v) > 1 for v in unread)
+        )
+        if is_only_written and prod(shape_of(x)) > 0:
+            found.append(_Stack(i, update))
+    return found
+
+
+@dataclass(frozen=True)
+class _Loop:
+    source: Operation
+    how: Count
+    stacks: Sequence[_Stack]
+
+    def build(self) -> list[Value]:
+        start, how = list(self.source.operands), self.how
+        stacked = {stack.place for stack in self.stacks}
+        kept = [i for i in range(len(start)) if i not in stacked and i != how.place]
+        buffers = [_buffer(start[stack.place]) for stack in self.stacks]
+        carried = [memory.held(start[i]) for i in kept]
+        carried += [full(shape_of(s.row), 0, memory.held_dtype(s.row)) for s in self.stacks]
+        types = [x.type for x in carried]
+        bounds = [registers.index(n) for n in (0, how.steps, 1)]
+        made = mlir.emit("scf.for", [*bounds, *carried], {}, types, regions=1)
+        block = mlir.Block.create_at_start(made.regions[0], [bounds[0].type, *types])
+        with InsertionPoint(block):
+            step, *arguments = block.arguments
+            mlir.emit("scf.yield", self._step(step, arguments, kept, buffers), {}, [])
+        results = dict(zip(kept, made.results, strict=False))
+        final = {i: memory.released(x, dtype_of(start[i])) for i, x in results.items()}
+        end = how.start + how.steps * how.step
+        final[how.place] = full(shape_of(start[how.place]), end, dtype_of(start[how.place]))
+        last = list(made.results)[len(kept) :]
+        for stack, buffer, row in zip(self.stacks, buffers, last, strict=True):
+            final[stack.place] = _array(buffer, row, start[stack.place])
+        return [final[i] for i in range(len(start))]
+
+    def _step(
+        self, step: Value, arguments: list[Value], kept: list[int], buffers: list[Value]
+    ) -> list[Value]:
+        body = self.source.regions[1].blocks[0]
+        env = {body.arguments[self.how.place]: self._counter(step)}
+        for i, x in zip(kept, arguments, strict=False):
+            env[body.arguments[i]] = memory.released(x, dtype_of(body.arguments[i]))
+        updates = [stack.update for stack in self.stacks]
+        for operation in walk(body):
+            if operation not in updates:
+                used = (*operation.operands, *mlir.captured(operation))
+                copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
+                env.update(zip(operation.results, copies, strict=True))
+        results = [mlir.terminator(body).operands[i] for i in kept]
+        rows = []
+        for stack, buffer in zip(self.stacks, buffers, strict=True):
+            array, row, *starts = stack.update.operands
+            at = blocks.offset(
+                array, starts, [_scalar(env.get(x, x)) for x in starts], shape_of(row)
+            )
+            rows.append(_put(memory.held(env.get(row, row)), buffer, at))
+        return [*(memory.held(env.get(x, x)) for x in results), *rows]
+
+    def _counter(self, step: Value) -> Value:
+        """The carried value that counts, in a step."""
+        x = self.source.operands[self.how.place]
+        integer = registers.register_type(x)
+        counted = emit("arith.index_cast", step, to=integer)
+        by, start = (
+            registers.constant(np.array(n, dtype_of(x))) for n in (self.how.step, self.how.start)
+        )
+        value = emit("arith.addi", emit("arith.muli", counted, by), start)
+        holder = mlir.tensor_type(shape_of(x), memory.held_dtype(x))
+        return memory.released(emit("tensor.from_elements", value, to=holder), dtype_of(x))
+
+
+def _scalar(x: Value) -> Value:
+    return emit("tensor.extract", memory.held(x), to=registers.register_type(x))
+
+
+# ---- buffers -------------------------------------------------------------------------------------
+
+_BUFFER = mlir.parse_type("!hal.buffer")
+_FLAGS = {  # as IREE's own buffers have them: for the device and the host; for kernels and copies
+    "hal.memory_type": ("type", "50 : i32"),
+    "hal.buffer_usage": ("usage", "150998019 : i32"),
+}
+
+
+def _buffer(x: Value) -> Value:
+    """A buffer of its own with a value's elements."""
+    x = memory.held(x)
+    device = emit("hal.devices.get", registers.index(0), to=mlir.parse_type("!hal.device"))
+    allocator = emit("hal.device.allocator", device, to=mlir.parse_type("!hal.allocator"))
+    any_queue = registers.constant(np.array(-1))
+    flags = [
+        mlir.emit(name, [], {key: mlir.parse_attribute(bits)}, [mlir.parse_type("i32")]).results[0]
+        for name, (key, bits) in _FLAGS.items()
+    ]
+    size = registers.index(_bytes(x))
+    buffer = emit("hal.allocator.allocate", allocator, any_queue, *flags, size, to=_BUFFER)
+    return _exported(_aliased(x, buffer))
+
+
+def _put(row: Value, buffer: Value, at: Value) -> Value:
+    """A row, as part of a buffer, from an element on."""
+    itemsize, size = (registers.index(n) for n in (dtype_of(row).itemsize, _bytes(row)))
+    place = emit("arith.muli", at, itemsize)
+    return _aliased(row, emit("hal.buffer.subspan", buffer, place, size, to=_BUFFER))
+
+
+def _array(buffer: Value, last: Value, result: Value) -> Value:
+    """All of a buffer, after the last row is in it."""
+    # A buffer has no dependencies. That of the row is there when the row is written, and where this
+    # array begins depends on it.
+    length = emit("hal.buffer.length", _exported(last), to=mlir.parse_type("index"))
+    zero = emit("arith.subi", length, registers.index(_bytes(last)))
+    dtype = memory.held_dtype(result)
+    type_ = mlir.tensor_type(shape_of(result), dtype)
+    size = registers.index(prod(shape_of(result)) * dtype.itemsize)
+    whole = emit("hal.buffer.subspan", buffer, zero, size, to=_BUFFER)
+    attributes = {
+        "operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>"),
+        "target_encoding": mlir.type_attribute(type_),
+    }
+    return memory.released(
+        emit("hal.tensor.import", whole, to=type_, **attributes), dtype_of(result)
+    )
+
+
+def _exported(x: Value) -> Value:
+    encoding = mlir.type_attribute(x.type)
+    return emit("hal.tensor.export", x, to=_BUFFER, source_encoding=encoding)
+
+
+def _aliased(x: Value, buffer: Value) -> Value:
+    segments = mlir.parse_attribute("array<i32: 1, 0, 1, 0>")
+    return emit("hal.tensor.alias", x, buffer, operandSegmentSizes=segments)
+
+
+def _bytes(x: Value) -> int:
+    return prod(shape_of(x)) * dtype_of(x).itemsize

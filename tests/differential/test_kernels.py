@@ -1,0 +1,119 @@
+"""Loops over few elements, which become one kernel: all elementwise operations, at hard points, and
+all structures, on IREE against the evaluator.
+"""
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.differential.test_conversions import same
+from tests.differential.test_edges import OF_ONE, OF_TWO, agree
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import LOWERING
+from irax_compiler.mlir import inexact
+from irax_compiler.ops import bitwise, comparison, elementwise
+from irax_compiler.ops.conversion import Convert
+from irax_compiler.ops.core import full
+from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.loops import while_loop
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets import iree_cpu
+from irax_runtime.iree import cpu
+
+I32 = np.dtype(np.int32)
+OF_INTEGERS = [
+    *(elementwise.abs, elementwise.add, elementwise.subtract, elementwise.multiply),
+    *(elementwise.negate, elementwise.sign, elementwise.divide, elementwise.remainder),
+    *(elementwise.maximum, elementwise.minimum, bitwise.and_, bitwise.or_, bitwise.xor),
+    *(bitwise.not_, bitwise.shift_left, bitwise.shift_right_arithmetic),
+    *(bitwise.shift_right_logical, bitwise.popcnt, bitwise.count_leading_zeros),
+]
+OF_BOOLEANS = [bitwise.and_, bitwise.or_, bitwise.xor, bitwise.not_]
+UNARY = {*OF_ONE, bitwise.not_, bitwise.popcnt, bitwise.count_leading_zeros}
+DTYPES = [
+    np.dtype(d)
+    for d in (
+        *(np.bool_, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64),
+        *(np.float16, ml_dtypes.bfloat16, np.float32, np.float64),
+    )
+]
+
+
+def points(dtype: np.dtype) -> np.ndarray:
+    if dtype == np.bool_:
+        return np.array([False, True])
+    if not inexact(dtype):
+        info = np.iinfo(dtype)
+        return np.array([0, 1, 2, 5, 9, info.max - 1, info.max, info.min, info.min + 1], dtype)
+    values = [0, -0.0, 1, -1.5, 0.25, 3, -100, np.inf, -np.inf, np.nan, 1e4]
+    return np.array(values).astype(dtype)
+
+
+def operations(dtype: np.dtype) -> list[Elementwise]:
+    if dtype == np.bool_:
+        return OF_BOOLEANS
+    if not inexact(dtype):
+        is_signed = dtype.kind == "i"
+        return [
+            op
+            for op in OF_INTEGERS
+            if is_signed or op not in (elementwise.abs, elementwise.sign, elementwise.negate)
+        ]
+    by_name = {op.name: op for op in [*OF_ONE, *OF_TWO]}
+    return [op for name, op in by_name.items() if name.startswith("stablehlo.")]
+
+
+def in_a_loop(module: mlir.Module, name: str, arrays, body) -> None:
+    """A function whose loop takes one step, `body`, from zeros."""
+    types = [mlir.tensor_type(x.shape, x.dtype) for x in arrays]
+    function = mlir.new_function(module, name, [*types, mlir.tensor_type((), I32)], public=True)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        *operands, steps = mlir.arguments(function)
+        one = full((), 1, I32)
+        zeros = [full(mlir.shape_of(y), 0, mlir.dtype_of(y)) for y in body(*operands)]
+        _, *results = while_loop(
+            lambda i, *ys: comparison.less(i, steps),
+            lambda i, *ys: [elementwise.add(i, one), *body(*operands)],
+            [full((), 0, I32), *zeros],
+        )
+    mlir.finish_function(function, results)
+
+
+def compiled(module: mlir.Module) -> bytes:
+    ready = mlir.clone_module(module)
+    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
+    assert "stablehlo.while" not in str(ready)
+    return iree_cpu.compile(mlir.bytecode(ready))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_elementwise_operations(dtype: np.dtype) -> None:
+    x = points(dtype)
+    pairs = np.array(list(itertools.product(x, x)), dtype)
+    two = [np.ascontiguousarray(column) for column in pairs.T]
+    module, given = mlir.new_module(), {}
+    for op in operations(dtype):
+        given[op.name] = [x] if op in UNARY else two
+        in_a_loop(module, op.name, given[op.name], lambda *operands, op=op: op.build(operands))
+    for direction in ("EQ", "NE", "LT", "LE", "GT", "GE"):
+        given[direction] = two
+        compare = comparison.Compare(direction, None)
+        in_a_loop(module, direction, two, lambda a, b, compare=compare: [compare(a, b)])
+    for target in DTYPES:
+        if target != dtype and not (inexact(dtype) and target.kind in "iu"):
+            given[target.name] = [x]
+            in_a_loop(module, target.name, [x], lambda a, target=target: [Convert(target)(a)])
+    artefact, evaluator, wrong = compiled(module), Evaluator(module), []
+    once = np.array(1, I32)
+    for name, arrays in given.items():
+        (expected,) = evaluator(name, [*arrays, once])
+        (buffer,) = cpu().load(artefact, name)([cpu().put(a) for a in (*arrays, once)])
+        found = buffer.numpy()
+        right = agree(found, expected) if inexact(expected.dtype) else same(found, expected)
+        for i in np.flatnonzero(~right):
+            at = ", ".join(str(a[i]) for a in arrays)
+            wrong.append(f"{name}({at}): {found[i]}; expected {expected[i]}")
+    assert not wrong, "\n".join(wrong)
