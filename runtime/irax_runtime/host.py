@@ -4,7 +4,8 @@ and those of the user.
 A program with such calls has the reflection attribute `irax.host`, a list in JSON of what it
 imports: the name of one of `FUNCTIONS`, its parameters, the types of arguments and of results. The
 names `callback` and `action` stand for a function of the user's, one of `CALLBACKS` by its key. An
-action has an effect: its last argument and result is a token, by which effects keep their order.
+action has an effect: its last argument and result is a token, by which effects keep their order;
+`end` takes the last one.
 """
 
 from __future__ import annotations
@@ -124,6 +125,8 @@ def _found(
     """The function of arrays that an import is."""
     if name in FUNCTIONS:
         return partial(FUNCTIONS[name], **parameters)
+    if name == "end":
+        return lambda token: ()
     if name not in ("callback", "action"):
         known = ", ".join(FUNCTIONS)
         raise ValueError(f"the program imports {name!r}; this runtime has {known}")

@@ -590,3 +590,15 @@ def test_traced_again_a_function_has_the_same_name():
         texts.add(str(irax.make_ir(lambda x: f(x))(1.0)))
         gc.collect()
     assert len(texts) == 1
+
+
+def test_effects_in_a_branch_that_returns_nothing_that_is_needed():
+    def f(tape, x):
+        def loop(x):
+            return lax.fori_loop(0, 2, lambda i, y: (tape.record(y), 2 * y)[1], x)
+
+        lax.cond(x > 1, loop, lambda x: x - 1, x)
+        return x
+
+    assert calls_of(irax.jit, f, 2.0) == [(2.0,), (4.0,)]
+    assert calls_of(irax.jit, f, 1.0) == []

@@ -28,7 +28,7 @@ from irax_compiler.passes.host import host_call
 class Callbacks(Pass):
     """Leaves no callback: each becomes a call of the host function `callback`, or of `action` if it
     has an effect; that one takes a token, after its other operands, and returns the next one, after
-    its other results. For modules without calls.
+    its other results. The last one may go to the host function `end`. For modules without calls.
     """
 
     name: ClassVar[str] = "callbacks"
@@ -47,6 +47,11 @@ class Callbacks(Pass):
                     with InsertionPoint(operation):
                         *results, token = _with_token(operation, _Env(), token)
                     _replace(operation, results)
+                last = mlir.definition(token)
+                assert last is not None
+                if last.regions:  # IREE's passes run for ever where nobody reads a branch's token
+                    with InsertionPoint(mlir.terminator(block)), last.location:
+                        host_call("end", [token], [], acts=True)
 
 
 class _Env(dict[Value, Value]):

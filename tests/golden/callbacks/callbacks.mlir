@@ -42,6 +42,7 @@ func.func @loop(%n: tensor<i32>) -> tensor<i32> {
 // CHECK:            stablehlo.return [[V]] : tensor<i32>
 // CHECK:            stablehlo.return [[T]] : tensor<i32>
 // CHECK:          stablehlo.return [[NEXT]], [[U]]
+// CHECK:        stablehlo.custom_call @irax_host.end([[R]]#1)
 // CHECK:        return [[R]]#0
 
 func.func @condition(%n: tensor<i32>) -> tensor<i32> {
