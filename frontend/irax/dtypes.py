@@ -201,12 +201,12 @@ def default_complex() -> np.dtype[Any]:
 
 
 @functools.cache
-def issubdtype(dtype: Any, kind: Any) -> bool:
+def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Tell whether a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
 
     Args:
-        dtype: a dtype, or what `numpy.dtype` takes; or a kind.
-        kind: an abstract NumPy type, such as `numpy.floating` or `numpy.integer`; or a dtype.
+        arg1: a dtype, or what `numpy.dtype` takes; or a kind.
+        arg2: a kind, such as `numpy.floating` or `numpy.integer`; or a dtype.
 
     Example:
         >>> import numpy as np
@@ -214,7 +214,7 @@ def issubdtype(dtype: Any, kind: Any) -> bool:
         >>> issubdtype(bfloat16, np.floating), issubdtype(int4, np.floating)
         (True, False)
     """
-    scalar, ancestor = _scalar_type(dtype), _scalar_type(kind)
+    scalar, ancestor = _scalar_type(arg1), _scalar_type(arg2)
     return issubclass(scalar, ancestor) or issubclass(_KINDS.get(scalar, scalar), ancestor)
 
 

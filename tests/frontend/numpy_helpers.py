@@ -14,7 +14,7 @@ def traced(function, *args):
     The IR is evaluated, not compiled: that its ops mean the same on IREE is tested elsewhere.
     """
     leaves, _ = tree_util.tree_flatten(args)
-    compiled = JitFunction(function, (), frozenset()).trace(*args)
+    compiled = JitFunction(function).trace(*args)
     module, name = compiled.traced.builder.module, compiled.traced.name
     operands = [as_array(x).value for x in (*leaves, *compiled.traced.captures)]
     return Evaluator(module)(name, operands), compiled.traced.results
@@ -27,14 +27,22 @@ def run(function, *args):
     assert [x.aval for x in eager] == avals
     for x, value in zip(eager, values, strict=True):
         assert value.dtype == x.dtype
-        np.testing.assert_allclose(value.astype(float), x.value.astype(float), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(wide(value), wide(x.value), rtol=1e-6, atol=1e-6)
     return [x.value for x in eager]
+
+
+def wide(x):
+    """Numbers in float64, or in complex128 if they are complex; nested in lists and tuples too."""
+    if isinstance(x, list | tuple):
+        return [wide(part) for part in x]
+    x = np.asarray(x)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
 def tolerance(dtype):
     """How far results may be off, relative and absolute, for computing in a dtype."""
     name = np.dtype(dtype).name
-    eps = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6}.get(name, 1e-12)
+    eps = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6, "complex64": 2e-6}.get(name, 1e-12)
     return {"rtol": eps, "atol": eps}
 
 

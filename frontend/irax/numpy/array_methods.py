@@ -144,7 +144,7 @@ def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[
 
 def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     # Over a read-only buffer: a mere view becomes writeable again as soon as someone asks.
-    plain = value.view(f"u{value.itemsize}") if value.dtype.kind == "V" else value
+    plain = value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
     buffer: Any = plain
     return np.asarray(memoryview(buffer).toreadonly()).view(value.dtype)
 

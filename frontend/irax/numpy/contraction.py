@@ -15,6 +15,7 @@ from irax.numpy import reductions
 from irax.numpy.creation import diagonal
 from irax.numpy.labelled import contract, einsum, stretched
 from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import conjugate, multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
 
@@ -34,6 +35,7 @@ def dot(
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Products summed over the last axis of `a` and the last but one (or only one) of `b`.
 
@@ -44,6 +46,7 @@ def dot(
         b: an array.
         precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
+        out_sharding: not supported.
 
     Returns:
         An array with the other axes of `a`, then those of `b`.
@@ -54,6 +57,7 @@ def dot(
     >>> irax.numpy.dot(irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
+    no_sharding("dot", out_sharding)
     x, y = _two("dot", a, b)
     if not x.ndim or not y.ndim:
         result = multiply(x, y)
@@ -79,6 +83,7 @@ def matmul(
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """The product of matrices in the last two axes; leading axes are broadcast. `a @ b`.
 
@@ -89,6 +94,7 @@ def matmul(
         b: likewise.
         precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
+        out_sharding: not supported.
 
     Raises:
         TypeError: the inner axes have different sizes.
@@ -98,6 +104,7 @@ def matmul(
     Array([[3.],
            [3.]], dtype=float32)
     """
+    no_sharding("matmul", out_sharding)
     x, y = _two("matmul", a, b)
     if not x.ndim or not y.ndim:
         raise ValueError(
@@ -122,15 +129,36 @@ def matmul(
 
 
 def vecdot(
-    x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: PrecisionLike = None
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axis: int = -1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The inner products of vectors along an axis of each; the other axes are broadcast."""
+    """The inner products of vectors along an axis of each; the other axes are broadcast.
+
+    Args:
+        x1: an array; of complex numbers, the conjugates are taken.
+        x2: an array.
+        axis: the axis of both.
+        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        preferred_element_type: the dtype of the sums.
+
+    Raises:
+        TypeError: vectors of different lengths.
+
+    >>> irax.numpy.vecdot(irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
     x, y = _two("vecdot", x1, x2)
     x = conjugate(moveaxis(x, canonical_axis("vecdot", axis, x.ndim), -1))
     y = moveaxis(y, canonical_axis("vecdot", axis, y.ndim), -1)
     if x.shape[-1] != y.shape[-1]:
         raise _misfit("vecdot", x, y, "the vectors must have the same length")
-    return einsum("...i,...i->...", x, y, precision=precision)
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return einsum("...i,...i->...", x, y, **options)
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -139,8 +167,8 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The products of vectors in the last axis and matrices in the last two."""
-    return einsum("...i,...ij->...j", x1, x2)
+    """The products of the conjugates of vectors in the last axis and matrices in the last two."""
+    return einsum("...i,...ij->...j", conjugate(x1), x2)
 
 
 def vdot(
@@ -191,6 +219,7 @@ def tensordot(
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Products summed over axes of both.
 
@@ -200,6 +229,7 @@ def tensordot(
         axes: how many: the last ones of `a` with the first ones of `b`; or (axes of a, axes of b).
         precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
+        out_sharding: not supported.
 
     Raises:
         TypeError: axes of different sizes, or different numbers of them.
@@ -207,6 +237,7 @@ def tensordot(
     >>> irax.numpy.tensordot(irax.numpy.ones((2, 3)), irax.numpy.ones((3, 4)), 1).shape
     (2, 4)
     """
+    no_sharding("tensordot", out_sharding)
     x, y = _two("tensordot", a, b)
     if isinstance(axes, int | np.integer):
         if not 0 <= axes <= min(x.ndim, y.ndim):

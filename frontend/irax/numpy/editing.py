@@ -67,24 +67,21 @@ def insert(
     if not dtypes.issubdtype(places.dtype, np.integer) and places.size:
         raise TypeError(f"insert: places must be integers, got {places.dtype}")
     single = not places.ndim
-    if single and new.ndim:  # one place takes all values; they lie along the axis
-        new = moveaxis(new, 0, along) if new.ndim == x.ndim else new
     places = ravel(convert(places, dtypes.default_int()))
     places = where(less(places, 0), add(places, n), places)
+    if single:  # one place takes all values, which lie along their first axis
+        new = moveaxis(_beside(new, x.ndim), 0, along)
+        places = broadcast_to(places, (new.shape[along],))
     count = places.size
-    if single:
-        new = _beside(new, x.ndim)
-        count = new.shape[along] if new.ndim == x.ndim else 1
-        places = broadcast_to(places, (count,))
     shape = (*x.shape[:along], count, *x.shape[along + 1 :])
-    new = broadcast_to(_beside(new, x.ndim) if single else new, shape)
+    new = broadcast_to(new, shape)
     # In the result, place i of those in ascending order has i others before it.
     _, order = lax.sort((places, lax.iota(places.dtype, count)))
     moved = lax.full((count,), 0, places.dtype)
     moved = moved.at[order].set(add(take(places, order), lax.iota(places.dtype, count)))
     is_new = lax.full((n + count,), False, np.bool).at[moved].set(True)
     source = subtract(lax.cumsum(convert(lax.bitwise_not(is_new), places.dtype)), 1)
-    result = take(x, source, along, mode="clip") if n else lax.full(shape, 0, x.dtype)
+    result = take(x, source, along, mode="clip") if n else new
     return moveaxis(moveaxis(result, along, 0).at[moved].set(moveaxis(new, along, 0)), 0, along)
 
 

@@ -141,20 +141,25 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     return ufuncs.conjugate(rfft(a, n, axis, _OTHER[norm]))
 
 
-def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None) -> Array:
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of `fft`'s n results, for samples that are `d` apart.
 
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
-    numbers = np.fft.fftfreq(n) * 1.0
-    return creation.asarray(numbers, dtypes.canonicalize_dtype(dtype or np.float64)) / d
+    return _frequencies("fftfreq", np.fft.fftfreq(n), d, dtype, device)
 
 
-def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None) -> Array:
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of `rfft`'s results, for n samples that are `d` apart."""
-    numbers = np.fft.rfftfreq(n) * 1.0
-    return creation.asarray(numbers, dtypes.canonicalize_dtype(dtype or np.float64)) / d
+    return _frequencies("rfftfreq", np.fft.rfftfreq(n), d, dtype, device)
+
+
+def _frequencies(
+    name: str, numbers: np.ndarray[Any, Any], d: ArrayLike, dtype: Any, device: Any
+) -> Array:
+    wanted = dtypes.requested_dtype(float if dtype is None else dtype, name)
+    return creation.asarray(numbers.astype(wanted), device=device) / d
 
 
 def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:

@@ -51,14 +51,14 @@ def savez(file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: Array
     arrays = [_storable("savez", x) for x in args]
     named = {name: _storable("savez", x) for name, x in kwds.items()}
     for x in (*arrays, *named.values()):
-        if x.dtype.kind == "V":
+        if x.dtype.isbuiltin != 1:
             raise _unnamed("savez", x.dtype)
     np.savez(file, *arrays, allow_pickle=allow_pickle, **named)
 
 
 def _storable(name: str, x: ArrayLike) -> np.ndarray[Any, Any]:
     value = np.asarray(asarray(x))
-    if value.dtype.kind == "V" and value.dtype != dtypes.bfloat16:
+    if value.dtype.isbuiltin != 1 and value.dtype != dtypes.bfloat16:
         raise _unnamed(name, value.dtype)
     return value
 

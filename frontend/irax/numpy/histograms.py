@@ -97,10 +97,9 @@ def digitize(
         raise ValueError(f"digitize: expected a vector of edges, got shape {edges.shape}")
     if not edges.size:
         return lax.full(values.shape, 0, dtypes.default_int())
-    side, other = ("left", "right") if right else ("right", "left")
-    how = method or "scan"
+    side, how = "left" if right else "right", method or "scan"
     ascending = searchsorted(edges, values, side=side, method=how)
-    from_the_end = searchsorted(lax.rev(edges, (0,)), values, side=other, method=how)
+    from_the_end = searchsorted(lax.rev(edges, (0,)), values, side=side, method=how)
     descending = lax.sub(lax.full_like(from_the_end, edges.size), from_the_end)
     return where(less_equal(edges[0], edges[-1]), ascending, descending)
 

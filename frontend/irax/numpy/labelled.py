@@ -17,6 +17,7 @@ from irax.elementwise import promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
 from irax.numpy.creation import diagonal
+from irax.numpy.tables import no_out, no_sharding
 from irax.typing import DTypeLike
 
 Labels = Sequence[Hashable]
@@ -94,6 +95,7 @@ def einsum(
     optimize: Any = "auto",
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Products of arrays, summed over axes, by Einstein's convention.
 
@@ -108,6 +110,7 @@ def einsum(
             a way that `opt_einsum.contract_path` knows, or a path that it gave.
         precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
+        out_sharding: not supported.
 
     Raises:
         ValueError: subscripts that do not fit the operands.
@@ -115,8 +118,8 @@ def einsum(
     >>> irax.numpy.einsum("ij,j->i", irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    if out is not None:
-        raise NotImplementedError("einsum: the argument 'out' is not supported: use the result")
+    no_out("einsum", out)
+    no_sharding("einsum", out_sharding)
     if not isinstance(subscripts, str):
         subscripts, operands = _from_lists(subscripts, *operands)
     arrays = promote_dtypes(*operands, what="einsum")

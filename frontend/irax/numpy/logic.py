@@ -18,6 +18,7 @@ from irax.numpy.tables import (
     integers_of_bools,
     is_inexact,
     is_unsigned,
+    no_out,
     unary,
 )
 from irax.numpy.ufunc_objects import universal
@@ -51,13 +52,15 @@ def isfinite(x: ArrayLike, /) -> Array:
     return apply(ew.is_finite, floats("isfinite", x), what="isfinite")
 
 
-def isposinf(x: ArrayLike, /) -> Array:
+def isposinf(x: ArrayLike, /, out: None = None) -> Array:
     """Whether x is infinity."""
+    no_out("isposinf", out)
     return equal(floats("isposinf", x), np.inf)
 
 
-def isneginf(x: ArrayLike, /) -> Array:
+def isneginf(x: ArrayLike, /, out: None = None) -> Array:
     """Whether x is -infinity."""
+    no_out("isneginf", out)
     return equal(floats("isneginf", x), -np.inf)
 
 

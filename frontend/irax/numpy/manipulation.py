@@ -16,6 +16,7 @@ from irax.elementwise import as_arrays, promote_dtypes
 from irax.elementwise import broadcast_shapes as _broadcast_shapes
 from irax.elementwise import broadcast_to as _broadcast_to
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
+from irax.numpy.tables import no_sharding
 from irax.typing import ArrayLike, Axis
 
 # ---- shape ---------------------------------------------------------------------------------------
@@ -44,7 +45,14 @@ def isscalar(element: Any) -> bool:
     return isinstance(element, bool | int | float | complex | np.generic)
 
 
-def reshape(a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(
+    a: ArrayLike,
+    shape: Any,
+    order: str = "C",
+    *,
+    copy: bool | None = None,
+    out_sharding: None = None,
+) -> Array:
     """The same elements under another shape; one size may be -1, for what is left over.
 
     Args:
@@ -52,6 +60,7 @@ def reshape(a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = N
         shape: ints, or one int.
         order: "C": the last axis runs fastest; "F": the first one does, in both shapes.
         copy: of no effect.
+        out_sharding: not supported.
 
     Raises:
         TypeError: the sizes make up another number of elements.
@@ -60,6 +69,7 @@ def reshape(a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = N
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
+    no_sharding("reshape", out_sharding)
     (x,) = as_arrays([a], "reshape")
     sizes = _sizes(x, shape)
     if _order("reshape", order) == "F":
@@ -95,9 +105,11 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def ravel(a: ArrayLike, order: str = "C") -> Array:
-    """All elements in one dimension."""
-    return reshape(a, (-1,) if as_arrays([a], "ravel")[0].size else (0,), order)
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array:
+    """All elements in one dimension; `order` as for `reshape`."""
+    no_sharding("ravel", out_sharding)
+    (x,) = as_arrays([a], "ravel")
+    return reshape(x, (x.size,), "C" if order in ("K", "A") else order)
 
 
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
@@ -217,12 +229,13 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 # ---- broadcasting --------------------------------------------------------------------------------
 
 
-def broadcast_to(array: ArrayLike, shape: Any) -> Array:
+def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> Array:
     """The array repeated to a shape: along new leading axes, and where it has size 1.
 
     Raises:
         ValueError: it does not fit.
     """
+    no_sharding("broadcast_to", out_sharding)
     (x,) = as_arrays([array], "broadcast_to")
     return _broadcast_to(x, canonical_shape("broadcast_to", shape))
 

@@ -91,20 +91,17 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     )
     mantissa = lax.bitcast_convert_type(half, number.dtype)
     stays = logical_or(equal(number, 0), logical_not(isfinite(number)))
-    mantissa = convert(where(stays, number, mantissa), given, number.weak_type)
+    mantissa = where(stays, number, _with_derivative(mantissa, number, exponent))
     # The exponent is a step function of x: the mantissa's derivative is 2**-e.
     exponent = convert(where(stays, 0, exponent), np.dtype(np.int32))
-    if number.weak_type:
-        mantissa = mantissa.with_weak_type(True)
-    return _with_derivative(mantissa, number, exponent, given), exponent
+    return convert(mantissa, given, number.weak_type), exponent
 
 
-def _with_derivative(mantissa: Array, number: Array, exponent: Array, dtype: Any) -> Array:
+def _with_derivative(mantissa: Array, number: Array, exponent: Array) -> Array:
     """The mantissa, whose bits have no derivative, with that of `number` times 2**-exponent."""
     linear = lax.stop_gradient(_power_of_two(-exponent, number.dtype))
     finite = where(isfinite(number), number, 0)
-    moved = multiply(subtract(finite, lax.stop_gradient(finite)), linear)
-    return add(mantissa, convert(moved, dtype, mantissa.weak_type))
+    return add(mantissa, multiply(subtract(finite, lax.stop_gradient(finite)), linear))
 
 
 def _int(value: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -113,11 +110,11 @@ def _int(value: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _power_of_two(exponent: Array, dtype: np.dtype[Any]) -> Array:
-    """2**e for an exponent that a normal number has, exactly; the next one beyond them."""
+    """2**e, exactly, for the exponent of a normal number; the nearest one for others."""
     limits = np.finfo(dtype)
     whole = np.dtype(f"int{8 * dtype.itemsize}")
     low, high = int(limits.minexp), int(limits.maxexp)
-    held = lax.clamp(_int(low - 1, whole), convert(exponent, whole), _int(high, whole))
+    held = lax.clamp(_int(low, whole), convert(exponent, whole), _int(high - 1, whole))
     bits = left_shift(add(held, _int(1 - low, whole)), _int(limits.nmant, whole))
     return lax.bitcast_convert_type(bits, dtype)
 
@@ -163,7 +160,7 @@ def spacing(x: ArrayLike, /) -> Array:
     >>> irax.numpy.spacing(1.0)
     Array(1.1920929e-07, dtype=float32, weak_type=True)
     """
-    number = _real_floats("spacing", x)
+    number = lax.stop_gradient(_real_floats("spacing", x))  # a step function
     beyond = lax.full_like(number, np.inf)
     # Of the largest number, the distance is that from the one before.
     outward = apply(special.next_after, abs(number), beyond, what="spacing")

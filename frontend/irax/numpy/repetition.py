@@ -14,6 +14,7 @@ from irax.elementwise import as_arrays, convert
 from irax.lax.arguments import canonical_axis
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
+from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import remainder, subtract
 from irax.typing import ArrayLike, Axis
 
@@ -56,7 +57,12 @@ def _roll(x: Array, shift: Any, axis: int) -> Array:
 
 
 def repeat(
-    a: ArrayLike, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None
+    a: ArrayLike,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Each element, or each part along an axis, several times in a row.
 
@@ -66,6 +72,7 @@ def repeat(
         axis: along which; by default the elements are taken as one dimension.
         total_repeat_length: how many there are in the end. With it `repeats` may be traced; what
             is too much is left out, what is missing is filled with the last part.
+        out_sharding: not supported.
 
     Raises:
         ConcretizationTypeError: traced `repeats` without `total_repeat_length`.
@@ -73,6 +80,7 @@ def repeat(
     >>> irax.numpy.repeat(irax.numpy.arange(2), 2)
     Array([0, 0, 1, 1], dtype=int32)
     """
+    no_sharding("repeat", out_sharding)
     (x,) = as_arrays([a], "repeat")
     x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("repeat", axis, x.ndim))
     n = x.shape[axis]

@@ -24,7 +24,9 @@ from irax_compiler.ops import gather, windows
 # ---- elements by their places --------------------------------------------------------------------
 
 
-def _places(name: str, indices: Any, size: int, mode: str | None) -> tuple[Array, Array | None]:
+def _places(
+    name: str, indices: Any, size: int, mode: str | None, negative: bool = True
+) -> tuple[Array, Array | None]:
     """Indices that lie within an axis, and which of them did so; None if all do."""
     (places,) = as_arrays([indices], name)
     if not dtypes.issubdtype(places.dtype, np.integer):
@@ -40,7 +42,8 @@ def _places(name: str, indices: Any, size: int, mode: str | None) -> tuple[Array
             "or 'promise_in_bounds'"
         )
     parsed = GatherScatterMode.from_any(mode)
-    places = where(less(places, 0), add(places, size), places)
+    if negative:
+        places = where(less(places, 0), add(places, size), places)
     if parsed is GatherScatterMode.PROMISE_IN_BOUNDS:
         return places, None
     inside = logical_and(less(-1, places), less(places, size))
@@ -118,6 +121,8 @@ def take_along_axis(
     axis: int | None = -1,
     mode: str | None = None,
     fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
 ) -> Array:
     """For each place of the other axes, the elements at its own places of one axis.
 
@@ -127,6 +132,8 @@ def take_along_axis(
         axis: the axis; None: both are taken as one dimension.
         mode: as in `take`.
         fill_value: as in `take`.
+        wrap_negative_indices: whether negative places count from the end, as by default;
+            otherwise they are beyond it.
 
     Raises:
         TypeError: indices that are not integers.
@@ -140,7 +147,8 @@ def take_along_axis(
     what = "take_along_axis"
     x, index = as_arrays([arr, indices], what)
     if axis is None:
-        return take_along_axis(ravel(x), ravel(index), 0, mode, fill_value)
+        options = {"wrap_negative_indices": wrap_negative_indices}
+        return take_along_axis(ravel(x), ravel(index), 0, mode, fill_value, **options)
     if x.ndim != index.ndim:
         raise ValueError(
             f"{what}: indices must have as many dimensions as the array, got shapes {index.shape} "
@@ -148,7 +156,7 @@ def take_along_axis(
         )
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
-    places, inside = _places(what, index, size, mode)
+    places, inside = _places(what, index, size, mode, wrap_negative_indices is not False)
 
     def without(shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[:axis] + shape[axis + 1 :]

@@ -102,7 +102,7 @@ def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
     """An array on the device that a `device` argument asks for; by default where it is.
 
     Raises:
-        ValueError: it is not one of `irax.devices()`.
+        RuntimeError: there is no such device.
         NotImplementedError: `out_sharding` is given.
     """
     no_sharding(name, out_sharding)

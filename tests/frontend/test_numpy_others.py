@@ -1,0 +1,499 @@
+"""Functions of irax.numpy that a line of the table cannot say: objects, functions of functions,
+files, text, sizes for traced arrays, and what they refuse.
+"""
+
+import copy
+import pickle
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.frontend.numpy_helpers import numbers, run, traced
+
+import irax
+import irax.numpy as jnp
+from irax import errors
+from irax.test_util import check_grads
+
+# ---- ufuncs --------------------------------------------------------------------------------------
+
+REDUCIBLE = {
+    "add": "float32",
+    "multiply": "float32",
+    "subtract": "float32",
+    "divide": "float32",
+    "maximum": "float32",
+    "minimum": "int32",
+    "logaddexp": "float32",
+    "logaddexp2": "float32",
+    "logical_and": "bool",
+    "logical_or": "bool",
+    "logical_xor": "bool",
+    "bitwise_and": "int32",
+    "bitwise_or": "uint8",
+    "bitwise_xor": "int32",
+}
+
+
+@pytest.mark.parametrize("name", REDUCIBLE)
+def test_methods_of_ufuncs(name):
+    ours, theirs = getattr(jnp, name), getattr(np, name)
+    assert isinstance(ours, jnp.ufunc)
+    x = numbers((4, 3), REDUCIBLE[name], 0.5, 4)
+    close = {"rtol": 1e-5, "atol": 1e-6}
+    for axis in (0, 1, -1):
+        (result,) = run(lambda x, axis=axis: ours.reduce(x, axis), x)
+        np.testing.assert_allclose(result, theirs.reduce(x, axis), **close)
+        (result,) = run(lambda x, axis=axis: ours.accumulate(x, axis), x)
+        np.testing.assert_allclose(result, theirs.accumulate(x, axis), **close)
+        places = np.array([0, 2, 1, 1])[: x.shape[axis]]
+        (result,) = run(lambda x, axis=axis, at=places: ours.reduceat(x, at, axis), x)
+        ends = [*places[1:], x.shape[axis]]
+        parts = [
+            theirs.reduce(np.take(x, range(i, max(end, i + 1)), axis), axis)
+            for i, end in zip(places, ends, strict=True)
+        ]
+        np.testing.assert_allclose(result, np.stack(parts, axis), **close)
+    (result,) = run(lambda x: ours.outer(x[0], x), x)
+    np.testing.assert_allclose(result, theirs.outer(x[0], x), **close)
+    changed = x[:, 0].copy()
+    theirs.at(changed, np.array([1, 1, 3]), x[:3, 1])
+    (result,) = run(lambda x: ours.at(x[:, 0], jnp.array([1, 1, 3]), x[:3, 1], inplace=False), x)
+    np.testing.assert_allclose(result, changed, **close)
+
+
+def test_reductions_of_ufuncs_with_options():
+    x = numbers((4, 3))
+    mask = numbers((4, 3), "bool")
+    for name in ("add", "subtract", "logaddexp"):
+        ours, theirs = getattr(jnp, name), getattr(np, name)
+        (result,) = run(lambda x, f=ours: f.reduce(x, keepdims=True, initial=2.0), x)
+        np.testing.assert_allclose(result, theirs.reduce(x, keepdims=True, initial=2.0), rtol=1e-5)
+    (result,) = run(lambda x, m: jnp.add.reduce(x, axis=None, where=m), x, mask)
+    np.testing.assert_allclose(result, x[mask].sum(), rtol=1e-5)
+    (result,) = run(lambda x, m: jnp.logaddexp.reduce(x, where=m), x, mask)
+    np.testing.assert_allclose(
+        result, np.logaddexp.reduce(x, where=mask, initial=-np.inf), rtol=1e-5
+    )
+    assert jnp.add.reduce(np.ones(3, np.float32), dtype="int32").dtype == "int32"
+    assert float(jnp.logaddexp.reduce(jnp.zeros(0))) == -np.inf
+    with pytest.raises(ValueError, match="no identity"):
+        jnp.arctan2.reduce(jnp.zeros(0))
+    with pytest.raises(ValueError, match="two operands"):
+        jnp.negative.reduce(x)
+    with pytest.raises(NotImplementedError, match="inplace=False"):
+        jnp.add.at(x, 0, 1.0)
+    with pytest.raises(NotImplementedError, match="'where'"):
+        jnp.add(x, x, where=mask)
+    with pytest.raises(TypeError, match="expected 2 operands, got 1"):
+        jnp.add(x)
+    with pytest.raises(IndexError, match="from 0 to 3"):
+        jnp.add.reduceat(x, [4])
+
+
+def test_ufuncs_of_functions_of_scalars():
+    half_sum = jnp.frompyfunc(lambda x, y: (x + y) / 2, 2, 1)
+    theirs = np.frompyfunc(lambda x, y: (x + y) / 2, 2, 1)
+    x = numbers((5,))
+    wide = x.astype(np.float64)
+    for method in ("reduce", "accumulate"):
+        (result,) = run(getattr(half_sum, method), x)
+        expected = np.asarray(getattr(theirs, method)(wide)).astype(float)
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(half_sum(x[:, None], x), (x[:, None] + x) / 2, rtol=1e-6)
+    two = jnp.frompyfunc(lambda x: (x, -x), 1, 2)
+    assert [y.shape for y in two(x)] == [(5,), (5,)]
+    assert (two.nin, two.nout, two.nargs, two.identity) == (1, 2, 1, None)
+    with irax.enable_x64(True):
+        check_grads(half_sum.reduce, [wide], order=1)
+
+
+def test_ufuncs_are_objects_of_python():
+    assert repr(jnp.add) == "<irax.numpy.ufunc 'add'>"
+    for f in (jnp.add, jnp.logaddexp, jnp.negative):
+        assert pickle.loads(pickle.dumps(f)) is f
+        assert copy.deepcopy(f) is f
+
+
+# ---- functions of functions ----------------------------------------------------------------------
+
+
+def test_vectorize():
+    x, y = numbers((2, 1, 3)), numbers((4, 3), seed=1)
+
+    def smaller(a, b):
+        assert a.shape == b.shape == ()
+        return jnp.where(a < b, a, b)
+
+    (result,) = run(jnp.vectorize(smaller), x, y)
+    np.testing.assert_array_equal(result, np.minimum(x, y))
+    assert jnp.vectorize(smaller)(np.zeros((0, 3)), 1.0).shape == (0, 3)
+    assert jnp.vectorize(smaller)(np.zeros((1, 1)), np.ones((1, 1, 1))).shape == (1, 1, 1)
+    assert float(jnp.vectorize(smaller)(1.0, 2.0)) == 1.0
+
+
+def test_vectorize_by_signature():
+    matrices, vectors = numbers((5, 1, 2, 3)), numbers((4, 3), seed=1)
+    product = jnp.vectorize(lambda a, b: a @ b, signature="(m,n),(n)->(m)")
+    (result,) = run(product, matrices, vectors)
+    expected = np.vectorize(lambda a, b: a @ b, signature="(m,n),(n)->(m)")(matrices, vectors)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+    both = jnp.vectorize(lambda a: (a.sum(), a * 2), signature="(3)->(),(3)")
+    assert [x.shape for x in both(vectors)] == [(4,), (4, 3)]
+    with pytest.raises(ValueError, match=r"dimension n of the signature .* is 3"):
+        product(matrices, vectors[:, :2])
+    with pytest.raises(ValueError, match="too few dimensions"):
+        product(vectors[0], vectors)
+    with pytest.raises(ValueError, match="cannot read the signature"):
+        jnp.vectorize(product, signature="(n,(m)->()")
+    with pytest.raises(ValueError, match=r"result 0 .* shape"):
+        jnp.vectorize(lambda a: a, signature="(n)->()")(vectors)
+    with pytest.raises(TypeError, match="has 1 results"):
+        jnp.vectorize(lambda a: (a, a), signature="(n)->(n)")(vectors)
+
+
+def test_vectorize_leaves_arguments_out():
+    x = numbers((2, 3))
+
+    def power(a, n, *, label=None, shift=0.0):
+        assert isinstance(n, int)
+        assert label == "a"
+        return a**n + shift
+
+    f = jnp.vectorize(power, excluded={1, "label"})
+    np.testing.assert_allclose(f(x, 2, label="a", shift=x), x**2 + x, rtol=1e-6)
+    with pytest.raises(TypeError, match="positions and names"):
+        jnp.vectorize(power, excluded={1.5})
+    with pytest.raises(TypeError, match="by name"):
+        jnp.vectorize(power, signature="()->()")(x, shift=1)
+
+
+def test_functions_along_axes_have_derivatives():
+    with irax.enable_x64(True):
+        x = numbers((2, 3, 2), "float64")
+        check_grads(lambda x: jnp.apply_along_axis(jnp.cumprod, 1, x), [x], order=1)
+        check_grads(jnp.vectorize(lambda a: jnp.sin(a).sum(), signature="(n)->()"), [x], order=1)
+
+
+# ---- sizes for traced arrays ---------------------------------------------------------------------
+
+X = np.array([3, 1, 2, 3, 1, 7], np.int32)
+Y = np.array([7, 3, 5], np.int32)
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+@pytest.mark.parametrize("fill", [None, 9])
+def test_sets_of_traced_arrays(size, fill):
+    def sized(found, default):
+        filled = np.full(size, default if fill is None else fill)
+        filled[: found.size] = found[:size]
+        return filled
+
+    how = {"size": size, "fill_value": fill}
+    for name, default in (("union1d", 1), ("intersect1d", 3), ("setdiff1d", 0), ("setxor1d", 1)):
+        function = getattr(jnp, name)
+        (result,) = run(lambda x, y, f=function: f(x, y, **how), X, Y)
+        np.testing.assert_array_equal(result, sized(getattr(np, name)(X, Y), default), name)
+    values, index, inverse, counts = run(lambda x: jnp.unique(x, True, True, True, **how), X)
+    expected = np.unique(X, True, True, True)
+    np.testing.assert_array_equal(values, sized(expected[0], 1))
+    np.testing.assert_array_equal(inverse, expected[2])
+    there = min(size, 4)
+    np.testing.assert_array_equal(index[:there], expected[1][:there])
+    np.testing.assert_array_equal(counts[:there], expected[3][:there])
+    assert not counts[there:].any()
+    common, first, second = run(
+        lambda x, y: jnp.intersect1d(x, y, return_indices=True, **how), X, Y
+    )
+    there = min(size, 2)
+    np.testing.assert_array_equal(X[first[:there]], common[:there])
+    np.testing.assert_array_equal(Y[second[:there]], common[:there])
+
+
+def test_chosen_elements_of_traced_arrays():
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    (result,) = run(lambda x: jnp.extract(x > 2, x, size=4, fill_value=-1), x)
+    np.testing.assert_array_equal(result, [3, 4, 5, -1])
+    (result,) = run(lambda c, x: jnp.compress(c, x, 1, size=2), np.array([0, 0, 1]), x)
+    np.testing.assert_array_equal(result, [[2, 0], [5, 0]])
+    (result,) = run(lambda x: jnp.bincount(x, length=4), np.array([0, 2, 9, 2]))
+    np.testing.assert_array_equal(result, [1, 0, 2, 0])
+    for function in (jnp.unique, lambda x: jnp.extract(x > 0, x), jnp.trim_zeros, jnp.roots):
+        with pytest.raises(errors.ConcretizationTypeError):
+            traced(function, np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("method", ["scan", "scan_unrolled", "sort", "compare_all", "default"])
+def test_ways_to_search(method):
+    rows = np.sort(numbers((17,), "int32"))
+    for side in ("left", "right"):
+        (result,) = run(
+            lambda a, v, side=side: jnp.searchsorted(a, v, side, method=method),
+            *(rows, np.arange(-6, 7, dtype=np.int32)),
+        )
+        np.testing.assert_array_equal(result, np.searchsorted(rows, np.arange(-6, 7), side))
+    order = np.array([2, 0, 1])
+    assert int(jnp.searchsorted(np.array([2, 3, 1]), 3, sorter=order, method=method)) == 2
+
+
+# ---- grids ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "key",
+    [np.s_[0:3], np.s_[0:4:2, 1:3], np.s_[0:1:5j], np.s_[-1:1:3j, 0:2], np.s_[0.5:2:0.5, 0:2]],
+)
+def test_grids(key):
+    np.testing.assert_allclose(jnp.mgrid[key], np.mgrid[key], rtol=1e-6)
+    for ours, theirs in zip(jnp.ogrid[key], np.ogrid[key], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+ROWS = np.arange(3), np.ones((2, 2))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        np.s_[1, 2:5, ROWS[0]],
+        np.s_[0:1:3j],
+        np.s_["r", 1, 2],
+        np.s_["c", 1, 2],
+        np.s_["0,2", ROWS[0], ROWS[0]],
+        np.s_["1,2,0", ROWS[0], ROWS[0]],
+        np.s_["0,3,1", ROWS[0], ROWS[0]],
+        np.s_["-1", ROWS[1], ROWS[1]],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_joining_in_brackets(key):
+    for ours, theirs in ((jnp.r_, np.r_), (jnp.c_, np.c_)):
+        try:
+            expected = np.asarray(theirs[key])
+        except ValueError:
+            with pytest.raises((TypeError, ValueError)):
+                _ = ours[key]
+        else:
+            np.testing.assert_allclose(ours[key], expected, rtol=1e-6)
+
+
+def test_index_expressions():
+    assert jnp.s_[1:2] == slice(1, 2)
+    assert jnp.index_exp[1:2] == (slice(1, 2),)
+    with pytest.raises(ValueError, match="'r', 'c', or up to three ints"):
+        _ = jnp.r_["rows", 1]
+    with pytest.raises(ValueError, match="an end"):
+        _ = jnp.mgrid[2:]
+
+
+# ---- files, memory, text -------------------------------------------------------------------------
+
+
+def test_files(tmp_path):
+    for dtype in ("float32", "int8", "bool", "complex64", ml_dtypes.bfloat16):
+        x = numbers((2, 3), dtype) if np.dtype(dtype).kind != "c" else np.ones(2, dtype)
+        jnp.save(tmp_path / "x.npy", jnp.asarray(x))
+        back = jnp.load(tmp_path / "x.npy")
+        assert isinstance(back, irax.Array)
+        assert back.dtype == x.dtype
+        np.testing.assert_array_equal(back, x)
+    jnp.savez(tmp_path / "x.npz", jnp.arange(2), named=jnp.ones(3))
+    with jnp.load(tmp_path / "x.npz") as found:
+        assert sorted(found) == ["arr_0", "named"]
+        np.testing.assert_array_equal(found["named"], np.ones(3))
+    with pytest.raises(TypeError, match="no name for float8_e5m2"):
+        jnp.save(tmp_path / "x.npy", jnp.ones(2, jnp.float8_e5m2))
+
+
+def test_memory():
+    x = np.arange(6, dtype=np.float32)
+    np.testing.assert_array_equal(jnp.frombuffer(x.tobytes(), "float32", 2, 4), x[1:3])
+    np.testing.assert_array_equal(jnp.fromstring("1 2", sep=" "), [1, 2])
+    shared = jnp.from_dlpack(x, copy=False)
+    copied = jnp.from_dlpack(x)
+    x[0] = 7
+    assert float(shared[0]) == 7
+    assert float(copied[0]) == 0
+    np.testing.assert_array_equal(jnp.from_dlpack(x[::2]), x[::2])
+    with pytest.raises(BufferError, match="cannot be shared"):
+        jnp.from_dlpack(x[::2], copy=False)
+    with pytest.raises(TypeError, match="__dlpack__"):
+        jnp.from_dlpack([1, 2])
+    for name in ("fromfile", "fromiter"):
+        with pytest.raises(NotImplementedError, match=f"numpy.{name}"):
+            getattr(jnp, name)("x")
+
+
+def test_printing_options():
+    x = jnp.array([1 / 3, 1e-9])
+    assert (
+        jnp.array_repr(x, precision=2, suppress_small=True) == "Array([0.33, 0.  ], dtype=float32)"
+    )
+    assert jnp.array_str(x, precision=1) == np.array_str(np.asarray(x), precision=1)
+    with jnp.printoptions(precision=2, suppress=True):
+        assert str(x) == "[0.33 0.  ]"
+        assert jnp.get_printoptions()["precision"] == 2
+    before = jnp.get_printoptions()
+    jnp.set_printoptions(precision=3)
+    assert str(jnp.array([1 / 3])) == "[0.333]"
+    jnp.set_printoptions(**before)
+
+
+# ---- dtypes and devices --------------------------------------------------------------------------
+
+
+def test_kinds_of_dtypes():
+    assert jnp.isdtype("float32", "real floating")
+    assert jnp.isdtype(jnp.bfloat16, "real floating")
+    assert jnp.isdtype(jnp.int4, ("bool", "signed integer"))
+    assert jnp.isdtype("float32", jnp.float32)
+    assert not jnp.isdtype(bool, "numeric")
+    assert jnp.can_cast(jnp.int8, jnp.bfloat16)
+    assert not jnp.can_cast(jnp.float32, jnp.bfloat16)
+    with pytest.raises(ValueError, match="'real'"):
+        jnp.isdtype("float32", "real")
+
+
+def test_a_dtype_that_is_asked_for_and_not_there_is_warned_about():
+    wide = (
+        lambda: jnp.zeros(2, "float64"),
+        lambda: jnp.ones(2).astype("float64"),
+        lambda: jnp.arange(3, dtype=np.int64),
+        lambda: jnp.asarray([1.0], dtype=jnp.float64),
+        lambda: jnp.sum(np.ones(2), dtype="float64"),
+        lambda: jnp.float64(3),
+        lambda: jnp.eye(2, dtype=np.complex128),
+    )
+    for call in wide:
+        with pytest.warns(UserWarning, match="64-bit types are off") as found:
+            result = call()
+        assert result.dtype.itemsize <= 8
+        assert {w.filename for w in found} == {__file__}
+        with irax.enable_x64(True):
+            assert call().dtype.itemsize >= 8
+    jnp.zeros(2, float), jnp.zeros(2, int), jnp.asarray(np.zeros(2))  # these ask for no width
+
+
+def test_devices_as_arguments():
+    device = irax.devices()[0]
+    for function in (jnp.zeros, jnp.ones, jnp.empty, jnp.arange, jnp.eye):
+        assert function(2, device=device).device == device
+    assert jnp.asarray([1.0], device=device).shape == (1,)
+    with pytest.raises(RuntimeError, match="nowhere"):
+        jnp.zeros(2, device="nowhere")
+    with pytest.raises(NotImplementedError, match="out_sharding"):
+        jnp.zeros(2, out_sharding=1)
+    with pytest.raises(ValueError, match="without a copy"):
+        jnp.asarray([1.0], copy=False)
+
+
+def test_the_namespace_tells_about_itself():
+    info = jnp.__array_namespace_info__()
+    assert jnp.__array_api_version__ == "2024.12"
+    assert irax.devices()[0] in info.devices()
+    assert info.default_device() in info.devices()
+    assert set(info.dtypes(kind="integral")) == {
+        "int8",
+        "int16",
+        "int32",
+        "uint8",
+        "uint16",
+        "uint32",
+    }
+    assert info.default_dtypes()["real floating"] == np.float32
+    assert info.capabilities()["boolean indexing"]
+    assert jnp.ones(2).__array_namespace__() is jnp
+
+
+# ---- einsum --------------------------------------------------------------------------------------
+
+
+def test_orders_of_contraction():
+    shapes = ((2, 30), (30, 4), (4, 50), (50, 3))
+    arrays = [numbers(shape, "float32", -1, 1, seed=i) for i, shape in enumerate(shapes)]
+    path, text = jnp.einsum_path("ij,jk,kl,lm->im", *arrays)
+    assert sorted(map(len, path)) == [2, 2, 2]
+    assert "Complete contraction" in str(text)
+    expected = np.einsum("ij,jk,kl,lm->im", *(x.astype(float) for x in arrays))
+    for optimize in (
+        False,
+        True,
+        "optimal",
+        "greedy",
+        path,
+        np.einsum_path("ij,jk,kl,lm->im", *arrays)[0],
+    ):
+        found = jnp.einsum("ij,jk,kl,lm->im", *arrays, optimize=optimize)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: jnp.histogram(jnp.ones(3), "auto"), NotImplementedError, "bins='auto'"),
+        (lambda: jnp.bincount(jnp.array([-1])), ValueError, "negative"),
+        (lambda: jnp.bincount(jnp.ones(2)), TypeError, "integers"),
+        (lambda: jnp.quantile(jnp.ones(3), 0.5, method="other"), ValueError, "'other'"),
+        (lambda: jnp.quantile(jnp.ones(3), 0.5, weights=jnp.ones(3)), ValueError, "inverted_cdf"),
+        (lambda: jnp.quantile(jnp.ones(0), 0.5), ValueError, "no elements"),
+        (lambda: jnp.gcd(1.5, 2), TypeError, "gcd"),
+        (lambda: jnp.ldexp(1.0, 2.0), TypeError, "x2"),
+        (lambda: jnp.choose(jnp.array([5]), [jnp.ones(1)]), ValueError, "from 0 to 0"),
+        (lambda: jnp.put(jnp.ones(3), 0, 1.0), ValueError, "inplace=False"),
+        (lambda: jnp.place(jnp.ones(3), jnp.ones(3), 1.0), ValueError, "inplace=False"),
+        (lambda: jnp.fill_diagonal(jnp.ones((2, 2)), 1), NotImplementedError, "inplace=False"),
+        (lambda: jnp.delete(jnp.ones(3), 7), IndexError, "place 7"),
+        (lambda: jnp.polyfit(jnp.ones(3), jnp.ones(4), 1), TypeError, "as many values"),
+        (lambda: jnp.polyval(1.0, 2.0), ValueError, "scalar"),
+        (lambda: jnp.unwrap(1.0), ValueError, "axis -1"),
+        (lambda: jnp.gradient(jnp.ones(1)), ValueError, "two samples"),
+        (lambda: jnp.gradient(jnp.ones(3), edge_order=2), NotImplementedError, "edge_order"),
+        (lambda: jnp.interp(1.0, jnp.ones(2), jnp.ones(3)), ValueError, "one length"),
+        (lambda: jnp.sort(jnp.ones(2), kind="heapsort"), NotImplementedError, "'kind'"),
+        (lambda: jnp.partition(jnp.ones(2), 5), ValueError, "kth=5"),
+        (lambda: jnp.packbits(jnp.ones(2)), TypeError, "packbits"),
+        (lambda: jnp.packbits(jnp.arange(2), bitorder="x"), ValueError, "bitorder"),
+        (lambda: jnp.unpackbits(jnp.arange(2)), TypeError, "uint8"),
+        (lambda: jnp.block([]), ValueError, "empty list"),
+        (lambda: jnp.block([1, [2]]), ValueError, "one depth"),
+        (lambda: jnp.piecewise(jnp.ones(2), [True], []), ValueError, "1 functions"),
+        (lambda: jnp.cov(jnp.ones((2, 2, 2))), ValueError, "two dimensions"),
+        (lambda: jnp.ix_(jnp.ones((2, 2))), ValueError, "vectors"),
+        (lambda: jnp.isin(1, jnp.ones(2), method="x"), ValueError, "method"),
+        (lambda: jnp.cumulative_sum(jnp.ones((2, 2))), ValueError, "axis"),
+        (lambda: jnp.nope, AttributeError, "'nope'"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_what_is_imported_when_used():
+    """The functions of families are there for type checkers, too, and in the families."""
+    import ast
+    import importlib
+    from pathlib import Path
+
+    from irax.numpy.families import FAMILY_OF, MODULES
+
+    tree = ast.parse(Path(jnp.__file__).read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == {
+        **{name: f"irax.numpy.{family}" for name, family in FAMILY_OF.items()},
+        **dict.fromkeys(MODULES, "irax.numpy"),
+    }
+    for name, family in FAMILY_OF.items():
+        assert getattr(jnp, name) is getattr(importlib.import_module(f"irax.numpy.{family}"), name)
+        assert name in dir(jnp)
+    assert isinstance(jnp.fft, types.ModuleType)
