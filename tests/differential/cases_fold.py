@@ -65,6 +65,10 @@ ADD_AND_MAXIMUM = Computation.build(
 SINE_TIMES = Computation.build(
     [F64] * 2, lambda x, u: [elementwise.multiply(elementwise.sine(x), u)]
 )
+SWAPPED = Computation.build(
+    [F64] * 4, lambda x, y, u, v: [elementwise.multiply(y, u), elementwise.add(x, v)]
+)
+SUBTRACT = Computation.build([F64] * 2, lambda x, u: [elementwise.subtract(x, u)])
 WIDEN = Computation.build([F64, F64], lambda x, y: [elementwise.add(x, y)])
 INDICES = fixed([[2], [0], [2], [9]], np.int32)
 PLACES = fixed(np.arange(15).reshape(3, 5), np.int32)
@@ -125,5 +129,32 @@ CASES = [
         [f64(4, 2), fixed([[2], [0], [1], [9]], np.int32), f64(4, 2)],
         scattered_by_sine,
         differentiable=False,
+    ),
+    Case(
+        "scatter-by-sine-unique",
+        ScatterBy(SINE_TIMES, ROWS, False, True),
+        [f64(4, 2), fixed([[2], [0], [1], [9]], np.int32), f64(4, 2)],
+        scattered_by_sine,
+    ),
+    Case(
+        "scatter-by-sine-once",
+        ScatterBy(SINE_TIMES, ROWS, False, False),
+        [f64(4, 2), fixed([[2]], np.int32), f64(1, 2)],
+        lambda x, i, u: np.where(np.arange(4)[:, None] == 2, np.sin(x) * u, x),
+    ),
+    Case(
+        "scatter-swapped",
+        ScatterBy(SWAPPED, ROWS, False, True),
+        [f64(4, 2), f64(4, 2), fixed([[2], [9]], np.int32), f64(2, 2), f64(2, 2)],
+        lambda x, y, i, u, v: (
+            np.where(np.arange(4)[:, None] == 2, y * u[0], x),
+            np.where(np.arange(4)[:, None] == 2, x + v[0], y),
+        ),
+    ),
+    Case(
+        "scatter-subtract",
+        ScatterBy(SUBTRACT, ROWS, False, False),
+        [f64(4, 2), INDICES, f64(4, 2)],
+        lambda x, i, u: x - np.eye(10)[i[:, 0]].T[:4] @ u,
     ),
 ]

@@ -70,8 +70,9 @@ class Computation:
         return len(mlir.arguments(_function(self)))
 
     def operation(self, number: int, operands: tuple[int, int]) -> str | None:
-        """The operation that makes result `number` of two of the arguments, such as "add"; "set"
-        if the result is the second of them; None if it is anything else.
+        """The operation that makes result `number` of two of the arguments: "add" and the others
+        that fold in any order, or "subtract"; "set" if the result is the second of them; None if it
+        is anything else.
         """
         source = mlir.body(_function(self))
         arguments = [source.arguments[i] for i in operands]
@@ -82,7 +83,8 @@ class Computation:
         if made is None or set(made.operands) != set(arguments):
             return None
         name = made.name.removeprefix("stablehlo.")
-        return name if name in COMMUTATIVE else None
+        in_order = name == "subtract" and list(made.operands) == arguments
+        return name if name in COMMUTATIVE or in_order else None
 
     def comparison(self) -> str | None:
         """The direction, such as "GT", if this compares the first two of its arguments and does
@@ -174,14 +176,15 @@ def named(name: str, dtype: np.dtype) -> Computation:
 
 def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
     scalar = all(shape_of(v) == () for v in [*operation.operands, *operation.results])
-    if not (_is_elementwise(operation) and scalar and all(v in env for v in operation.operands)):
+    if not (is_elementwise(operation) and scalar and all(v in env for v in operation.operands)):
         raise UnsupportedOp(
             f"{operation.name} at {operation.location} is in a computation that is done element by "
             "element; expected an elementwise operation on scalars of that computation"
         )
 
 
-def _is_elementwise(operation: Operation) -> bool:
+def is_elementwise(operation: Operation) -> bool:
+    """Whether an operation computes each element of its result from those at the same place."""
     kinds = (
         elementwise.Elementwise,
         comparison.Compare,

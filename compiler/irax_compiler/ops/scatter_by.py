@@ -9,8 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import evaluate, mlir
-from irax_compiler.mlir import Value, dtype_of
-from irax_compiler.ops import conversion, reduction, scatter, shape, windows
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import (
+    conversion,
+    elementwise,
+    gather,
+    reduction,
+    scatter,
+    shape,
+    windows,
+)
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import DefinedOp, Transform
 from irax_compiler.ops.core import (
@@ -70,24 +78,37 @@ class ScatterBy(DefinedOp):
         return replace(self, dims=dims).build(moved), [0] * count
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        """A scatter of its own for each array, where none depends on another."""
+        """A scatter of its own for each array, where none depends on another; where no windows
+        overlap, what is read there, computed with, and set.
+        """
         count = len(operands) // 2
         arrays, indices, updates = operands[:count], operands[count], operands[count + 1 :]
-        combiners = [self._combiner(i, count) for i in range(count)]
         settings = (self.dims, self.indices_are_sorted, self.unique_indices)
-        return [
-            scatter.Scatter(combiner, *settings)(x, indices, conversion.convert(u, dtype_of(x)))
-            for combiner, x, u in zip(combiners, arrays, updates, strict=True)
-        ]
+        combiners = [self.computation.operation(i, (i, count + i)) for i in range(count)]
+        if None in combiners:
+            return self._read_and_set(arrays, indices, updates)
+        results = []
+        for combiner, x, u in zip(combiners, arrays, updates, strict=True):
+            assert combiner is not None
+            update = conversion.convert(u, dtype_of(x))
+            if combiner == "subtract":
+                combiner, update = "add", elementwise.negate(update)
+            results.append(scatter.Scatter(combiner, *settings)(x, indices, update))
+        return results
 
-    def _combiner(self, number: int, count: int) -> str:
-        """How one array is combined with its own updates."""
-        mine = (number, count + number)
-        combiner = self.computation.operation(number, mine)
-        if combiner is None:
+    def _read_and_set(
+        self, arrays: Sequence[Value], indices: Value, updates: Sequence[Value]
+    ) -> Sequence[Value]:
+        if not self.unique_indices and self.dims.count(shape_of(indices)) > 1:
             raise UnsupportedOp(
-                f"{self.name}: combines with a computation other than set and "
-                f"{', '.join(reduction.COMBINERS)}, of an array and its own updates: it can be "
-                "evaluated, but not differentiated, batched or split"
+                f"{self.name}: combines with a computation other than set, subtract and "
+                f"{', '.join(reduction.COMBINERS)}, of an array and its own updates, in windows "
+                "that may overlap: it can be evaluated, but not differentiated, batched or split; "
+                "pass unique_indices=True if they do not"
             )
-        return combiner
+        sizes = self.dims.sizes(shape_of(arrays[0]), shape_of(updates[0]))
+        read = gather.Gather(self.dims, sizes, self.indices_are_sorted)
+        put = scatter.Scatter("set", self.dims, self.indices_are_sorted, unique_indices=True)
+        there = [read(x, indices) for x in arrays]
+        found = self.computation(*there, *updates)
+        return [put(x, indices, new) for x, new in zip(arrays, found, strict=True)]

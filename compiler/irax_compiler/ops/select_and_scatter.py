@@ -11,7 +11,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, reduce_window, scatter, shape, windows
-from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.computation import COMMUTATIVE, Computation
 from irax_compiler.ops.control_flow import DefinedOp
 from irax_compiler.ops.core import I64S, from_operation, full_like, register_class
 
@@ -71,7 +71,7 @@ class SelectAndScatter(DefinedOp):
         rank = len(shape_of(place))
         dims = windows.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
         combiner = self.scatter.operation(0, (0, 1))
-        if combiner is not None:
+        if combiner in COMMUTATIVE:
             op: Any = scatter.Scatter(combiner, dims, False, False)
         else:
             op = scatter.scatter_by.ScatterBy(self.scatter, dims, False, False)
