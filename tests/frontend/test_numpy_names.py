@@ -1,0 +1,78 @@
+"""irax.numpy has JAX's names and signatures, and docs/api.md says what there is."""
+
+import importlib
+import inspect
+
+import pytest
+from tests.frontend.api_table import NOT_YET, PATH, WHY_NOT, jax_names, recorded, table, there
+
+VERSION, NAMES = recorded()
+WHOLE = ("jax.numpy", "jax.numpy.fft", "jax.numpy.linalg")
+"""Modules where nothing may be missing without a reason."""
+
+
+def test_docs_are_up_to_date():
+    assert PATH.read_text("utf-8") == table(), "docs/api.md is out of date: run `make docs`"
+
+
+@pytest.mark.parametrize("module", WHOLE)
+def test_what_is_missing_has_a_reason(module):
+    missing = {f"{module}.{name}" for name in set(NAMES[module]) - there(module)}
+    assert missing <= set(WHY_NOT)
+    assert NOT_YET not in {WHY_NOT[name] for name in missing}
+
+
+def test_what_has_a_reason_is_missing():
+    for full in WHY_NOT:
+        module, _, name = full.rpartition(".")
+        assert name in NAMES[module]
+        assert name not in there(module)
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_the_names_are_those_of_jax(module):
+    jax = pytest.importorskip("jax", reason="compares with JAX")
+    if jax.__version__ != VERSION:
+        pytest.skip(f"the names recorded are those of JAX {VERSION}, this is {jax.__version__}")
+    assert jax_names(module) == NAMES[module]
+
+
+# ---- signatures ----------------------------------------------------------------------------------
+
+WIDER = {"permute_dims"}
+"""Functions with an argument that may be left out, unlike JAX's."""
+ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@pytest.mark.parametrize("module", WHOLE)
+def test_signatures_are_those_of_jax(module):
+    pytest.importorskip("jax", reason="compares with JAX")
+    theirs = importlib.import_module(module)
+    ours = importlib.import_module(module.replace("jax", "irax", 1))
+    wrong = []
+    for name in sorted(there(module) - WIDER):
+        function = getattr(theirs, name)
+        if not callable(function) or inspect.isclass(function):
+            continue
+        try:
+            wanted = inspect.signature(function).parameters
+        except ValueError:
+            continue
+        had = inspect.signature(getattr(ours, name)).parameters
+        lacking = [p for i, p in enumerate(wanted.values()) if not fits(i, p, had)]
+        wrong += [f"{name}: {', '.join(map(str, lacking))}"] if lacking else []
+    assert not wrong
+
+
+def fits(place, parameter, had):
+    """Whether a parameter can be given as to JAX's function: its name, place and default."""
+    if parameter.name.startswith("_") or parameter.kind in ANY_NUMBER:
+        return True
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        return place < len(had) and list(had.values())[place].kind is not parameter.KEYWORD_ONLY
+    own = had.get(parameter.name)
+    if own is None or str(own.default) != str(parameter.default):
+        return False
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return True
+    return list(had).index(parameter.name) == place and own.kind is not own.KEYWORD_ONLY
