@@ -7,7 +7,7 @@ written down as operations of their own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
     """`x` with another dtype or weak type; `x` itself where it has them already."""
     if x.dtype == dtype:
         return x if x.weak_type == weak_type else x.with_weak_type(weak_type)
-    if isinstance(x, ConcreteArray) and (current_trace() is None or not x.ndim):
+    outside = current_trace() is None and not _was_put((x,))
+    if isinstance(x, ConcreteArray) and (outside or not x.ndim):
         with np.errstate(all="ignore"):
             return ConcreteArray(conversion.Convert(dtype).evaluate(x.value), weak_type)
     return bind(conversion.Convert(dtype), x, weak_type=weak_type)
@@ -146,7 +147,15 @@ def apply(
     called, errors say by `what`; dtypes that are none of `accepts` are a TypeError.
     """
     if current_trace() is None:
-        return _apply_now(op, operands, what, dtype_kind, accepts)
+        if not _was_put(operands):
+            return _apply_now(op, operands, what, dtype_kind, accepts)
+        return _on_device(
+            lambda *xs: apply(op, *xs, what=what, dtype_kind=dtype_kind, accepts=accepts),
+            lambda: _apply_now(op, operands, what, dtype_kind, accepts),
+            operands,
+            what,
+            (op, dtype_kind, accepts),
+        )
     arrays = as_arrays(operands, what)
     dtype, weak = _common_dtype(arrays, what, dtype_kind, accepts)
     arrays = [convert(x, dtype, weak) for x in arrays]
@@ -169,12 +178,16 @@ def _common_dtype(
 def select(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
     """`on_true` where a boolean condition holds, else `on_false`: promoted, and all broadcast."""
     if current_trace() is None:
-        operands = _ready((on_true, on_false), what)
-        dtype, weak = dtypes.lattice_result_type(*operands)
-        with np.errstate(all="ignore"):
-            values = [_elements(condition, np.dtype(np.bool)), *_values(operands, dtype)]
-        _check_shapes(values, what)
-        return ConcreteArray(np.where(*values), weak)
+        operands = (condition, on_true, on_false)
+        if not _was_put(operands):
+            return _select_now(condition, on_true, on_false, what)
+        return _on_device(
+            lambda *xs: select(*xs, what=what),
+            lambda: _select_now(condition, on_true, on_false, what),
+            operands,
+            what,
+            "select",
+        )
     x, y = promote_dtypes(on_true, on_false, what=what)
     target = broadcast_shapes(condition.shape, x.shape, y.shape, what=what)
     if condition.ndim:
@@ -202,6 +215,15 @@ def _apply_now(
     if config.debug_nans or config.debug_infs:
         nans.check_operation(op, source.user_line(), values, [result])
     return ConcreteArray(result, weak and result.dtype == dtype)
+
+
+def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
+    operands = _ready((on_true, on_false), what)
+    dtype, weak = dtypes.lattice_result_type(*operands)
+    with np.errstate(all="ignore"):
+        values = [_elements(condition, np.dtype(np.bool)), *_values(operands, dtype)]
+    _check_shapes(values, what)
+    return ConcreteArray(np.where(*values), weak)
 
 
 _READY = frozenset({ConcreteArray, float, int, bool})
@@ -241,3 +263,29 @@ def _check_shapes(values: list[np.ndarray[Any, Any]], what: str) -> None:
         if value.shape != shape:
             broadcast_shapes(*[v.shape for v in values], what=what)
             return
+
+
+# ---- outside of traces, on a device -------------------------------------------------------------
+
+
+def _was_put(operands: Sequence[Any]) -> bool:
+    """Whether some operand was put on a device."""
+    for x in operands:  # noqa: SIM110 `any` takes twice as long
+        if type(x) is ConcreteArray and x.committed:
+            return True
+    return False
+
+
+def _on_device(
+    traced: Callable[..., Array],
+    at_once: Callable[[], Array],
+    operands: Sequence[Any],
+    what: str,
+    key: Hashable,
+) -> Array:
+    """The operation on the device that operands were put on."""
+    from irax import eager
+
+    arrays = as_arrays(operands, what)
+    (result,) = eager.run(key, lambda *xs: [traced(*xs)], arrays, lambda: [at_once()], what)
+    return result

@@ -301,7 +301,10 @@ def bind(
         results: list[Any] = trace.emit(op, operands, weak_type)
     else:
         call = _no_function if builder is None else builder.evaluator
-        results = _run(op, operands, weak_type, call)
+        if any(x.committed for x in operands if type(x) is ConcreteArray):
+            results = _run_there(op, operands, weak_type, call)
+        else:
+            results = _run(op, operands, weak_type, call)
     return results[0] if op.num_results == 1 else results
 
 
@@ -319,6 +322,23 @@ def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list
     if config.debug_nans or config.debug_infs:
         nans.check_operation(op, source.user_line(), values, results)
     return [ConcreteArray(r, weak_type) for r in results]
+
+
+def _run_there(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
+    """The same where arrays were put on a device."""
+    from irax import eager
+
+    def at_once() -> list[Array]:
+        return _run(op, operands, weak_type, call)
+
+    def traced(*arrays: Array) -> list[Array]:
+        trace = _state.trace
+        assert trace is not None
+        return list(trace.emit(op, arrays, weak_type))
+
+    calls_functions = call is not _no_function
+    key = None if calls_functions else (op, weak_type)
+    return eager.run(key, traced, operands, at_once, op.name)
 
 
 def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:

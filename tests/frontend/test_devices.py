@@ -210,3 +210,59 @@ def test_no_platform_at_all():
 
 def test_the_error_is_one_that_jax_users_expect():
     assert issubclass(NoDevice, RuntimeError)
+
+
+# ---- operations outside of jit ----
+
+
+@needs_plugin
+def test_operations_run_where_their_arrays_were_put(pjrt):
+    x = irax.device_put(jnp.arange(6.0).reshape(2, 3), pjrt)
+    host = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for result, expected in [
+        (x + 1, host + 1),
+        (2 * x, host * 2),
+        (x + x[0], host + host[0]),
+        (x.T @ x, host.T @ host),
+        (jnp.sin(x).sum(0), np.sin(host).sum(0)),
+        (jnp.where(x > 2, x, 0), np.where(host > 2, host, 0)),
+        (x.astype("int32"), host.astype("int32")),
+        (x.at[0].set(7.0), np.array([[7, 7, 7], [3, 4, 5]])),
+        (jnp.concatenate([x, x], 1), np.concatenate([host, host], 1)),
+        (x == jnp.ones(3), host == 1),
+        (irax.lax.fori_loop(0, 3, lambda i, y: y * 2, x), host * 8),
+    ]:
+        assert result.device is pjrt
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+    assert (x + 1).weak_type is False
+    assert (x + 1).dtype == np.float32
+    assert irax.device_put(1.0, pjrt).weak_type
+    assert (irax.device_put(1.0, pjrt) + 1).weak_type
+
+
+@needs_plugin
+def test_operations_on_arrays_of_different_devices(cpu, pjrt):
+    x, y = irax.device_put(jnp.ones(3), cpu), irax.device_put(jnp.ones(3), pjrt)
+    for use in (lambda: x + y, lambda: jnp.where(x > 0, y, y), lambda: jnp.concatenate([x, y])):
+        with pytest.raises(ValueError, match=r"on CpuDevice.* and on PjrtDevice.* used together"):
+            use()
+
+
+@needs_plugin
+def test_an_operation_is_compiled_once(pjrt, monkeypatch):
+    from irax import backend
+
+    x = irax.device_put(jnp.ones(7), pjrt)
+    np.testing.assert_array_equal(jnp.maximum(x, x + 2), 3 * np.ones(7))
+    monkeypatch.setattr(backend, "compile", None)
+    np.testing.assert_array_equal(jnp.maximum(x, x + 2), 3 * np.ones(7))
+
+
+@needs_plugin
+def test_what_does_not_fit_is_the_same_error(cpu, pjrt):
+    for device in (cpu, pjrt):
+        x = irax.device_put(jnp.ones(3), device)
+        with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
+            x + jnp.ones(2)
+        with pytest.raises(TypeError, match="bitwise_and"):
+            x & 1

@@ -279,13 +279,16 @@ class _Update:
     # -- writing --
 
     def _runs_now(self, values: Array) -> bool:
-        """Whether NumPy can do it: nothing is traced, and nothing has to be left out."""
+        """Whether NumPy can do it: nothing is traced, nothing was put on a device, and nothing has
+        to be left out.
+        """
         return (
             current_trace() is None
             and self.parts.known
             and not (self.parts.outside and self.drops)
             and isinstance(self.x, ConcreteArray)
             and isinstance(values, ConcreteArray)
+            and not (self.x.committed or values.committed)
         )
 
     def _write(self, combiner: str, values: Array) -> Array:

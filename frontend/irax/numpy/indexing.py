@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from types import EllipsisType, NoneType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -43,12 +43,17 @@ def getitem(x: Array, index: Any) -> Array:
     >>> irax.numpy.arange(6).reshape(2, 3)[:, -1]
     Array([2, 5], dtype=int32)
     """
-    if current_trace() is None and isinstance(x, ConcreteArray) and _is_basic(index):
+    if _in_numpy(x) and _is_basic(index):
         try:
             return ConcreteArray(np.asarray(x.value[index]), x.weak_type)
         except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
     return read(x, parse(x.shape, index))
+
+
+def _in_numpy(x: Array) -> TypeGuard[ConcreteArray]:
+    """Whether NumPy reads from it at once: nothing is traced, and it was put on no device."""
+    return current_trace() is None and isinstance(x, ConcreteArray) and not x.committed
 
 
 def _is_basic(index: Any) -> bool:
@@ -62,7 +67,7 @@ def _is_basic(index: Any) -> bool:
 
 def read(x: Array, parts: Parts) -> Array:
     """The elements that an index names; what is out of range reads the nearest element."""
-    if current_trace() is None and isinstance(x, ConcreteArray) and parts.known:
+    if _in_numpy(x) and parts.known:
         return ConcreteArray(np.asarray(x.value[tuple(parts.for_numpy)]), x.weak_type)
     x = reshape(x, parts.shape)
     if parts.fancy:
