@@ -23,8 +23,9 @@ import ml_dtypes
 import numpy as np
 
 # Without op classes for these dialects, every access to an operation would try, and fail, to
-# import them: 28 us a time. Empty modules settle the question.
-for _dialect in ("stablehlo", "chlo", "vhlo"):
+# import them: 28 us a time. Empty modules settle the question; and those of "hal", which irax does
+# not need, take 10 ms to import.
+for _dialect in ("stablehlo", "chlo", "vhlo", "hal"):
     sys.modules.setdefault(
         f"iree.compiler.dialects.{_dialect}",
         types.ModuleType(f"iree.compiler.dialects.{_dialect}"),

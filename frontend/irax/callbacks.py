@@ -23,7 +23,7 @@ from irax.array import Array, ConcreteArray, as_array
 from irax.tracing import bind, current_trace, outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
-from irax_runtime import host, memory
+from irax_runtime import memory
 
 Elements = np.ndarray[Any, Any]
 Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
@@ -325,6 +325,8 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
     there = ops.CALLBACKS.get(key)
     if isinstance(there, HostFunction):
         return there, key
+    from irax_runtime import host  # which loads IREE's runtime
+
     ops.CALLBACKS[key] = host.CALLBACKS[key] = function
     return function, key
 

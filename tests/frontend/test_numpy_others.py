@@ -2,9 +2,14 @@
 files, text, sizes for traced arrays, and what they refuse.
 """
 
+import ast
 import copy
+import importlib
 import pickle
+import subprocess
+import sys
 import types
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -14,6 +19,7 @@ from tests.frontend.numpy_helpers import numbers, run, traced
 import irax
 import irax.numpy as jnp
 from irax import errors
+from irax.numpy.families import FAMILY_OF, MODULES
 from irax.test_util import check_grads
 
 # ---- ufuncs --------------------------------------------------------------------------------------
@@ -475,12 +481,6 @@ def test_errors_say_what_is_wrong(call, error, text):
 
 def test_what_is_imported_when_used():
     """The functions of families are there for type checkers, too, and in the families."""
-    import ast
-    import importlib
-    from pathlib import Path
-
-    from irax.numpy.families import FAMILY_OF, MODULES
-
     tree = ast.parse(Path(jnp.__file__).read_text("utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     typed = {
@@ -497,3 +497,14 @@ def test_what_is_imported_when_used():
         assert getattr(jnp, name) is getattr(importlib.import_module(f"irax.numpy.{family}"), name)
         assert name in dir(jnp)
     assert isinstance(jnp.fft, types.ModuleType)
+
+
+def test_an_import_loads_what_every_program_needs():
+    code = "import sys, irax, irax.numpy; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    families = {f"irax.numpy.{name}" for name in (*set(FAMILY_OF.values()), *MODULES)}
+    # The others need these for themselves.
+    families -= {"irax.numpy.labelled", "irax.numpy.printing"}
+    heavy = {"iree.runtime", "iree.compiler.dialects._hal_ops_gen", "scipy", "opt_einsum"}
+    assert loaded & (families | heavy) == set()
