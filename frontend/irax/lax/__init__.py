@@ -92,6 +92,9 @@ from irax.lax.elementwise import sub as sub
 from irax.lax.elementwise import tan as tan
 from irax.lax.elementwise import tanh as tanh
 from irax.lax.elementwise import zeta as zeta
+from irax.lax.folds import reduce as reduce
+from irax.lax.folds import reduce_window as reduce_window
+from irax.lax.folds import reduce_window_shape_tuple as reduce_window_shape_tuple
 from irax.lax.fourier import FftType as FftType
 from irax.lax.fourier import fft as fft
 from irax.lax.gathering import GatherDimensionNumbers as GatherDimensionNumbers
@@ -100,9 +103,11 @@ from irax.lax.gathering import ScatterDimensionNumbers as ScatterDimensionNumber
 from irax.lax.gathering import gather as gather
 from irax.lax.gathering import scatter as scatter
 from irax.lax.gathering import scatter_add as scatter_add
+from irax.lax.gathering import scatter_apply as scatter_apply
 from irax.lax.gathering import scatter_max as scatter_max
 from irax.lax.gathering import scatter_min as scatter_min
 from irax.lax.gathering import scatter_mul as scatter_mul
+from irax.lax.gathering import scatter_sub as scatter_sub
 from irax.lax.implicit import custom_linear_solve as custom_linear_solve
 from irax.lax.implicit import custom_root as custom_root
 from irax.lax.loops import fori_loop as fori_loop

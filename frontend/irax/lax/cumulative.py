@@ -72,9 +72,10 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
 
 def _log_sum_exp(dtype: np.dtype) -> Computation:
     def body(x: Value, y: Value) -> list[Value]:
-        same = comparison.equal(x, y)  # of infinities the difference is nan
-        apart = elementwise.abs(elementwise.subtract(x, y))
-        apart = comparison.select(same, full_like(x, 0), apart)
+        # The difference of infinities is nan, and would make their derivatives so.
+        same, zero = comparison.equal(x, y), full_like(x, 0)
+        first, second = (comparison.select(same, zero, v) for v in (x, y))
+        apart = elementwise.abs(elementwise.subtract(first, second))
         rest = elementwise.log_plus_one(elementwise.exponential(elementwise.negate(apart)))
         return [elementwise.add(elementwise.maximum(x, y), rest)]
 

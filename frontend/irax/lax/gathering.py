@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, tree_util
 from irax.array import Array
 from irax.elementwise import apply, as_arrays, broadcast_to, convert
-from irax.lax.arguments import adapted, array_of
+from irax.lax.arguments import adapted, array_of, canonical_shape
+from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import bitwise, comparison, reduction, windows
+from irax_compiler.ops import bitwise, comparison, elementwise, reduction, scatter_by, windows
 from irax_compiler.ops import gather as gather_ops
 from irax_compiler.ops import scatter as scatter_ops
+from irax_compiler.ops.computation import Computation
 
 Dimensions = Sequence[int]
 
@@ -195,6 +197,7 @@ def _scatter(
     indices_are_sorted: bool,
     unique_indices: bool,
     mode: GatherScatterMode | str | None,
+    computation: Computation | None = None,
 ) -> Array:
     what = f"lax.{name}"
     x, new = as_arrays([operand, updates], what)
@@ -218,8 +221,13 @@ def _scatter(
         zero = array_of(what, np.zeros((), indices.dtype))
         indices = bind(comparison.clamp, zero, indices, limits)
         indices_are_sorted = False
-    op = scatter_ops.Scatter(combiner, dims, indices_are_sorted, unique_indices)
-    return bind(op, x, indices, new, weak_type=x.weak_type)
+    if combiner == "subtract":
+        combiner, new = "add", apply(elementwise.negate, new, what=what)
+    if computation is None:
+        op = scatter_ops.Scatter(combiner, dims, indices_are_sorted, unique_indices)
+        return bind(op, x, indices, new, weak_type=x.weak_type)
+    by = scatter_by.ScatterBy(computation, dims, indices_are_sorted, unique_indices)
+    return bind(by, x, indices, new)[0].with_weak_type(x.weak_type)
 
 
 def _scatter_function(name: str, combiner: str, effect: str) -> Any:
@@ -265,6 +273,65 @@ def _scatter_function(name: str, combiner: str, effect: str) -> Any:
 
 scatter = _scatter_function("scatter", "set", "in place of")
 scatter_add = _scatter_function("scatter_add", "add", "added to")
+scatter_sub = _scatter_function("scatter_sub", "subtract", "subtracted from")
 scatter_mul = _scatter_function("scatter_mul", "multiply", "multiplied with")
 scatter_min = _scatter_function("scatter_min", "minimum", "taken as upper bounds of")
 scatter_max = _scatter_function("scatter_max", "maximum", "taken as lower bounds of")
+
+
+def scatter_apply(
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    func: Callable[[Array], Array],
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    update_shape: Sequence[int] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: GatherScatterMode | str | None = None,
+) -> Array:
+    """The operand, with a function done to each element that the windows have.
+
+    Where windows overlap it is done once for each. It has derivatives, and `vmap`, where they are
+    said not to (`unique_indices`), or where there is but one.
+
+    Args:
+        operand: an array.
+        scatter_indices: integers; the last dimension holds the index vectors.
+        func: takes and returns a scalar of the operand's dtype.
+        dimension_numbers: how the dimensions go together.
+        update_shape: the shape that updates would have.
+        indices_are_sorted: the caller's word that index vectors ascend.
+        unique_indices: the caller's word that no two windows overlap.
+        mode: what becomes of windows beyond the operand; by default they are left out.
+
+    Raises:
+        TypeError: indices that are not integers, a function that gives another dtype, or numbers
+            that do not fit.
+        NotImplementedError: a function that uses traced values from outside.
+
+    >>> numbers = irax.lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> x, places = irax.numpy.arange(3.0), irax.numpy.array([[2], [1]])
+    >>> irax.lax.scatter_apply(x, places, lambda y: 10 * y, numbers, update_shape=(2,))
+    Array([ 0., 10., 20.], dtype=float32)
+    """
+    what = "lax.scatter_apply"
+    x = array_of(what, operand)
+    one = tree_util.tree_structure(0)
+    computation, tree = computation_of(
+        what, lambda old, _: func(old), [(one, [x.dtype]), (one, [x.dtype])]
+    )
+    if tree != one or computation.result_dtypes != [x.dtype]:
+        raise TypeError(f"{what}: func must return a scalar of the operand's dtype {x.dtype}")
+    return _scatter(
+        "scatter_apply",
+        "",
+        x,
+        scatter_indices,
+        full(canonical_shape(what, update_shape), 0, x.dtype),
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
+        computation,
+    )

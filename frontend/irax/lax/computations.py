@@ -1,0 +1,65 @@
+"""Python functions of scalars as computations that ops do element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import tree_util
+from irax.array import Array, as_array
+from irax.aval import ShapedArray
+from irax.flat import name_of
+from irax.tracing import Input, Tracer, trace_function
+from irax_compiler import mlir
+from irax_compiler.ops.computation import Computation
+from irax_compiler.pipeline import run_pipeline
+
+Dtypes = Sequence[np.dtype[Any]]
+
+
+def computation_of(
+    what: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, Dtypes]]
+) -> tuple[Computation, Any]:
+    """What a function computes of scalars, and the structure of what it returns.
+
+    Args:
+        what: what the function that asks is called, for errors.
+        function: of as many pytrees of scalars as there are `arguments`.
+        arguments: the structure of each, and the dtypes of its leaves.
+
+    Raises:
+        NotImplementedError: it uses a traced value from outside, or does what cannot be done
+            element by element.
+    """
+    counts = [len(dtypes) for _, dtypes in arguments]
+    out_tree: Any = None
+
+    def flat(*leaves: Array) -> list[Array]:
+        nonlocal out_tree
+        parts, start = [], 0
+        for (tree, _), count in zip(arguments, counts, strict=True):
+            parts.append(tree_util.tree_unflatten(tree, leaves[start : start + count]))
+            start += count
+        found, out_tree = tree_util.tree_flatten(function(*parts))
+        return [as_array(x, f"{what}: what {name_of(function)} returns") for x in found]
+
+    inputs = [Input(ShapedArray((), d)) for _, dtypes in arguments for d in dtypes]
+    traced = trace_function(flat, inputs, what, name_of(function), fresh_module=True)
+    if any(isinstance(x, Tracer) for x in traced.captures):
+        raise NotImplementedError(
+            f"{what}: {name_of(function)} uses a traced value from outside; it can use its own "
+            "arguments and constants alone"
+        )
+    module = traced.builder.module
+    mlir.make_public(mlir.functions(module)[traced.name])
+    run_pipeline(module, "decompose,inline,symbol-dce")
+    block = mlir.body(mlir.functions(module)[traced.name])
+    for result in traced.results:
+        if result.shape:
+            raise TypeError(
+                f"{what}: {name_of(function)} must return scalars, got {result.dtype} of shape "
+                f"{result.shape}"
+            )
+    return Computation.of(block), out_tree
