@@ -281,6 +281,5 @@ def one_hot(
     column = lax.expand_dims(numbers, (along,))
     sizes = [num_classes if d == along else 1 for d in range(column.ndim)]
     places = lax.broadcasted_iota(dtypes.default_int(), sizes, along)
-    return convert(
-        jnp.equal(column, places), dtypes.canonicalize_dtype(float if dtype is None else dtype)
-    )
+    wanted = dtypes.requested_dtype(float if dtype is None else dtype, "nn.one_hot")
+    return convert(jnp.equal(column, places), wanted)

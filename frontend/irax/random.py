@@ -230,7 +230,7 @@ def bits(key: KeyArray | Array, shape: Sequence[int] = (), dtype: Any = np.uint3
         shape: the shape of the result.
         dtype: an unsigned integer dtype.
     """
-    dtype = dtypes.canonicalize_dtype(dtype)
+    dtype = dtypes.requested_dtype(dtype, "random.bits")
     if not dtypes.issubdtype(dtype, np.unsignedinteger):
         raise TypeError(f"bits: dtype must be an unsigned integer type, got {dtype}")
     return _bits(_one_key(key, "bits"), 8 * dtype.itemsize, _shape(shape, "bits"))
@@ -372,7 +372,7 @@ def randint(
     >>> int(randint(PRNGKey(0), (), 0, 1))
     0
     """
-    dtype, shape = dtypes.canonicalize_dtype(dtype), _shape(shape, "randint")
+    dtype, shape = dtypes.requested_dtype(dtype, "random.randint"), _shape(shape, "randint")
     if not dtypes.issubdtype(dtype, np.integer):
         raise TypeError(f"randint: dtype must be an integer type, got {dtype}")
     info = np.iinfo(dtype)
@@ -465,7 +465,7 @@ def _shape(shape: int | Sequence[int], what: str) -> tuple[int, ...]:
 
 
 def _float_dtype(dtype: Any, what: str) -> np.dtype[Any]:
-    dtype = dtypes.canonicalize_dtype(dtype)
+    dtype = dtypes.requested_dtype(dtype, f"random.{what}")
     if not dtypes.issubdtype(dtype, np.floating):
         raise TypeError(f"{what}: dtype must be a floating-point type, got {dtype}")
     return dtype

@@ -370,6 +370,9 @@ def test_a_dtype_that_is_asked_for_and_not_there_is_warned_about():
         lambda: jnp.sum(np.ones(2), dtype="float64"),
         lambda: jnp.float64(3),
         lambda: jnp.eye(2, dtype=np.complex128),
+        lambda: irax.lax.convert_element_type(1.0, "float64"),
+        lambda: irax.lax.iota("int64", 3),
+        lambda: irax.random.normal(irax.random.PRNGKey(0), (2,), "float64"),
     )
     for call in wide:
         with pytest.warns(UserWarning, match="64-bit types are off") as found:
@@ -392,6 +395,18 @@ def test_devices_as_arguments():
         jnp.zeros(2, out_sharding=1)
     with pytest.raises(ValueError, match="without a copy"):
         jnp.asarray([1.0], copy=False)
+
+
+def test_methods_that_are_functions():
+    x = jnp.array([3.0, 1.0, 2.0])
+    assert float(x.ptp()) == 2
+    assert int(jnp.arange(5).searchsorted(3)) == 3
+    np.testing.assert_array_equal(x.argpartition(0)[0], 1)
+    np.testing.assert_array_equal(x.compress(np.array([True, False, True])), [3, 2])
+    np.testing.assert_array_equal(jnp.array([1, 0]).choose([x[:2], x[1:]]), [1, 1])
+    np.testing.assert_array_equal(x.to_device(irax.devices()[0]), x)
+    with pytest.raises(NotImplementedError, match="stream"):
+        x.to_device(irax.devices()[0], stream=1)
 
 
 def test_the_namespace_tells_about_itself():

@@ -4,6 +4,7 @@ A case is a line in `numpy_cases.py`.
 """
 
 import inspect
+import os
 import warnings
 
 import numpy as np
@@ -195,3 +196,28 @@ def test_every_function_has_a_case():
         if inspect.isfunction(value) or isinstance(value, jnp.ufunc)
     }
     assert functions - set(NAMES) == ELSEWHERE
+
+
+# ---- compiled ------------------------------------------------------------------------------------
+
+SAMPLE = ("quantile", "unwrap", "histogram2d", "frexp", "insert", "piecewise")
+COMPILED = NAMES if os.environ.get("IRAX_ALL_FORMS") else SAMPLE
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_on_iree(name):
+    """Compiled, the results are those outside of traces: for a sample; for all in `make fuzz`."""
+    for case in CASES:
+        if case.name != name or not case.traced:
+            continue
+        call, arrays = bound(case, 0)
+
+        def function(*given, call=call):
+            return call(getattr(jnp, name), given)
+
+        eager = [np.asarray(x) for x in tree_util.tree_leaves(function(*arrays))]
+        compiled = [np.asarray(x) for x in tree_util.tree_leaves(irax.jit(function)(*arrays))]
+        for result, value in zip(compiled, eager, strict=True):
+            compare(case, result, value)
+        if not os.environ.get("IRAX_ALL_FORMS"):
+            break

@@ -33,7 +33,7 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     Array(2, dtype=int32)
     """
     x = array_of("lax.convert_element_type", operand)
-    return convert(x, dtypes.canonicalize_dtype(new_dtype))
+    return convert(x, dtypes.requested_dtype(new_dtype, "lax.convert_element_type"))
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
@@ -47,7 +47,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """
     what = "lax.bitcast_convert_type"
     x = array_of(what, operand)
-    dtype = dtypes.canonicalize_dtype(new_dtype)
+    dtype = dtypes.requested_dtype(new_dtype, what)
     old, new = x.dtype.itemsize, dtype.itemsize
     target = x.shape
     if old > new:
@@ -77,7 +77,7 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
     if fill.ndim:
         raise TypeError(f"{what}: fill_value must be a scalar, got an array of shape {fill.shape}")
     if dtype is not None:
-        fill = convert(fill, dtypes.canonicalize_dtype(dtype))
+        fill = convert(fill, dtypes.requested_dtype(dtype, what))
     if current_trace() is None and isinstance(fill, ConcreteArray):
         return ConcreteArray(np.full(sizes, fill.value), fill.weak_type)
     return broadcast(fill, sizes)
@@ -107,7 +107,7 @@ def broadcasted_iota(dtype: DTypeLike, shape: Any, dimension: int) -> Array:
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
-    return bind(ops.Iota(sizes, dtypes.canonicalize_dtype(dtype), axis))
+    return bind(ops.Iota(sizes, dtypes.requested_dtype(dtype, what), axis))
 
 
 def stop_gradient(x: Any) -> Any:

@@ -294,6 +294,18 @@ def _device(x: Array) -> Any:
     return backend.current_device() if buffer is None else buffer.device
 
 
+def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
+    """The array on a device.
+
+    Raises:
+        RuntimeError: there is no such device.
+        NotImplementedError: `stream` is given: devices have none that could be named.
+    """
+    if stream is not None:
+        raise NotImplementedError(f"to_device: stream={stream!r} is not supported, only None")
+    return backend.device_put(x, device)
+
+
 class _Deleted:
     """In place of the buffer of a deleted array: every use of it says so."""
 
@@ -309,6 +321,8 @@ def _delete(x: Array) -> None:
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "block_until_ready": _block_until_ready,
+    "choose": lambda x, *args, **kwargs: jnp.choose(x, *args, **kwargs),
+    "compress": lambda x, condition, axis=None, **how: jnp.compress(condition, x, axis, **how),
     "copy": _copy,
     "delete": _delete,
     "devices": lambda x: {_device(x)},
@@ -316,6 +330,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "is_ready": _is_ready,
     "item": _item,
     "reshape": _reshape,
+    "to_device": _to_device,
     "tobytes": _tobytes,
     "tolist": _tolist,
     "transpose": _transpose,
@@ -357,9 +372,10 @@ _PROPERTIES: dict[str, Callable[[Array], Any]] = {
 
 # Functions of irax.numpy that are methods of the same name.
 _FUNCTIONS = (
-    *("all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate"),
-    *("cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ravel"),
-    *("repeat", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "clip", "conj"),
+    *("conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod"),
+    *("ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum"),
+    *("swapaxes", "take", "trace", "var"),
 )
 
 
