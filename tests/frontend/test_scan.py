@@ -266,3 +266,10 @@ def test_weak_types_are_those_of_jax():
         return [(float(x.sum()), str(x.dtype), x.weak_type) for x in (carry, ys, same, fori, loop)]
 
     assert run(lax, jnp) == run(jax.lax, jax.numpy)
+
+
+def test_a_loop_that_calls_a_function_with_a_loop_like_it():
+    inner = irax.jit(lambda x: lax.fori_loop(0, 2, lambda i, c: c * 10, x))
+    outer = irax.jit(lambda x: lax.fori_loop(0, 2, lambda i, c: inner(c) + 1, x))
+    assert outer(1.0) == 10101
+    assert irax.grad(outer)(1.0) == 10000

@@ -68,15 +68,29 @@ class ComposedOp(Op):
     def _decomposition(self, types: tuple[Type, ...]) -> Operation:
         """The function of the open module that this is made of; made when first needed."""
         module = mlir.open_module()
-        name = self.decomposition_name(types)
-        there = mlir.functions(module)
-        if name in there:
-            return there[name]
+        name = base = self.decomposition_name(types)
+        there, count = mlir.functions(module), 0
+        while name in there:
+            if self._is_made_of(there[name]):
+                return there[name]
+            count += 1
+            name = f"{base}_{count}"
         function = mlir.new_function(module, name, types, mlir.current_location())
         with mlir.InsertionPoint(mlir.body(function)):
             results = self.define(mlir.arguments(function))
         mlir.finish_function(function, results)
         return function
+
+    def _is_made_of(self, function: Operation) -> bool:
+        """Whether a function of the right name is what this is made of: if this names functions,
+        it must call them. It may not where they come from another module, with new names.
+        """
+        named = {
+            getattr(self, f.name)
+            for f in fields(self)  # pyright: ignore[reportArgumentType]
+            if getattr(f.metadata.get("codec"), "encode", None) is mlir.symbol
+        }
+        return named <= {n for r in mlir.references(function) for n in mlir.named_functions(r)}
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
