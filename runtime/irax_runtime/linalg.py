@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -99,23 +100,24 @@ def schur(x: Array) -> tuple[Array, ...]:
 def lu(x: Array) -> tuple[Array, ...]:
     """L and U in one matrix, the rows that were exchanged with each, and the rows' order."""
     *batch, m, n = x.shape
-    factors = np.ascontiguousarray(x).reshape(-1, m, n).copy()
-    pivots = np.zeros((len(factors), min(m, n)), np.int32)
+    count, depth = prod(batch), min(m, n)
+    factors = np.ascontiguousarray(x).reshape(count, m, n).copy()
+    pivots = np.zeros((count, depth), np.int32)
     lapack = _scipy("scipy.linalg.lapack")
-    if lapack is None or len(factors) > MANY * n:
+    if lapack is None or count > MANY * n:
         with np.errstate(all="ignore"):
             _eliminate(factors, pivots)
-    else:
+    elif factors.size:
         (getrf,) = lapack.get_lapack_funcs(("getrf",), dtype=x.dtype)
         for i, matrix in enumerate(factors):
             factors[i], pivots[i], _ = getrf(matrix)
-    order = np.empty((len(factors), m), np.int32)
+    order = np.empty((count, m), np.int32)
     for i, exchanges in enumerate(pivots.tolist()):
         rows = list(range(m))
         for k, other in enumerate(exchanges):
             rows[k], rows[other] = rows[other], rows[k]
         order[i] = rows
-    return factors.reshape(x.shape), pivots.reshape(*batch, -1), order.reshape(*batch, m)
+    return factors.reshape(x.shape), pivots.reshape(*batch, depth), order.reshape(*batch, m)
 
 
 def _eliminate(a: Array, pivots: Array) -> None:

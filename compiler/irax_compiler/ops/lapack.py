@@ -46,11 +46,14 @@ def _zeros(type_: Any) -> Value:
 
 
 def _potrf(types: Sequence[Type], options: Options, operands: Values) -> Values:
-    factor = Cholesky(options["uplo"] == "L")(operands[0])
+    (x,) = operands
+    lower = options["uplo"] == "L"
+    factor = Cholesky(lower)(x)
     rank = len(shape_of(factor))
     is_nan = comparison.not_equal(factor, factor)
     failed = reduction.Reduce("or", (rank - 2, rank - 1))(is_nan, full((), False, np.dtype(bool)))
-    return [factor, conversion.convert(failed, INT32)]
+    kept = triangle(x, lower=not lower, offset=1 if lower else -1)  # LAPACK leaves it as it is
+    return [elementwise.add(factor, kept), conversion.convert(failed, INT32)]
 
 
 def _getrf(types: Sequence[Type], options: Options, operands: Values) -> Values:
@@ -100,10 +103,7 @@ def _ormqr(types: Sequence[Type], options: Options, operands: Values) -> Values:
 def _gehrd(types: Sequence[Type], options: Options, operands: Values) -> Values:
     n = shape_of(operands[0])[-1]
     if (options["low"], options["high"]) != (1, n):
-        raise UnsupportedOp(
-            f"LAPACK's gehrd of rows {options['low']} to {options['high']}, not all of 1 to {n}, "
-            "is not supported"
-        )
+        raise UnsupportedOp(f"rows {options['low']} to {options['high']} of 1 to {n} alone")
     return [*Hessenberg().build(operands), _succeeded(types)]
 
 
@@ -148,7 +148,7 @@ def _gesdd(types: Sequence[Type], options: Options, operands: Values) -> Values:
 
 def _geev(types: Sequence[Type], options: Options, operands: Values) -> Values:
     if options["compute_left"] == "V":
-        raise UnsupportedOp("LAPACK's geev with left eigenvectors is not supported")
+        raise UnsupportedOp("left eigenvectors")
     vectors = options["compute_right"] == "V"
     values, *found = Eig(vectors=vectors).build(operands)
     right = found[0] if vectors else _zeros(types[-2])
@@ -160,7 +160,7 @@ def _geev(types: Sequence[Type], options: Options, operands: Values) -> Values:
 
 def _gees(types: Sequence[Type], options: Options, operands: Values) -> Values:
     if options["sort"] != "N":
-        raise UnsupportedOp("LAPACK's gees with sorted eigenvalues is not supported")
+        raise UnsupportedOp("sorted eigenvalues")
     t, z = Schur().build(operands)
     on_it = diagonal(t)
     values = [on_it]
@@ -214,7 +214,11 @@ def _of_call(definition: Definition) -> Callable[..., Values]:
     def define(op: Any, attributes: dict[str, Any], operands: Values) -> Values:
         config = attributes.get("mhlo.backend_config", attributes.get("backend_config", ()))
         options = {item.name: _option(item.attr) for item in config}
-        return definition(op.types, options, operands)
+        try:
+            return definition(op.types, options, operands)
+        except UnsupportedOp as error:
+            target = attributes["call_target_name"]
+            raise UnsupportedOp(f"{op.name} of {target}: {error}: not supported") from None
 
     return define
 

@@ -220,6 +220,8 @@ def _jacobi(a: Value) -> Sequence[Value]:
     """
     *batch, n, _ = shape_of(a)
     dtype = dtype_of(a)
+    if 0 in shape_of(a):
+        return [a, full((*batch, n), 0, real_dtype(dtype))]
     half = linalg.half_diagonal(a)
     a = elementwise.add(half, adjoint(half))
     even = n + n % 2
