@@ -178,6 +178,22 @@ def test_the_environment_chooses_the_platforms():
     prints("cpu CpuDevice(id=0)", code, IRAX_PLATFORMS="cpu,pjrt:cpu")
 
 
+@needs_plugin
+def test_the_processor_as_several_devices():
+    code = """
+    import irax
+    try:
+        x = irax.device_put(1.0, irax.devices("pjrt:cpu")[-1])
+        print(x.device, irax.jit(lambda x: x + 1)(x).device, irax.device_count("pjrt:cpu"))
+    except ValueError as error:
+        print(error)
+    """
+    last = "PjrtDevice('pjrt:cpu', id=2)"
+    prints(f"{last} {last} 3", code, IRAX_CPU_DEVICES="3")
+    told = "IRAX_CPU_DEVICES=none: expected a number of devices, 1 or more"
+    prints(told, code, IRAX_CPU_DEVICES="none")
+
+
 def test_falling_back_is_said_once():
     prints(
         "[CpuDevice(id=0)] 1 True",

@@ -31,6 +31,7 @@ def load_plugin(path: str) -> Api:
     """
     if not os.path.isfile(path):
         raise PluginError(f"{path}: no such file")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # XLA tells stderr of each step it takes
     try:
         library = ctypes.CDLL(path)
     except OSError as error:

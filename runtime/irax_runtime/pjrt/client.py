@@ -26,6 +26,8 @@ from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
 
+CPU_DEVICES = "IRAX_CPU_DEVICES"
+
 Options = dict[str, str | int | bool | float]
 
 _STATISTICS = (
@@ -46,15 +48,25 @@ _STATISTICS = (
 def client_for(platform: str) -> Client:
     """The client of this process for a platform, such as "cpu", from the first plugin for it.
 
+    The processor is one device, or as many as the environment variable `IRAX_CPU_DEVICES` says.
+
     Raises:
         PluginError: there is no plugin for it, or none that can be used.
         PjrtError: the plugin finds no such device.
+        ValueError: the environment variable is not a number of devices.
     """
     plugin = plugin_for(platform)
     if platform == "tpu" and not _has_tpu():
         code = abi.Error_Code.NOT_FOUND
         raise PjrtError(code, "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio")
-    return Client(load_plugin(plugin.path))
+    return Client(load_plugin(plugin.path), _cpu_options() if platform == "cpu" else None)
+
+
+def _cpu_options() -> Options:
+    text = os.environ.get(CPU_DEVICES, "1")
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
+    return {"cpu_device_count": int(text)}
 
 
 def _has_tpu() -> bool:
