@@ -17,12 +17,14 @@ import numpy as np
 from irax import backend, dtypes
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
+from irax.config import config
 from irax.flat import name_of
 from irax.jit import JitFunction
 from irax.tracing import ModuleBuilder, call, current_trace
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
+from irax_runtime.device import Device, Executable
 
 
 class IR:
@@ -83,7 +85,9 @@ def make_ir(
 
 
 def load(
-    text_or_path: str | bytes | os.PathLike[str], func: str = "main", device: str | None = None
+    text_or_path: str | bytes | os.PathLike[str],
+    func: str = "main",
+    device: Device | str | None = None,
 ) -> LoadedFunction:
     """A function of a StableHLO module as a Python function of arrays.
 
@@ -93,10 +97,12 @@ def load(
     Args:
         text_or_path: MLIR text or bytecode, or the path of a file with either.
         func: which function of the module.
-        device: "cpu", "reference", or None for the default device.
+        device: one of `irax.devices()`, a platform such as "cpu", or "reference". None is the
+            device that arguments were put on, or else the default device.
 
     Raises:
         ValueError: not a valid module, or no such function in it.
+        RuntimeError: there is no such platform here.
         FileNotFoundError: no such file.
 
     >>> double = load(
@@ -106,8 +112,8 @@ def load(
     >>> double(2.0)
     Array(4., dtype=float32)
     """
-    if device not in (None, "cpu", "reference"):
-        raise ValueError(f"load: device must be 'cpu' or 'reference', got {device!r}")
+    if device is not None and device != "reference":
+        device = backend.resolve_device(device)
     return LoadedFunction(mlir.parse_module(_source(text_or_path)), func, device)
 
 
@@ -124,7 +130,7 @@ def _source(text_or_path: str | bytes | os.PathLike[str]) -> str | bytes:
 class LoadedFunction:
     """A function of a StableHLO module, called with arrays, returning one or a tuple of them."""
 
-    def __init__(self, module: mlir.Module, func: str, device: str | None) -> None:
+    def __init__(self, module: mlir.Module, func: str, device: Device | str | None) -> None:
         found = mlir.functions(module)
         if func not in found:
             there = ", ".join(f"@{n}" for n in found) or "none"
@@ -136,7 +142,7 @@ class LoadedFunction:
         block = mlir.body(found[func])
         self.inputs = [_aval(a) for a in block.arguments]
         self.outputs = [_aval(v) for v in mlir.terminator(block).operands]
-        self._executable: Any = None
+        self._executables: dict[Device, Executable] = {}
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
@@ -155,13 +161,17 @@ class LoadedFunction:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _run(self, arrays: list[Array]) -> list[Array]:
-        if self._executable is None:
-            self._executable = backend.compile(self.ir.module, self.__name__)
-        device = self._executable.device
+        put_on = backend.device_of(arrays, f"@{self.__name__}")
+        device = backend.resolve_device(self.device or put_on or config.default_device)
+        executable = self._executables.get(device)
+        if executable is None:
+            executable = backend.compile(self.ir.module, self.__name__, device)
+            self._executables[device] = executable
         buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
-        results = self._executable(buffers)
+        results = executable(buffers)
         return [
-            ConcreteArray.of_buffer(b, aval) for b, aval in zip(results, self.outputs, strict=True)
+            ConcreteArray.of_buffer(b, aval, put_on is not None)
+            for b, aval in zip(results, self.outputs, strict=True)
         ]
 
     def _check(self, args: tuple[Any, ...]) -> list[Array]:

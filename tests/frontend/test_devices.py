@@ -228,6 +228,18 @@ def test_the_error_is_one_that_jax_users_expect():
     assert issubclass(NoDevice, RuntimeError)
 
 
+@needs_plugin
+def test_a_module_from_a_file_on_a_device(cpu, pjrt):
+    text = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
+    for device in (pjrt, PJRT):
+        assert irax.ir.load(text, device=device)(jnp.ones(3)).device is pjrt
+    anywhere = irax.ir.load(text)
+    assert anywhere(jnp.ones(3)).device is cpu
+    assert anywhere(irax.device_put(jnp.ones(3), pjrt)).device is pjrt
+    with pytest.raises(RuntimeError, match="no platform 'abacus'"):
+        irax.ir.load(text, device="abacus")
+
+
 # ---- operations outside of jit ----
 
 

@@ -36,6 +36,18 @@ def test_finding_imports_nothing():
     )
 
 
+def test_the_client_needs_no_compiler_and_no_iree():
+    prints(
+        "[]",
+        """
+        import sys
+        import irax_runtime.pjrt.client
+        packages = {m.partition(".")[0] for m in sys.modules}
+        print(sorted(packages & {"iree", "irax", "irax_compiler", "jax", "jaxlib", "scipy"}))
+        """,
+    )
+
+
 def test_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(plugins.VARIABLE, "cpu:/a/b.so,abacus:/c.so")
     assert plugins.plugin_for("cpu") == plugins.Plugin("cpu", "/a/b.so", plugins.VARIABLE)
