@@ -152,7 +152,10 @@ for left, right in (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0, 2), (2,))):
     cases("isclose array_equiv", N(*left), N(*right))
 case("gcd", np.int32([0, 0, -12, 7]), np.int32([0, 5, 18, -7]))
 case("lcm", np.int32([0, 0, -12, 7]), np.int32([0, 5, 18, -7]))
-case("ldexp", np.float32([1, 3e38, 1e-38]), np.int32([-140, -200, 200]), smooth=False)
+case("ldexp", np.float32([1, 3e38, 2e-38]), np.int32([-100, -200, 200]), smooth=False)
+cases("floor_divide remainder divmod", np.int32([5, -5, 0]), np.int32([0, 3, 0]))
+cases("floor_divide remainder divmod", np.float32([5, -5, 0]), np.float32([0, 0, 0]), smooth=False)
+cases("floor_divide remainder", np.uint8([5, 7]), np.uint8([0, 2]))
 case("clip", R(2, 3), 1, 2)
 case("clip", S(2, 3), S(3, low=-3, high=-1), S(3, low=1))
 
@@ -212,6 +215,7 @@ for method in _METHODS:
     )
     case("nanpercentile", S(5, 4, missing=True), np.float32(50), axis=0, **options, smooth=False)
 case("quantile", R(5), 0.5)
+cases("median nanmedian", S(0, 3), axis=0, jax=False)
 case("quantile", F(5), np.float32([0.25, 0.5]), smooth=False, jax=False)
 case(
     *("quantile", S(5, 3), np.float32([0, 0.5, 1])),
@@ -452,6 +456,7 @@ case("gradient", Q(5), loose=4)
 case("gradient", S(3, 4), 2.0, S(4, ascending=True), loose=90)
 case("gradient", S(3, 4), 0.5, axis=1)
 case("trapezoid", R(3, 4), loose=4)
+case("trapezoid", S(2, 0), jax=False)
 case("trapezoid", S(3, 4), S(4, ascending=True), loose=4)
 case("trapezoid", S(3, 4), dx=0.5, axis=0, loose=4)
 case("unwrap", S(3, 5, low=-9, high=9), loose=9)

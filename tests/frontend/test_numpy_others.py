@@ -122,6 +122,12 @@ def test_ufuncs_are_objects_of_python():
         assert copy.deepcopy(f) is f
 
 
+def test_powers_of_two_and_subnormal_numbers():
+    x, powers = np.float32([1, 3, 1e-38, 1e-42]), np.int32([-140, -148, 200, 149])
+    (result,) = run(jnp.ldexp, x, powers)
+    np.testing.assert_array_equal(result, np.ldexp(x, powers))
+
+
 # ---- functions of functions ----------------------------------------------------------------------
 
 
@@ -460,7 +466,6 @@ def test_orders_of_contraction():
         (lambda: jnp.bincount(jnp.ones(2)), TypeError, "integers"),
         (lambda: jnp.quantile(jnp.ones(3), 0.5, method="other"), ValueError, "'other'"),
         (lambda: jnp.quantile(jnp.ones(3), 0.5, weights=jnp.ones(3)), ValueError, "inverted_cdf"),
-        (lambda: jnp.quantile(jnp.ones(0), 0.5), ValueError, "no elements"),
         (lambda: jnp.gcd(1.5, 2), TypeError, "gcd"),
         (lambda: jnp.ldexp(1.0, 2.0), TypeError, "x2"),
         (lambda: jnp.choose(jnp.array([5]), [jnp.ones(1)]), ValueError, "from 0 to 0"),

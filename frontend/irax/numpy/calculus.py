@@ -121,6 +121,8 @@ def trapezoid(
     along = canonical_axis("trapezoid", axis, values.ndim)
     values = moveaxis(convert(values, dtype), along, -1)
     last = values.ndim - 1
+    if not values.shape[last]:
+        return lax.full(values.shape[:-1], 0, dtype)
     pairs = add(_part(values, last, 1, None), _part(values, last, None, -1))
     return multiply(reductions.sum(multiply(convert(width, dtype), pairs), -1), 0.5)
 

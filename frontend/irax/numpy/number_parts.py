@@ -75,26 +75,31 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     given = number.dtype
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
-    limits = np.finfo(number.dtype)
-    whole = np.dtype(f"int{8 * number.dtype.itemsize}")
-    # Numbers with few bits of their own are scaled up first, by a power of 2.
-    small = less(abs(number), float(limits.tiny))
-    scaled = where(small, multiply(number, 2.0**limits.nmant), number)
-    bits = lax.bitcast_convert_type(scaled, whole)
-    mask, bias = (1 << limits.nexp) - 1, 1 - limits.minexp
-    exponent = bitwise_and(right_shift(bits, _int(limits.nmant, whole)), _int(mask, whole))
-    exponent = subtract(exponent, _int(bias - 1, whole))
-    exponent = where(small, subtract(exponent, _int(limits.nmant, whole)), exponent)
+    limits, whole = np.finfo(number.dtype), np.dtype(f"int{8 * number.dtype.itemsize}")
+    fraction, bias = 1 << limits.nmant, 1 - limits.minexp
+    bits = lax.bitcast_convert_type(number, whole)
+    size = bitwise_and(bits, _int(~_sign_bit(whole), whole))
+    # Numbers that have fewer bits are moved until their first bit is where others have none.
+    small = less(size, _int(fraction, whole))
+    shift = where(small, subtract(lax.clz(size), _int(limits.nexp, whole)), _int(0, whole))
+    field = where(small, _int(1, whole), right_shift(size, _int(limits.nmant, whole)))
+    exponent = subtract(subtract(field, shift), _int(bias - 1, whole))
+    shift = lax.clamp(_int(0, whole), shift, _int(limits.nmant, whole))
     half = bitwise_or(
-        bitwise_and(bits, _int(~(mask << limits.nmant), whole)),
-        _int((bias - 1) << limits.nmant, whole),
+        bitwise_and(left_shift(size, shift), _int(fraction - 1, whole)),
+        bitwise_and(bits, _int(_sign_bit(whole), whole)),
     )
+    half = bitwise_or(half, _int((bias - 1) << limits.nmant, whole))
     mantissa = lax.bitcast_convert_type(half, number.dtype)
-    stays = logical_or(equal(number, 0), logical_not(isfinite(number)))
+    stays = logical_or(equal(size, 0), logical_not(isfinite(number)))
     mantissa = where(stays, number, _with_derivative(mantissa, number, exponent))
     # The exponent is a step function of x: the mantissa's derivative is 2**-e.
     exponent = convert(where(stays, 0, exponent), np.dtype(np.int32))
     return convert(mantissa, given, number.weak_type), exponent
+
+
+def _sign_bit(dtype: np.dtype[Any]) -> int:
+    return 1 << (8 * dtype.itemsize - 1)
 
 
 def _with_derivative(mantissa: Array, number: Array, exponent: Array) -> Array:
@@ -120,7 +125,7 @@ def _power_of_two(exponent: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 2**x2, for integers x2; exact where the result is a normal number.
+    """x1 2**x2, for integers x2; exact for normal numbers. Compiled, subnormal ones may count as 0.
 
     Raises:
         TypeError: x2 has floats, or x1 complex numbers.

@@ -120,11 +120,11 @@ def _quantile(
     shape, rank = x.shape, x.ndim
     axes = canonical_axes(name, axis, rank)
     x = _rows(convert(x, working_dtype(result_dtype)), axes)
-    if not x.shape[0]:
-        raise ValueError(f"{name}: axes {axes} of shape {shape} hold no elements")
     shares = convert(shares, x.dtype)
     if percent:
         shares = divide(shares, 100)
+    if not x.shape[0]:  # as for nothing but nan
+        x = lax.full((1, *x.shape[1:]), np.nan, x.dtype)
     lanes = x.ndim - 1
     missing = isnan(x)
     left_out = name.startswith("nan")
@@ -220,7 +220,7 @@ def quantile(
     """The elements that shares `q` of all elements, over axes, are below.
 
     Args:
-        a: an array; nan among its elements makes the result nan.
+        a: an array; nan among its elements makes the result nan, and so do no elements.
         q: shares from 0 to 1; the result has their axes first.
         axis: the axis or axes; all by default.
         out: not supported.
@@ -234,7 +234,7 @@ def quantile(
 
     Raises:
         TypeError: complex numbers.
-        ValueError: another method, or no elements.
+        ValueError: another method.
 
     >>> irax.numpy.quantile(irax.numpy.array([1.0, 2.0, 4.0]), 0.75)
     Array(3., dtype=float32)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, check_dtype, convert, promote
+from irax.array import Array, ConcreteArray
+from irax.elementwise import apply, as_arrays, check_dtype, convert, promote, promote_dtypes
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -90,33 +90,50 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
 
 
+def _without_zeros(y: Array) -> tuple[Array, Array | None]:
+    """Integers with 1 in place of 0, and where they are 0; None where it is known that none is."""
+    if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
+        return y, None
+    zero = equal(y, 0)
+    return where(zero, 1, y), zero
+
+
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The largest integer that is at most x1 / x2, in the operands' dtype.
+
+    An integer divided by 0 is 0.
 
     >>> irax.numpy.floor_divide(-7, 2)
     Array(-4, dtype=int32, weak_type=True)
     """
-    x, y = integers_of_bools(*promote(x1, x2, what="floor_divide"))
+    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
     check_dtype("floor_divide", x.dtype, REAL)
     if is_inexact(x):
         return divmod(x, y)[0]
+    y, zero = _without_zeros(y)
+    x, y = promote(x, y, what="floor_divide")
     quotient = apply(ew.divide, x, y, what="floor_divide")
-    if is_unsigned(x):
-        return quotient
-    # The op rounds to zero: one too much where the signs differ and something is left.
-    inexact = not_equal(multiply(quotient, y), x)
-    rounded_up = logical_and(inexact, not_equal(less(x, 0), less(y, 0)))
-    return where(rounded_up, subtract(quotient, 1), quotient)
+    if not is_unsigned(x):
+        # The op rounds to zero: one too much where the signs differ and something is left.
+        inexact = not_equal(multiply(quotient, y), x)
+        rounded_up = logical_and(inexact, not_equal(less(x, 0), less(y, 0)))
+        quotient = where(rounded_up, subtract(quotient, 1), quotient)
+    return quotient if zero is None else where(zero, 0, quotient)
 
 
 def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """What x1 is more than floor_divide(x1, x2) x2: it has the sign of x2.
 
+    That of an integer divided by 0 is 0.
+
     >>> irax.numpy.remainder(-7, 3)
     Array(2, dtype=int32, weak_type=True)
     """
-    x, y = integers_of_bools(*promote(x1, x2, what="remainder"))
+    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
     check_dtype("remainder", x.dtype, REAL)
+    if not is_inexact(x):
+        y, _ = _without_zeros(y)
+    x, y = promote(x, y, what="remainder")
     rest = fmod(x, y)
     if is_unsigned(x):
         return rest
@@ -137,7 +154,8 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     rest = remainder(x, y)
     if not is_inexact(x):
         return floor_divide(x, y), rest
-    return round(divide(subtract(x, rest), y)), rest
+    whole = round(divide(subtract(x, rest), y))
+    return where(equal(y, 0), divide(x, y), whole), rest
 
 
 def reciprocal(x: ArrayLike, /) -> Array:
