@@ -82,13 +82,13 @@ def explain(kind: str, traced: Traced, arguments: Arrays) -> None:
 
 
 def _line(location: mlir.Location) -> str:
-    """The user's line, its text, and the transformations that made an operation of it."""
+    """The user's line, its text, and the derivatives that made an operation of it."""
     text = str(location)
     lines = re.findall(r'"([^"]+)":(\d+)', text)
     if not lines:
         return "an unknown line"
     file, line = lines[0][0], int(lines[0][1])
-    made_by = re.findall(r'"(\w+)"\(', text)
+    made_by = [name for name in re.findall(r'"(\w+)"\(', text) if name in ("jvp", "transpose")]
     written = linecache.getline(file, line).strip()
     found = f"{file}:{line}" + (f": {written}" if written else "")
     return found + (f" (in the {' of the '.join(made_by)} of it)" if made_by else "")

@@ -602,3 +602,22 @@ def test_effects_in_a_branch_that_returns_nothing_that_is_needed():
 
     assert calls_of(irax.jit, f, 2.0) == [(2.0,), (4.0,)]
     assert calls_of(irax.jit, f, 1.0) == []
+
+
+def test_any_text_is_a_name(capsys):
+    text = 'ä "quoted" \\ back\nslash @main {{}} {}'
+    f = irax.jit(lambda x: irax.debug.print(text, x))
+    f(1.5)
+    assert capsys.readouterr().out == text.format(1.5) + "\n"
+    module = str(irax.make_ir(f)(1.5))
+    irax.ir.load(module, "lambda", device="reference")(np.float32(2.5))
+    irax.ir.load(module, "lambda")(np.float32(3.5))
+    assert capsys.readouterr().out == text.format(2.5) + "\n" + text.format(3.5) + "\n"
+
+
+def test_a_callback_may_call_the_function_that_calls_it():
+    @irax.jit
+    def factorial(n):
+        return lax.cond(n > 1, lambda: n * irax.pure_callback(factorial, like(n), n - 1), lambda: n)
+
+    assert factorial(6) == 720
