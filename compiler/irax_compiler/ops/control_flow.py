@@ -5,7 +5,8 @@ Their rules need the transformation that asks, because it must transform what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
@@ -280,6 +281,43 @@ def call_function(
     """Emits a call of one of a module's functions."""
     function = functions[name]
     return Call(name, tuple(mlir.result_types(function))).build(operands)
+
+
+def inlined(
+    functions: Mapping[str, Operation], name: str, arguments: Sequence[Value]
+) -> list[Value]:
+    """The results of a function for some arguments, without calls of others: its operations, and
+    those of the functions it calls, at the insertion point.
+    """
+    source = functions[name]
+    env: dict[Value, Value] = dict(zip(mlir.arguments(source), arguments, strict=True))
+    *body, last = (view.operation for view in mlir.body(source).operations)
+    for operation in body:
+        if operation.name == Call.name:
+            given = [env[v] for v in operation.operands]
+            found: Sequence[Value] = inlined(functions, mlir.callee(operation), given)
+        else:
+            found = mlir.clone(operation, env)
+        env.update(zip(operation.results, found, strict=True))
+    return [env[v] for v in last.operands]
+
+
+@contextmanager
+def whole(functions: Mapping[str, Operation], name: str) -> Iterator[Operation]:
+    """A function like another of the open module, but without calls; it is there for as long as the
+    context is.
+    """
+    module = mlir.open_module()
+    types = [a.type for a in mlir.arguments(functions[name])]
+    unique = mlir.unique_name(module, f"{name}.whole")
+    function = mlir.new_function(module, unique, types, mlir.current_location())
+    try:
+        with mlir.InsertionPoint(mlir.body(function)):
+            results = inlined(functions, name, mlir.arguments(function))
+        mlir.finish_function(function, results)
+        yield function
+    finally:
+        function.erase()
 
 
 def adapted(

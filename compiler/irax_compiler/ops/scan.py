@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import Type, Value, shape_of
-from irax_compiler.ops import callback, comparison, dynamic, elementwise, loops, shape
+from irax_compiler.ops import callback, comparison, dynamic, elementwise, loops, rowwise, shape
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import (
     Linearized,
@@ -31,6 +31,7 @@ from irax_compiler.ops.control_flow import (
     instantiated,
     residuals_of,
     scatter,
+    whole,
     zeros_of,
 )
 from irax_compiler.ops.core import (
@@ -167,6 +168,9 @@ class Scan(StructuredOp, ComposedOp):
     def linearize_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        call = rowwise.by_rows(self, primals, transform)
+        if call is not None:
+            return call.linearize_through(transform, primals, tangents)
         t_consts, t_carry, t_xs = self.parts(tangents)
         consts, carry, xs = self.parts(primals)
 
@@ -181,11 +185,14 @@ class Scan(StructuredOp, ComposedOp):
         # A residual that is a constant of the loop, or a row of xs, is there already.
         residuals = residuals_of(transform.functions[derived.name], count)
         first_row = self.num_consts + self.num_carry
-        saved = [
-            i
+        shared = {
+            i: consts[r]
             for i, r in enumerate(residuals)
-            if not (isinstance(r, int) and (r < self.num_consts or r >= first_row))
-        ]
+            if isinstance(r, int) and r < self.num_consts
+        }
+        shared |= self._same_in_all_steps(transform, derived.name, count, consts)
+        by_row = [i for i in range(len(residuals)) if i not in shared]
+        saved = [i for i in by_row if not (isinstance(r := residuals[i], int) and r >= first_row)]
 
         def forward(*arguments: Value) -> Sequence[Value]:
             found = call_function(transform.functions, derived.name, arguments)
@@ -199,8 +206,6 @@ class Scan(StructuredOp, ComposedOp):
         stacked = dict(zip(saved, stacks, strict=True))
 
         # What the linear part reads: constants, then rows.
-        fixed = [i for i, r in enumerate(residuals) if isinstance(r, int) and r < self.num_consts]
-        by_row = [i for i in range(len(residuals)) if i not in fixed]
         rows_of = [
             stacked[i] if i in stacked else xs[residuals[i] - first_row]  # pyright: ignore
             for i in by_row
@@ -211,8 +216,9 @@ class Scan(StructuredOp, ComposedOp):
         carry_types = [x.type for x in carry]
 
         def linear(*arguments: Value) -> Sequence[Value]:
-            cs, dcs, moved, rows = _split(arguments, len(fixed), sum(_there(t_consts)), len(moving))
-            values = dict(zip([*fixed, *by_row], [*cs, *rows[: len(by_row)]], strict=True))
+            sizes = len(shared), sum(_there(t_consts)), len(moving)
+            cs, dcs, moved, rows = _split(arguments, *sizes)
+            values = dict(zip([*shared, *by_row], [*cs, *rows[: len(by_row)]], strict=True))
             d_found = call_function(
                 transform.functions,
                 linear_name,
@@ -231,13 +237,49 @@ class Scan(StructuredOp, ComposedOp):
             ]
 
         operands = [
-            [*(consts[residuals[i]] for i in fixed), *_active(t_consts)],  # pyright: ignore
+            [*shared.values(), *_active(t_consts)],
             moving,
             [*rows_of, *_active(t_xs)],
         ]
         found = self._built(transform, f"{self.body}.lin.step", linear, operands, self.reverse)
         d_results, d_ys = found[: len(moving)], found[len(moving) :]
         return results, [*scatter(d_results, flags), *scatter(d_ys, ys_flags)]
+
+    def _same_in_all_steps(
+        self, transform: Transform, forward: str, num_results: int, consts: Sequence[Value]
+    ) -> dict[int, Value]:
+        """The residuals, by number, that follow from the constants alone: computed once, before the
+        loop, they need not be kept for each step.
+        """
+        with whole(transform.functions, forward) as function:
+            constants = mlir.arguments(function)[: self.num_consts]
+            varying: set[Value] = set(mlir.arguments(function)[self.num_consts :])
+            *operations, last = (view.operation for view in mlir.body(function).operations)
+            same = []
+            for operation in operations:
+                inputs = [*operation.operands, *mlir.captured(operation)]
+                if any(v in varying for v in inputs) or effects.has_effects(operation):
+                    varying.update(operation.results)
+                else:
+                    same.append(operation)
+            wanted = {
+                i: x
+                for i, x in enumerate(list(last.operands)[num_results:])
+                if x not in varying and not mlir.is_argument(x)
+            }
+            if not wanted:
+                return {}
+
+            def build(*given: Value) -> Sequence[Value]:
+                env: dict[Value, Value] = dict(zip(constants, given, strict=True))
+                for operation in same:
+                    env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+                return [env[x] for x in wanted.values()]
+
+            types = [x.type for x in constants]
+            once = transform.build_function(f"{self.body}.once", types, build)
+        effects.remove_dead_operations(mlir.body(transform.functions[once]))
+        return dict(zip(wanted, call_function(transform.functions, once, consts), strict=True))
 
     def transpose_through(
         self,
@@ -349,7 +391,7 @@ class Scan(StructuredOp, ComposedOp):
     ) -> tuple[Value, ...]:
         """A scan of as many steps by another function, which is built for its operands."""
         consts, carry, xs = parts
-        types = [*(x.type for x in [*consts, *carry]), *(_row_type(x.type) for x in xs)]
+        types = [*(x.type for x in [*consts, *carry]), *(row_type(x.type) for x in xs)]
         body = transform.build_function(name, types, step)
         scan = replace(
             self, body=body, reverse=reverse, num_consts=len(consts), num_carry=len(carry)
@@ -374,7 +416,8 @@ def _split(values: Sequence[Value], *sizes: int) -> list[list[Value]]:
     return [*groups, list(values[start:])]
 
 
-def _row_type(type_: Any) -> Type:
+def row_type(type_: Any) -> Type:
+    """The type of a row of an array."""
     return mlir.tensor_type(tuple(type_.shape)[1:], mlir.dtype_of_type(type_))
 
 

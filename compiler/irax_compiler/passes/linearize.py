@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.control_flow import Linearized
+from irax_compiler.ops.control_flow import Linearized, inlined
 from irax_compiler.ops.core import Tangent, UnsupportedOp
 from irax_compiler.passes.core import (
     Deriver,
@@ -20,7 +20,6 @@ from irax_compiler.passes.core import (
     find_function,
     inputs,
     register_pass,
-    returned,
     walk,
 )
 from irax_compiler.passes.jvp import (
@@ -85,7 +84,7 @@ class LinearizeDeriver(Deriver):
             types = [a.type for a in mlir.arguments(source)]
             joint = self.new_function(f"{name}.joint", types, source.location)
             with InsertionPoint(mlir.body(joint)):
-                values = self._inlined(source, mlir.arguments(joint))
+                values = inlined(self.functions, name, mlir.arguments(joint))
             mlir.finish_function(joint, values)
             effects.remove_dead_operations(mlir.body(joint))
             results, tangents = values[:num_results], values[num_results:]
@@ -93,18 +92,6 @@ class LinearizeDeriver(Deriver):
             del self.functions[mlir.function_name(joint)]
             joint.erase()
         return self._splits[name]
-
-    def _inlined(self, source: Operation, arguments: Sequence[Value]) -> list[Value]:
-        """The results of a function for some arguments, without calls of others."""
-        env: dict[Value, Value] = dict(zip(mlir.arguments(source), arguments, strict=True))
-        for operation in walk(mlir.body(source)):
-            if operation.name == "func.call":
-                callee = self.functions[mlir.callee(operation)]
-                found = self._inlined(callee, [env[v] for v in operation.operands])
-            else:
-                found = mlir.clone(operation, env)
-            env.update(zip(operation.results, found, strict=True))
-        return [env[v] for v in returned(source)]
 
     def _split(
         self,
