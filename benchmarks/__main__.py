@@ -17,17 +17,22 @@ from benchmarks.timing import compare, median, seconds
 
 
 def main() -> None:
-    """The command line: `python -m benchmarks [--only TEXT]`."""
+    """The command line: `python -m benchmarks [--only TEXT] [--also PLATFORM]`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="run the programs whose name has this in it")
-    only = parser.parse_args().only
+    parser.add_argument("--also", metavar="PLATFORM", help="run irax's on pjrt:cpu, ... as well")
+    options = parser.parse_args()
+    only, also = options.only, options.also
     jax = _jax()
-    print(f"{'program':26}{'irax us':>12}{'jax us':>12}{'ratio':>8}{'compile s':>11}{'jax s':>8}")
+    print(
+        f"{'program':26}{'irax us':>12}{'jax us':>12}{'ratio':>8}{'compile s':>11}{'jax s':>8}"
+        + (f"{also:>14} us" if also else "")
+    )
     for program in PROGRAMS:
         if only in program.name:
-            _measure(program, jax)
+            _measure(program, jax, also)
     print()
-    _overheads(jax)
+    _overheads(jax, also)
 
 
 def _jax() -> Any:
@@ -37,10 +42,14 @@ def _jax() -> Any:
     return importlib.import_module("jax")
 
 
-def _measure(program: Program, jax: Any) -> None:
+def _measure(program: Program, jax: Any, also: str | None) -> None:
     ours, our_compile = _prepare(program, irax, jnp)
+    there = ""
+    if also is not None:
+        elsewhere, _ = _prepare(program, irax, jnp, irax.devices(also)[0])
+        there = f"{median(seconds(elsewhere)) * 1e6:14.1f}"
     if jax is None:
-        print(f"{program.name:26}{median(seconds(ours)) * 1e6:12.1f}")
+        print(f"{program.name:26}{median(seconds(ours)) * 1e6:12.1f}{there}")
         return
     theirs, their_compile = _prepare(program, jax, jax.numpy)
     for a, b in zip(_leaves(ours()), _leaves(theirs()), strict=True):
@@ -48,14 +57,16 @@ def _measure(program: Program, jax: Any) -> None:
     us, them = compare(ours, theirs)
     print(
         f"{program.name:26}{us * 1e6:12.1f}{them * 1e6:12.1f}{us / them:8.2f}"
-        f"{our_compile:11.2f}{their_compile:8.2f}",
+        f"{our_compile:11.2f}{their_compile:8.2f}{there}",
         flush=True,
     )
 
 
-def _prepare(program: Program, lib: Any, np_like: Any) -> tuple[Callable[[], Any], float]:
+def _prepare(
+    program: Program, lib: Any, np_like: Any, device: Any = None
+) -> tuple[Callable[[], Any], float]:
     function = lib.jit(program.make(lib, np_like))
-    arguments = lib.device_put(program.arguments)
+    arguments = lib.device_put(program.arguments, device)
 
     def run() -> Any:
         return lib.block_until_ready(function(*arguments))
@@ -69,7 +80,7 @@ def _leaves(tree: Any) -> list[Any]:
     return [np.asarray(x) for x in irax.tree_util.tree_leaves(tree)]
 
 
-def _overheads(jax: Any) -> None:
+def _overheads(jax: Any, also: str | None) -> None:
     """What it costs to trace an operation, to call a tiny program, to run an operation outside."""
     rows = [
         ("trace, per operation", _trace_cost),
@@ -83,6 +94,9 @@ def _overheads(jax: Any) -> None:
         if jax is not None:
             theirs = cost(jax, jax.numpy)
             line += f"{theirs * 1e6:12.1f}{ours / theirs:8.2f}"
+        if also is not None:
+            with irax.default_device(also):
+                line += f"{cost(irax, jnp) * 1e6:33.1f}"
         print(line, flush=True)
 
 
