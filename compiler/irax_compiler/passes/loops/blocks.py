@@ -7,6 +7,7 @@ written: dynamic slices whose elements lie side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -22,8 +23,34 @@ from irax_compiler.passes.loops.registers import (
     register_type,
 )
 
-Environment = dict[Value, Value]
-"""The register for each value, and for each array the tensor that holds it."""
+
+@dataclass
+class Scope:
+    """What stands for the values that a block may use."""
+
+    registers: dict[Value, Value] = field(default_factory=dict)
+    tables: dict[Value, Value] = field(default_factory=dict)
+    """For arrays that are only read, the tensors that hold them."""
+    places: dict[Value, tuple[np.dtype, int]] = field(default_factory=dict)
+    """For arrays that are written, the memory that holds them and where in it they begin."""
+    memory: dict[np.dtype, Value] = field(default_factory=dict)
+    """One tensor for each dtype: two that are alike would be taken for one."""
+
+    def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
+        """The scope of a block inside, whose arguments are given."""
+        return replace(self, registers=self.registers | dict(zip(arguments, given, strict=True)))
+
+    def register(self, x: Value) -> Value:
+        found = self.registers.get(x)
+        return _constant(x) if found is None else found
+
+    def array(self, x: Value, at: Value) -> tuple[Value, Value]:
+        """The tensor that holds an array now, and where in it that is which is at a place of it."""
+        if x in self.tables:
+            return self.tables[x], at
+        dtype, base = self.places[x]
+        return self.memory[dtype], emit("arith.addi", at, registers.index(base))
+
 
 _RENAMING = {
     f"stablehlo.{name}" for name in ("broadcast_in_dim", "optimization_barrier", "reshape")
@@ -70,74 +97,87 @@ def _side_by_side(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
 # ---- building ------------------------------------------------------------------------------------
 
 
-def build(source: Block, env: Environment) -> list[Value]:
-    """What a block's terminator takes, in registers, built at the insertion point."""
-    env = dict(env)
+def build(source: Block, scope: Scope) -> None:
+    """What a block does, built at the insertion point; its results are then in the scope."""
     for operation in walk(source):
         with operation.location:
-            results = _translated(operation, env)
-        env.update(zip(operation.results, results, strict=True))
-    return [_value(x, env) for x in mlir.terminator(source).operands]
+            results = _translated(operation, scope)
+        scope.registers.update(zip(operation.results, results, strict=False))
 
 
-def loop(operation: Operation, env: Environment) -> list[Value]:
-    """A `stablehlo.while`."""
-    start = [_value(x, env) for x in operation.operands]
+def results(source: Block, scope: Scope) -> list[Value]:
+    """What a block's terminator takes, in registers, built at the insertion point."""
+    build(source, scope)
+    return [scope.register(x) for x in mlir.terminator(source).operands]
+
+
+def loop(operation: Operation, scope: Scope) -> list[Value]:
+    """A `stablehlo.while` that carries what registers hold."""
+    condition, body = (region.blocks[0] for region in operation.regions)
+    start = [scope.register(x) for x in operation.operands]
+    return while_loop(
+        start,
+        lambda carried: results(condition, scope.inner(condition.arguments, carried))[0],
+        lambda carried: results(body, scope.inner(body.arguments, carried)),
+    )
+
+
+def while_loop(
+    start: Registers,
+    condition: Callable[[list[Value]], Value],
+    body: Callable[[list[Value]], Registers],
+) -> list[Value]:
+    """`scf.while`: for as long as the condition of what is carried holds."""
     types = [x.type for x in start]
     made = mlir.emit("scf.while", start, {}, types, regions=2)
-    condition, body = (region.blocks[0] for region in operation.regions)
     before, after = (mlir.Block.create_at_start(region, types) for region in made.regions)
     with InsertionPoint(before):
         carried = list(before.arguments)
-        (holds,) = build(condition, env | dict(zip(condition.arguments, carried, strict=True)))
-        mlir.emit("scf.condition", [holds, *carried], {}, [])
+        mlir.emit("scf.condition", [condition(carried), *carried], {}, [])
     with InsertionPoint(after):
-        carried = list(after.arguments)
-        results = build(body, env | dict(zip(body.arguments, carried, strict=True)))
-        mlir.emit("scf.yield", results, {}, [])
+        mlir.emit("scf.yield", body(list(after.arguments)), {}, [])
     return list(made.results)
 
 
-def _translated(operation: Operation, env: Environment) -> Registers:
+def _translated(operation: Operation, scope: Scope) -> Registers:
     name = operation.name
     if name == "stablehlo.constant":
-        return [_value(operation.results[0], env)]
+        return [_constant(operation.results[0])]
     if name == "stablehlo.while":
-        return loop(operation, env)
-    operands = [_value(x, env) for x in operation.operands]
+        return loop(operation, scope)
+    if name == "stablehlo.dynamic_slice":
+        (x, *starts), (result,) = operation.operands, operation.results
+        at = offset(shape_of(x), shape_of(result), starts, [scope.register(s) for s in starts])
+        return [load(*scope.array(x, at), result)]
+    if name == "stablehlo.dynamic_update_slice":
+        (x, new, *starts), (result,) = operation.operands, operation.results
+        at = offset(shape_of(x), shape_of(new), starts, [scope.register(s) for s in starts])
+        dtype, _ = scope.places[result] = scope.places[x]
+        scope.memory[dtype] = store(scope.register(new), *scope.array(x, at))
+        return []
+    operands = [scope.register(x) for x in operation.operands]
     if name in _RENAMING:
         sizes = [prod(shape_of(x)) for x in operation.results]
         return [registers.spread(x, size) for x, size in zip(operands, sizes, strict=True)]
     if name == "stablehlo.map":
         (inner,) = operation.regions[0].blocks
-        results = build(inner, env | dict(zip(inner.arguments, operands, strict=True)))
-        return [registers.spread(x, prod(shape_of(operation.results[0]))) for x in results]
+        size = prod(shape_of(operation.results[0]))
+        mapped = results(inner, scope.inner(inner.arguments, operands))
+        return [registers.spread(x, size) for x in mapped]
     if name in ("stablehlo.case", "stablehlo.if"):
-        blocks = [region.blocks[0] for region in operation.regions]
+        branches = [region.blocks[0] for region in operation.regions]
         to = [register_type(x) for x in operation.results]
         choose = _if if name == "stablehlo.if" else _case
-        return choose(operands[0], [lambda b=b: build(b, env) for b in blocks], to)
-    if name == "stablehlo.dynamic_slice":
-        (result,) = operation.results
-        at = offset(operation.operands[0], operation.operands[1:], operands[1:], shape_of(result))
-        return [load(operands[0], at, result)]
-    if name == "stablehlo.dynamic_update_slice":
-        array, new, *starts = operands
-        part = shape_of(operation.operands[1])
-        at = offset(operation.operands[0], operation.operands[2:], starts, part)
-        return [store(new, array, at)]
+        build_branch = [lambda b=b: results(b, scope.inner((), ())) for b in branches]
+        return choose(operands[0], build_branch, to)
     return [registers.apply(operation, operands)]
 
 
-def _value(x: Value, env: Environment) -> Value:
-    found = env.get(x)
-    if found is None:
-        definition = mlir.definition(x)
-        assert definition is not None
-        fill = mlir.splat(x)
-        found = registers.constant(mlir.dense_to_numpy(definition) if fill is None else fill)
-        found = registers.spread(found, prod(shape_of(x)))
-    return found
+def _constant(x: Value) -> Value:
+    definition, fill = mlir.definition(x), mlir.splat(x)
+    assert definition is not None
+    found = registers.constant(mlir.dense_to_numpy(definition) if fill is None else fill)
+    return registers.spread(found, prod(shape_of(x)))
 
 
 def load(array: Value, at: Value, x: Value) -> Value:
@@ -199,10 +239,13 @@ def _case(
     return choice()
 
 
-def offset(array: Value, starts: Sequence[Value], given: Registers, part: tuple[int, ...]) -> Value:
-    """Where a slab begins: such that it is inside the array, wherever it should begin."""
+def offset(
+    whole: tuple[int, ...], part: tuple[int, ...], starts: Sequence[Value], given: Registers
+) -> Value:
+    """Where a slab begins: such that it is inside the array, wherever it should begin. `given` has
+    the scalars for the values `starts`.
+    """
     to = mlir.parse_type("index")
-    whole = shape_of(array)
     total = registers.index(0)
     for d, (start, scalar) in enumerate(zip(starts, given, strict=True)):
         last, stride = registers.index(whole[d] - part[d]), prod(whole[d + 1 :])

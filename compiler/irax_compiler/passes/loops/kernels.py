@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, memory, registers
+from irax_compiler.passes.loops import blocks, registers
+from irax_compiler.passes.loops.memory import held, held_dtype, released
 
 REGISTERS = 128
 """Up to so many elements a value is kept in registers."""
@@ -123,33 +126,93 @@ def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
 def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     """One dispatch with the loop inside. Outside of it all arrays have one dimension."""
     start = list(loop.operands)
-    outside = [*parts.elements, *parts.tables, *(start[i] for i in parts.buffers)]
-    flat = {x: _flat(x) for x in outside}
-    types = [mlir.tensor_type((prod(shape_of(x)),), memory.held_dtype(x)) for x in loop.results]
+    kept = [i for i in range(len(start)) if i not in parts.buffers]
+    tables = {x: _flat(x) for x in parts.tables}
+    elements = {x: _flat(x) for x in parts.elements}
+    memory = _Memory.of([start[i] for i in parts.buffers])
+    types = [_flat_type(prod(shape_of(start[i])), held_dtype(start[i])) for i in kept]
+    types += [x.type for x in memory.arrays.values()]
     dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
     with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
         first = registers.index(0)
-        env: blocks.Environment = {x: flat[x] for x in parts.tables}
-        env |= {x: blocks.load(flat[x], first, x) for x in parts.elements}
-        env |= {start[i]: _copied(flat[start[i]]) for i in parts.buffers}
-        results = blocks.loop(loop, env)
-        for i, type_ in enumerate(types):
-            if i not in parts.buffers:
-                results[i] = _stored(results[i], first, type_)
+        loaded = {x: blocks.load(array, first, x) for x, array in elements.items()}
+        scope = blocks.Scope(loaded, tables)
+        own = {dtype: _copied(array) for dtype, array in memory.arrays.items()}
+        places = list(zip(parts.buffers, memory.places, strict=True))
+        results = _loop(loop, scope, kept, places, own)
+        n = len(kept)
+        results[:n] = [_stored(x, first, t) for x, t in zip(results[:n], types, strict=False)]
         mlir.emit("flow.return", results, {}, [])
-    pairs = zip(dispatch.results, loop.results, strict=True)
-    return [_as_it_was(x, result) for x, result in pairs]
+    final = dict(zip(kept, dispatch.results, strict=False))
+    arrays = dict(zip(memory.arrays, list(dispatch.results)[len(kept) :], strict=True))
+    for i, (dtype, base) in places:
+        end = base + prod(shape_of(start[i]))
+        final[i] = shape.Slice((base,), (end,), (1,))(arrays[dtype])
+    return [_as_it_was(final[i], start[i]) for i in range(len(start))]
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Arrays, one behind the other in one for each dtype."""
+
+    arrays: dict[np.dtype, Value]
+    places: list[tuple[np.dtype, int]]
+
+    @classmethod
+    def of(cls, values: Sequence[Value]) -> _Memory:
+        parts: dict[np.dtype, list[Value]] = {}
+        places = []
+        for x in values:
+            together = parts.setdefault(held_dtype(x), [])
+            places.append((held_dtype(x), sum(shape_of(y)[0] for y in together)))
+            together.append(_flat(x))
+        joined = {d: y[0] if len(y) == 1 else shape.Concatenate(0)(*y) for d, y in parts.items()}
+        return cls(joined, places)
+
+
+def _loop(
+    loop: Operation,
+    scope: blocks.Scope,
+    kept: Sequence[int],
+    places: Sequence[tuple[int, tuple[np.dtype, int]]],
+    own: dict[np.dtype, Value],
+) -> list[Value]:
+    """The loop, which carries what is kept in registers, and memory."""
+    condition, body = (region.blocks[0] for region in loop.regions)
+
+    def inside(block: mlir.Block, carried: list[Value]) -> blocks.Scope:
+        inner = scope.inner([block.arguments[i] for i in kept], carried[: len(kept)])
+        inner.places = {block.arguments[i]: place for i, place in places}
+        inner.memory = dict(zip(own, carried[len(kept) :], strict=True))
+        return inner
+
+    def step(carried: list[Value]) -> list[Value]:
+        inner = inside(body, carried)
+        blocks.build(body, inner)
+        last = mlir.terminator(body).operands
+        return [*(inner.register(last[i]) for i in kept), *inner.memory.values()]
+
+    start = [scope.register(loop.operands[i]) for i in kept]
+    return blocks.while_loop(
+        [*start, *own.values()],
+        lambda carried: blocks.results(condition, inside(condition, carried))[0],
+        step,
+    )
+
+
+def _flat_type(size: int, dtype: np.dtype) -> mlir.Type:
+    return mlir.tensor_type((size,), dtype)
 
 
 _NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
 
 
 def _flat(x: Value) -> Value:
-    return memory.held(shape.reshape(x, (prod(shape_of(x)),)))
+    return held(shape.reshape(x, (prod(shape_of(x)),)))
 
 
 def _as_it_was(x: Value, result: Value) -> Value:
-    return shape.reshape(memory.released(x, dtype_of(result)), shape_of(result))
+    return shape.reshape(released(x, dtype_of(result)), shape_of(result))
 
 
 def _stored(x: Value, first: Value, type_: mlir.Type) -> Value:

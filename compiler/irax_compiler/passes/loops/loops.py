@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.ops import barrier
 from irax_compiler.passes.core import Pass, register_pass
 from irax_compiler.passes.loops.kernels import as_kernel
 from irax_compiler.passes.loops.rows import with_rows
@@ -33,7 +34,11 @@ def _rewrite(block: Block) -> None:
         operation = view.operation
         if operation.name == "stablehlo.while":
             with InsertionPoint(operation), operation.location:
-                results = as_kernel(operation) or with_rows(operation)
+                results = as_kernel(operation)
+                if results is None:
+                    results = with_rows(operation)
+                    if results is not None:
+                        _part(operation)
             if results is not None:
                 for old, new in zip(operation.results, results, strict=True):
                     old.replace_all_uses_with(new)
@@ -42,3 +47,26 @@ def _rewrite(block: Block) -> None:
         for region in operation.regions:
             for inner in region:
                 _rewrite(inner)
+
+
+def _part(loop: Operation) -> None:
+    """Parts what comes after a loop from what comes before it.
+
+    IREE fuses what is after with what is before, and to that end moves the loop up, above what its
+    body uses.
+    """
+    operations = [view.operation for view in loop.block.operations]
+    place = operations.index(loop)
+    before = {x for operation in operations[:place] for x in operation.results}
+    parted: dict[Value, Value] = {}
+    for operation in operations[place + 1 :]:
+        for i, x in enumerate(operation.operands):
+            if x in before and not _is_constant(x):
+                if x not in parted:
+                    (parted[x],) = barrier.barrier.build([x])
+                operation.operands[i] = parted[x]
+
+
+def _is_constant(x: Value) -> bool:
+    source = mlir.definition(x)
+    return source is not None and source.name == "stablehlo.constant"

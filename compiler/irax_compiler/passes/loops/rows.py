@@ -14,6 +14,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import shape
 from irax_compiler.ops.core import full
 from irax_compiler.ops.loops import Count, count
 from irax_compiler.passes.core import walk
@@ -23,7 +24,7 @@ from irax_compiler.passes.loops.registers import emit
 
 @dataclass(frozen=True)
 class _Stack:
-    """A carried array of which each step writes a part, and which none reads."""
+    """A carried array of which each step writes a row, and which none reads."""
 
     place: int
     update: Operation
@@ -32,6 +33,10 @@ class _Stack:
     @property
     def row(self) -> Value:
         return self.update.operands[1]
+
+    @property
+    def starts(self) -> list[Value]:
+        return list(self.update.operands)[2:]
 
 
 def with_rows(loop: Operation) -> Sequence[Value] | None:
@@ -50,7 +55,7 @@ def _stacks(loop: Operation) -> list[_Stack]:
     found = []
     for i, x in enumerate(mlir.terminator(body).operands):
         update = mlir.definition(x)
-        if update is None or update.block != body or not blocks.writes_slab(update):
+        if update is None or update.block != body or not _writes_row(update):
             continue
         unread = (body.arguments[i], x)
         is_only_written = update.operands[0] == body.arguments[i] and not (
@@ -59,6 +64,13 @@ def _stacks(loop: Operation) -> list[_Stack]:
         if is_only_written and prod(shape_of(x)) > 0:
             found.append(_Stack(i, update))
     return found
+
+
+def _writes_row(operation: Operation) -> bool:
+    if operation.name != "stablehlo.dynamic_update_slice":
+        return False
+    whole, part = shape_of(operation.operands[0]), shape_of(operation.operands[1])
+    return part[:1] == (1,) and part[1:] == whole[1:]
 
 
 @dataclass(frozen=True)
@@ -97,21 +109,21 @@ class _Loop:
         env = {body.arguments[self.how.place]: self._counter(step)}
         for i, x in zip(kept, arguments, strict=False):
             env[body.arguments[i]] = memory.released(x, dtype_of(body.arguments[i]))
-        updates = [stack.update for stack in self.stacks]
-        for operation in walk(body):
-            if operation not in updates:
-                used = (*operation.operands, *mlir.captured(operation))
-                copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
-                env.update(zip(operation.results, copies, strict=True))
-        results = [mlir.terminator(body).operands[i] for i in kept]
-        rows = []
-        for stack, buffer in zip(self.stacks, buffers, strict=True):
-            array, row, *starts = stack.update.operands
-            at = blocks.offset(
-                array, starts, [_scalar(env.get(x, x)) for x in starts], shape_of(row)
-            )
-            rows.append(_put(memory.held(env.get(row, row)), buffer, at))
-        return [*(memory.held(env.get(x, x)) for x in results), *rows]
+        operations = list(walk(body))
+        # IREE wants to know where a row belongs before it knows what is in it.
+        first = _needed([x for s in self.stacks for x in s.starts], operations)
+        _copy([o for o in operations if o in first], env)
+        parts = [
+            _part(stack, buffer, [_scalar(env.get(x, x)) for x in stack.starts])
+            for stack, buffer in zip(self.stacks, buffers, strict=True)
+        ]
+        updates = {stack.update for stack in self.stacks}
+        _copy([o for o in operations if o not in first | updates], env)
+        results = [
+            memory.held(env.get(x, x)) for x in (mlir.terminator(body).operands[i] for i in kept)
+        ]
+        rows = [memory.held(env.get(stack.row, stack.row)) for stack in self.stacks]
+        return [*results, *(_aliased(row, part) for row, part in zip(rows, parts, strict=True))]
 
     def _counter(self, step: Value) -> Value:
         """The carried value that counts, in a step."""
@@ -126,12 +138,31 @@ class _Loop:
         return memory.released(emit("tensor.from_elements", value, to=holder), dtype_of(x))
 
 
+def _needed(values: Sequence[Value], operations: Sequence[Operation]) -> set[Operation]:
+    """Those of a block's operations of which values are made."""
+    wanted, found = set(values), set()
+    for operation in reversed(operations):
+        if wanted.intersection(operation.results):
+            found.add(operation)
+            wanted.update(operation.operands, mlir.captured(operation))
+    return found
+
+
+def _copy(operations: Sequence[Operation], env: dict[Value, Value]) -> None:
+    for operation in operations:
+        used = (*operation.operands, *mlir.captured(operation))
+        copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
+        env.update(zip(operation.results, copies, strict=True))
+
+
 def _scalar(x: Value) -> Value:
     return emit("tensor.extract", memory.held(x), to=registers.register_type(x))
 
 
 # ---- buffers -------------------------------------------------------------------------------------
 
+ALIGNMENT = 64
+"""In bytes, of the memory that IREE's kernels get."""
 _BUFFER = mlir.parse_type("!hal.buffer")
 _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for kernels and copies
     "hal.memory_type": ("type", "50 : i32"),
@@ -140,8 +171,11 @@ _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for 
 
 
 def _buffer(x: Value) -> Value:
-    """A buffer of its own with a value's elements."""
-    x = memory.held(x)
+    """A buffer of its own with a value's rows."""
+    rows = shape.reshape(memory.held(x), (shape_of(x)[0], prod(shape_of(x)[1:])))
+    missing = _width(rows) - shape_of(rows)[1]
+    if missing:
+        rows = shape.Pad((0, 0), (0, missing), (0, 0))(rows, full((), 0, dtype_of(rows)))
     device = emit("hal.devices.get", registers.index(0), to=mlir.parse_type("!hal.device"))
     allocator = emit("hal.device.allocator", device, to=mlir.parse_type("!hal.allocator"))
     any_queue = registers.constant(np.array(-1))
@@ -149,35 +183,46 @@ def _buffer(x: Value) -> Value:
         mlir.emit(name, [], {key: mlir.parse_attribute(bits)}, [mlir.parse_type("i32")]).results[0]
         for name, (key, bits) in _FLAGS.items()
     ]
-    size = registers.index(_bytes(x))
+    size = registers.index(_bytes(rows))
     buffer = emit("hal.allocator.allocate", allocator, any_queue, *flags, size, to=_BUFFER)
-    return _exported(_aliased(x, buffer))
+    return _exported(_aliased(rows, buffer))
 
 
-def _put(row: Value, buffer: Value, at: Value) -> Value:
-    """A row, as part of a buffer, from an element on."""
-    itemsize, size = (registers.index(n) for n in (dtype_of(row).itemsize, _bytes(row)))
-    place = emit("arith.muli", at, itemsize)
-    return _aliased(row, emit("hal.buffer.subspan", buffer, place, size, to=_BUFFER))
+def _width(x: Value) -> int:
+    """How many elements lie between the beginnings of rows: kernels take all memory that they get
+    for aligned.
+    """
+    aligned = ALIGNMENT // memory.held_dtype(x).itemsize
+    return -(-prod(shape_of(x)[1:]) // aligned) * aligned
+
+
+def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
+    """The part of a buffer that a step's row belongs to."""
+    array, row = stack.update.operands[:2]
+    at = blocks.offset((shape_of(array)[0],), (1,), stack.starts[:1], starts[:1])
+    stride = registers.index(_width(row) * memory.held_dtype(row).itemsize)
+    place = emit("arith.muli", at, stride)
+    return emit("hal.buffer.subspan", buffer, place, registers.index(_bytes(row)), to=_BUFFER)
 
 
 def _array(buffer: Value, last: Value, result: Value) -> Value:
-    """All of a buffer, after the last row is in it."""
-    # A buffer has no dependencies. That of the row is there when the row is written, and where this
-    # array begins depends on it.
+    """All rows of a buffer, after the last is in it."""
+    # A buffer has no dependencies. The last row is there when it is written, and where the array
+    # begins depends on it.
     length = emit("hal.buffer.length", _exported(last), to=mlir.parse_type("index"))
     zero = emit("arith.subi", length, registers.index(_bytes(last)))
-    dtype = memory.held_dtype(result)
-    type_ = mlir.tensor_type(shape_of(result), dtype)
-    size = registers.index(prod(shape_of(result)) * dtype.itemsize)
+    extents, width = shape_of(result), _width(result)
+    type_ = mlir.tensor_type((extents[0], width), memory.held_dtype(result))
+    size = registers.index(extents[0] * width * memory.held_dtype(result).itemsize)
     whole = emit("hal.buffer.subspan", buffer, zero, size, to=_BUFFER)
     attributes = {
         "operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>"),
         "target_encoding": mlir.type_attribute(type_),
     }
-    return memory.released(
-        emit("hal.tensor.import", whole, to=type_, **attributes), dtype_of(result)
-    )
+    rows = emit("hal.tensor.import", whole, to=type_, **attributes)
+    if width != prod(extents[1:]):
+        rows = shape.Slice((0, 0), (extents[0], prod(extents[1:])), (1, 1))(rows)
+    return memory.released(shape.reshape(rows, extents), dtype_of(result))
 
 
 def _exported(x: Value) -> Value:
@@ -191,4 +236,4 @@ def _aliased(x: Value, buffer: Value) -> Value:
 
 
 def _bytes(x: Value) -> int:
-    return prod(shape_of(x)) * dtype_of(x).itemsize
+    return prod(shape_of(x)) * memory.held_dtype(x).itemsize
