@@ -124,7 +124,8 @@ def _eliminate(a: Array, pivots: Array) -> None:
     """Factors matrices [batch, m, n] in place, column by column."""
     lanes = np.arange(len(a))
     for k in range(pivots.shape[1]):
-        chosen = k + np.argmax(np.abs(a[:, k:, k]), axis=1)
+        column = a[:, k:, k]  # of complex numbers, LAPACK too adds the parts
+        chosen = k + np.argmax(np.abs(column.real) + np.abs(column.imag), axis=1)
         pivots[:, k] = chosen
         a[lanes, k], a[lanes, chosen] = a[lanes, chosen], a[lanes, k]
         corner = a[:, k, k, None]

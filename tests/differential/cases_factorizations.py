@@ -23,7 +23,8 @@ def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for place in np.ndindex(*a.shape[:-2]):
         matrix, rows = a[place], np.arange(m)
         for k in range(min(m, n)):
-            p = k + int(np.argmax(np.abs(matrix[k:, k])))
+            sizes = np.abs(matrix[k:, k].real) + np.abs(matrix[k:, k].imag)
+            p = k + int(np.argmax(sizes))
             pivots[place][k] = p
             matrix[[k, p]], rows[[k, p]] = matrix[[p, k]], rows[[p, k]]
             matrix[k + 1 :, k] /= matrix[k, k]

@@ -8,7 +8,8 @@ from tests.differential.cases_factorizations import lu
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.composite import ComposedOp
-from irax_compiler.ops.core import Op
+from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.eigen import Eig, Schur
 from irax_compiler.ops.householder import Qr
 from irax_compiler.ops.linalg import Cholesky, TriangularSolve
 from irax_compiler.ops.lu import Lu
@@ -122,3 +123,9 @@ def test_triangular_solve_by_blocks(lower: bool, transpose: str) -> None:
     found = by_blocks(TriangularSolve(True, lower, False, transpose), a, b)
     a = np.tril(a) if lower else np.triu(a)
     close(found, np.linalg.solve(adjoint(a) if transpose == "ADJOINT" else a, b), "c16")
+
+
+@pytest.mark.parametrize("op", [Eig(vectors=True), Schur()])
+def test_what_no_other_device_has_is_refused_by_name(op: ComposedOp) -> None:
+    with pytest.raises(UnsupportedOp, match=f"{op.name} .*this target has none"):
+        decomposed(op, drawn((3, 3), "f8"))

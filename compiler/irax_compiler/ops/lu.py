@@ -34,8 +34,9 @@ FROM_RIGHT_UPPER = TriangularSolve(False, False, False, "NO_TRANSPOSE")
 @register_composed
 @dataclass(frozen=True)
 class Lu(Factorization):
-    """P A = L U, by pivots of the largest size: L (without the ones on its diagonal) and U in one
-    matrix; for each column the row that was exchanged with it; and P as a permutation of rows.
+    """P A = L U, by pivots of the largest size (the sum of both parts of complex numbers, as LAPACK
+    has it): L (without the ones on its diagonal) and U in one matrix; for each column the row that
+    was exchanged with it; and P as a permutation of rows.
     """
 
     name = "irax.lu"
@@ -50,7 +51,7 @@ class Lu(Factorization):
         def advance(k: Value, a: Value, pivots: Value, order: Value) -> Sequence[Value]:
             at_k = shape.broadcast_scalar(k, (*batch, m, n))
             values = total(where(comparison.equal(column, at_k), a), 1)
-            pivot = largest_from(elementwise.abs(values), k)
+            pivot = largest_from(_size(values), k)
             order = exchanged(order, k, pivot, 1)
             a = exchanged(a, k, pivot, 2)
             here = shape.broadcast_scalar(k, shape_of(pivots))
@@ -108,6 +109,12 @@ class Lu(Factorization):
             d_rest = elementwise.subtract(part(left, ALL, slice(k, None)), matmul(below, rest))
             tangent = shape.Concatenate(len(batch) + 1)(tangent, d_rest)
         return [tangent, None, None]
+
+
+def _size(x: Value) -> Value:
+    if dtype_of(x).kind != "c":
+        return elementwise.abs(x)
+    return elementwise.add(*(elementwise.abs(p(x)) for p in (elementwise.real, elementwise.imag)))
 
 
 def _eliminated(a: Value, row: Value, column: Value, at_k: Value) -> Value:
