@@ -82,6 +82,10 @@ def test_reductions_of_ufuncs_with_options():
     np.testing.assert_allclose(
         result, np.logaddexp.reduce(x, where=mask, initial=-np.inf), rtol=1e-5
     )
+    for name in ("bitwise_and", "bitwise_or", "logical_and"):
+        function, bits = getattr(jnp, name), numbers((4, 3), "uint8", 0, 255)
+        (result,) = run(lambda x, m, f=function: f.reduce(x, where=m), bits, mask)
+        np.testing.assert_array_equal(result, getattr(np, name).reduce(bits, where=mask))
     assert jnp.add.reduce(np.ones(3, np.float32), dtype="int32").dtype == "int32"
     assert float(jnp.logaddexp.reduce(jnp.zeros(0))) == -np.inf
     with pytest.raises(ValueError, match="no identity"):
@@ -108,6 +112,11 @@ def test_ufuncs_of_functions_of_scalars():
         expected = np.asarray(getattr(theirs, method)(wide)).astype(float)
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(half_sum(x[:, None], x), (x[:, None] + x) / 2, rtol=1e-6)
+
+    def add(x, y):
+        return x * y
+
+    assert float(jnp.frompyfunc(add, 2, 1).reduce(np.array([2.0, 3.0]))) == 6
     two = jnp.frompyfunc(lambda x: (x, -x), 1, 2)
     assert [y.shape for y in two(x)] == [(5,), (5,)]
     assert (two.nin, two.nout, two.nargs, two.identity) == (1, 2, 1, None)
@@ -473,6 +482,8 @@ def test_orders_of_contraction():
         (lambda: jnp.place(jnp.ones(3), jnp.ones(3), 1.0), ValueError, "inplace=False"),
         (lambda: jnp.fill_diagonal(jnp.ones((2, 2)), 1), NotImplementedError, "inplace=False"),
         (lambda: jnp.delete(jnp.ones(3), 7), IndexError, "place 7"),
+        (lambda: jnp.insert(jnp.ones(3), 4, 1.0), IndexError, "place 4"),
+        (lambda: jnp.insert(jnp.ones(3), -4, 1.0), IndexError, "place -4"),
         (lambda: jnp.polyfit(jnp.ones(3), jnp.ones(4), 1), TypeError, "as many values"),
         (lambda: jnp.polyval(1.0, 2.0), ValueError, "scalar"),
         (lambda: jnp.unwrap(1.0), ValueError, "axis -1"),

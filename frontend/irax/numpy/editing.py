@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array, as_array
+from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import as_arrays, broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.logic import less, not_equal, where
@@ -66,6 +66,8 @@ def insert(
         places = nonzero(places)[0]
     if not dtypes.issubdtype(places.dtype, np.integer) and places.size:
         raise TypeError(f"insert: places must be integers, got {places.dtype}")
+    if isinstance(places, ConcreteArray) and not np.all((-n <= places.value) & (places.value <= n)):
+        raise IndexError(f"insert: place {places} is out of range for an axis of size {n}")
     single = not places.ndim
     places = ravel(convert(places, dtypes.default_int()))
     places = where(less(places, 0), add(places, n), places)

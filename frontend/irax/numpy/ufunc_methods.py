@@ -13,31 +13,38 @@ from irax.array import Array, ConcreteArray
 from irax.elementwise import as_arrays, broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
-from irax.numpy import reductions
+from irax.numpy import logic, reductions, ufuncs
 from irax.numpy.logic import greater_equal, less, logical_and, where
 from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.ufunc_objects import ufunc
 from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops import reduction
 
-_REDUCTIONS: dict[str, Callable[..., Array]] = {
-    "add": reductions.sum,
-    "multiply": reductions.prod,
-    "maximum": reductions.max,
-    "minimum": reductions.min,
+_REDUCTIONS: dict[ufunc, Callable[..., Array]] = {
+    ufuncs.add: reductions.sum,
+    ufuncs.multiply: reductions.prod,
+    ufuncs.maximum: reductions.max,
+    ufuncs.minimum: reductions.min,
 }
-_BITS = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
-_STEPS: dict[str, Callable[..., Array]] = {
-    "add": reductions.cumsum,
-    "multiply": reductions.cumprod,
+_FOLDS = {
+    logic.bitwise_and: "and",
+    logic.bitwise_or: "or",
+    logic.bitwise_xor: "xor",
+    logic.logical_and: "and",
+    logic.logical_or: "or",
 }
-_EXTREMA = {"maximum": lax.cummax, "minimum": lax.cummin}
+_STEPS: dict[ufunc, Callable[..., Array]] = {
+    ufuncs.add: reductions.cumsum,
+    ufuncs.multiply: reductions.cumprod,
+}
+_EXTREMA = {ufuncs.maximum: lax.cummax, ufuncs.minimum: lax.cummin}
 _AT = {
-    "add": "add",
-    "subtract": "subtract",
-    "multiply": "multiply",
-    "maximum": "max",
-    "minimum": "min",
+    ufuncs.add: "add",
+    ufuncs.subtract: "subtract",
+    ufuncs.multiply: "multiply",
+    ufuncs.maximum: "max",
+    ufuncs.minimum: "min",
 }
 
 
@@ -58,10 +65,10 @@ def reduce(
     """`ufunc.reduce`."""
     name = f.__name__
     options: dict[str, Any] = {"keepdims": keepdims, "initial": initial, "where": where}
-    if name in _REDUCTIONS:
-        if name in _STEPS:
-            return _REDUCTIONS[name](a, axis, dtype, **options)
-        return _REDUCTIONS[name](_operand(f, "reduce", a, dtype), axis, **options)
+    if f in _REDUCTIONS:
+        if f in _STEPS:
+            return _REDUCTIONS[f](a, axis, dtype, **options)
+        return _REDUCTIONS[f](_operand(f, "reduce", a, dtype), axis, **options)
     x = _operand(f, "reduce", a, dtype)
     axes = canonical_axes(f"{name}.reduce", axis, x.ndim)
     kept = [d for d in range(x.ndim) if d not in axes]
@@ -90,13 +97,13 @@ def reduce(
 
 def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None) -> Array:
     """f over the first axis of `rows`, from its first row or `initial` on."""
-    if f.__name__ in _BITS and initial is None and mask is None:
-        return fold(rows, _BITS[f.__name__], (0,))
-    if f.__name__ in ("logical_and", "logical_or"):
-        truth = rows if rows.dtype == np.bool else lax.ne(rows, lax.full_like(rows, 0))
+    if f in _FOLDS:
+        if f in (logic.logical_and, logic.logical_or) and rows.dtype != np.bool:
+            rows = logic.not_equal(rows, 0)
         if mask is not None:
-            truth = where(mask, truth, f.identity)
-        result = fold(truth, f.__name__.removeprefix("logical_"), (0,))
+            neutral = reduction.identity(_FOLDS[f], rows.dtype)
+            rows = where(mask, rows, lax.full_like(rows, neutral))
+        result = fold(rows, _FOLDS[f], (0,))
         return result if initial is None else f(result, initial)
     if initial is None:
         first, rows = rows[0], rows[1:]
@@ -121,12 +128,12 @@ def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None
 def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Array:
     """`ufunc.accumulate`."""
     name = f.__name__
-    if name in _STEPS:
-        return _STEPS[name](a, axis, dtype)
+    if f in _STEPS:
+        return _STEPS[f](a, axis, dtype)
     x = _operand(f, "accumulate", a, dtype)
     axis = canonical_axis(f"{name}.accumulate", axis, x.ndim)
-    if name in _EXTREMA and x.dtype != np.bool:
-        return _EXTREMA[name](x, axis)
+    if f in _EXTREMA and x.dtype != np.bool:
+        return _EXTREMA[f](x, axis)
     rows = moveaxis(x, axis, 0)
     if rows.shape[0] < 2:
         return x
@@ -152,8 +159,8 @@ def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:
     if b is None:
         raise TypeError(f"{f.__name__}.at: expected a second operand, b, for a function of two")
     x, operand = as_arrays([a, b], f"{f.__name__}.at")
-    if f.__name__ in _AT:
-        return getattr(x.at[indices], _AT[f.__name__])(operand)
+    if f in _AT:
+        return getattr(x.at[indices], _AT[f])(operand)
     numbers = lax.reshape(lax.iota(dtypes.default_int(), x.size), x.shape)[indices]
     operands = ravel(broadcast_to(operand, numbers.shape))
 
