@@ -1,4 +1,5 @@
-"""Random programs: IREE against the evaluator, reverse against forward mode, lanes against batches.
+"""Random programs: devices against the evaluator, reverse against forward mode, lanes against
+batches.
 
 `make fuzz` runs thousands. What fails is made small, and left in FOLDER as a `.mlir` file.
 """
@@ -9,15 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.differential.programs import ROUNDED, random_arguments, random_program
+from tests.runtime.pjrt_programs import needs_plugin
 
-from irax_compiler import lowering, mlir
+from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree_cpu
-from irax_runtime.iree import cpu
+from irax_runtime.devices import devices
 
 FOLDER = Path(".fuzz")
 EXAMPLES = int(os.environ.get("IRAX_FUZZ", "0"))
@@ -100,19 +102,21 @@ def test_a_batch_is_its_lanes(data: st.DataObject):
             assert_close([a[lane] for a in found], evaluator("main.vjp", arrays))
 
 
+@pytest.mark.parametrize("platform", ["cpu", pytest.param("pjrt:cpu", marks=needs_plugin)])
 @examples(8)
 @given(st.data())
-def test_iree_agrees_with_the_evaluator(data: st.DataObject):
+def test_a_device_agrees_with_the_evaluator(platform: str, data: st.DataObject):
+    device = devices(platform)[0]
     module, x = random_case(data, most=10)
-    with kept(module, "iree"):
+    with kept(module, device.target):
         run_pipeline(module, "vjp{func=main},simplify,prune")
         evaluator = Evaluator(module)
         inputs = [*x, *drawn_like(data, evaluator("main", x))]
         expected = evaluator("main.vjp", inputs)
-        lowered = lowering.lower(module, "main.vjp")
-        executable = cpu().load(iree_cpu.compile(mlir.bytecode(lowered)), "main.vjp")
+        lowered = lowering.lower(module, "main.vjp", device.target)
+        executable = device.load(targets.compile(lowered, device.target), "main.vjp")
         before = [a.copy() for a in inputs]
-        found = executable([cpu().put(a) for a in inputs])
+        found = executable([device.put(a) for a in inputs])
         assert_close([a.numpy() for a in found], expected)
         for a, b in zip(inputs, before, strict=True):
             np.testing.assert_array_equal(a, b)
