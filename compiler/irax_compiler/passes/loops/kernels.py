@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import barrier, shape
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.loops import blocks, registers
 from irax_compiler.passes.loops.memory import held, held_dtype, released
@@ -127,8 +127,8 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     """One dispatch with the loop inside. Outside of it all arrays have one dimension."""
     start = list(loop.operands)
     kept = [i for i in range(len(start)) if i not in parts.buffers]
-    tables = {x: _flat(x) for x in parts.tables}
-    elements = {x: _flat(x) for x in parts.elements}
+    tables = {x: _kept_out(_flat(x)) for x in parts.tables}
+    elements = {x: _kept_out(_flat(x)) for x in parts.elements}
     memory = _Memory.of([start[i] for i in parts.buffers])
     types = [_flat_type(prod(shape_of(start[i])), held_dtype(start[i])) for i in kept]
     types += [x.type for x in memory.arrays.values()]
@@ -167,7 +167,7 @@ class _Memory:
             places.append((held_dtype(x), sum(shape_of(y)[0] for y in together)))
             together.append(_flat(x))
         joined = {d: y[0] if len(y) == 1 else shape.Concatenate(0)(*y) for d, y in parts.items()}
-        return cls(joined, places)
+        return cls({dtype: _kept_out(x) for dtype, x in joined.items()}, places)
 
 
 def _loop(
@@ -209,6 +209,13 @@ _NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
 
 def _flat(x: Value) -> Value:
     return held(shape.reshape(x, (prod(shape_of(x)),)))
+
+
+def _kept_out(x: Value) -> Value:
+    """The same array, of which IREE does not make a part of the kernel what made it."""
+    if mlir.is_argument(x) or mlir.splat(x) is not None:
+        return x
+    return barrier.barrier.build([x])[0]
 
 
 def _as_it_was(x: Value, result: Value) -> Value:

@@ -1,0 +1,160 @@
+"""Loops in the forms in which they reach IREE, against the same loops in Python."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
+
+RNG = np.random.default_rng(0)
+
+
+def lowered(f, *args) -> str:
+    text = irax.make_ir(f)(*args)
+    module = mlir.parse_module(str(text))
+    return str(lower(module, next(iter(mlir.functions(module)))))
+
+
+def is_kernel(f, *args) -> bool:
+    text = lowered(f, *args)
+    return "flow.dispatch.region" in text and "stablehlo.while" not in text
+
+
+def newton(x):
+    """A loop in a loop, with branches."""
+
+    def step(i, x):
+        x = lax.while_loop(lambda y: y > 3, lambda y: y / 2, x)
+        return lax.switch(i % 3, [lambda x: x + 1, lambda x: x * 1.5, lambda x: -x], x)
+
+    return lax.fori_loop(0, 7, step, x)
+
+
+def by_hand(x):
+    for i in range(7):
+        while x > 3:
+            x = np.float32(x / 2)
+        x = np.float32([x + 1, x * 1.5, -x][i % 3])
+    return x
+
+
+def test_loops_and_branches_inside():
+    x = np.float32(10)
+    assert is_kernel(newton, x)
+    np.testing.assert_allclose(irax.jit(newton)(x), by_hand(x), rtol=1e-6)
+
+
+def test_elements_are_read_where_they_were_written():
+    def fibonacci(x):
+        return lax.fori_loop(2, 20, lambda i, a: a.at[i].set(a[i - 1] + a[i - 2]), x)
+
+    start = np.ones(20, np.int32)
+    expected = start.copy()
+    for i in range(2, 20):
+        expected[i] = expected[i - 1] + expected[i - 2]
+    assert is_kernel(fibonacci, start)
+    np.testing.assert_array_equal(irax.jit(fibonacci)(start), expected)
+    np.testing.assert_array_equal(start, 1)
+
+
+@pytest.mark.parametrize("width", [1, 5, 16])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.int16])
+def test_two_stacks_of_one_kind(width, dtype):
+    """Both start from the same zeros, and one holds what was carried."""
+    xs = RNG.integers(0, 2, (9, width)).astype(dtype)
+
+    def f(xs):
+        def step(c, x):
+            new = c ^ x if dtype == np.bool_ else c + x
+            return new, (c, new, x)
+
+        return lax.scan(step, jnp.zeros(width, dtype), xs)
+
+    assert is_kernel(f, xs)
+    last, (before, after, same) = irax.jit(f)(xs)
+    accumulate = np.logical_xor if dtype == np.bool_ else np.add
+    expected = accumulate.accumulate(xs, dtype=None if dtype == np.bool_ else xs.dtype)
+    np.testing.assert_array_equal(after, expected)
+    np.testing.assert_array_equal(before[1:], expected[:-1])
+    np.testing.assert_array_equal(same, xs)
+    np.testing.assert_array_equal(last, expected[-1])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("width", [3, 160])
+def test_rows_of_many_elements(width, reverse):
+    """Too many for registers, or with products: each row is put into its place."""
+    w = RNG.normal(size=(width, width)).astype(np.float32) / width
+    xs = RNG.normal(size=(6, width)).astype(np.float32)
+
+    def f(w, xs):
+        def step(h, x):
+            new = jnp.tanh(w @ h + x)
+            return new, (h, new, jnp.sum(new), new > 0, new)
+
+        return lax.scan(step, jnp.ones(width), xs, reverse=reverse)
+
+    text = lowered(f, w, xs)
+    assert "scf.for" in text
+    assert "dynamic_update_slice" not in text
+    h, expected = np.ones(width, np.float32), [None] * 6
+    for i in reversed(range(6)) if reverse else range(6):
+        new = np.tanh(w @ h + xs[i])
+        expected[i] = (h, new, new.sum(), new > 0, new)
+        h = new
+    last, rows = irax.jit(f)(w, xs)
+    np.testing.assert_allclose(last, h, rtol=1e-4, atol=1e-6)
+    for found, wanted in zip(rows, zip(*expected, strict=True), strict=True):
+        np.testing.assert_allclose(found, np.array(wanted), rtol=1e-4, atol=1e-6)
+
+
+def test_what_comes_before_and_after_a_loop():
+    """Values that are used on both sides of it, and beside it."""
+    xs = RNG.normal(size=(7, 160)).astype(np.float32)
+
+    def f(xs):
+        before = jnp.sum(xs[0])
+        tail = xs[:6]
+        last, rows = lax.scan(lambda c, x: (jnp.sin(c) + x * before, jnp.sum(c)), xs[6], tail)
+        return jnp.concatenate([rows, before[None]]), last + jnp.cos(before), tail
+
+    for found, expected in zip(irax.jit(f)(xs), f(xs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+
+
+def test_loops_that_take_no_step():
+    empty = irax.jit(lambda x: lax.scan(lambda c, x: (c + x, c), 1.0, x))(np.ones(0, np.float32))
+    assert empty[0] == 1.0
+    assert empty[1].shape == (0,)
+    assert irax.jit(lambda n: lax.fori_loop(0, n, lambda i, x: x + 1, 5))(0) == 5
+    assert irax.jit(lambda n: lax.fori_loop(0, n, lambda i, x: x + 1, 5))(-3) == 5
+
+
+def test_large_tables_are_read_row_by_row():
+    table = RNG.normal(size=(50, 3, 4)).astype(np.float32)
+
+    def f(table, n):
+        return lax.fori_loop(0, n, lambda i, c: c * 0.5 + table[(i * 7) % 50, 1], jnp.zeros(4))
+
+    assert is_kernel(f, table, 30)
+    expected = np.zeros(4, np.float32)
+    for i in range(30):
+        expected = expected * np.float32(0.5) + table[(i * 7) % 50, 1]
+    np.testing.assert_allclose(irax.jit(f)(table, 30), expected, rtol=1e-5)
+
+
+def test_a_lane_that_diverges_leaves_others_alone():
+    def root(x):
+        def go_on(state):
+            return jnp.abs(state[0] * state[0] - x) > 1e-6 * x
+
+        return lax.while_loop(go_on, lambda s: (0.5 * (s[0] + x / s[0]), s[1] + 1), (x, 0))
+
+    xs = np.array([4, 9, np.nan, 2, np.inf], np.float32)
+    found, steps = irax.jit(irax.vmap(root))(xs)
+    np.testing.assert_allclose(found[:2], [2, 3], rtol=1e-6)
+    assert np.isnan(found[2])
+    assert steps[2] == 0

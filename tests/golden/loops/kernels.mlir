@@ -1,0 +1,59 @@
+// RUN: --pipeline "loops"
+
+// A loop over scalars is one kernel, which has them in registers.
+func.func @scalars(%n: tensor<i32>, %x: tensor<ui8>) -> tensor<ui8> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<ui8>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.maximum %y, %x : tensor<ui8>
+    stablehlo.return %j, %z : tensor<i32>, tensor<ui8>
+  }
+  return %0#1 : tensor<ui8>
+}
+// CHECK-LABEL: func.func @scalars
+// CHECK-NOT:   stablehlo.while
+// CHECK:       flow.dispatch.region
+// CHECK:         scf.while ([[I:%\w+]] = {{.*}}, [[Y:%\w+]] = {{.*}}) : (i32, i8) -> (i32, i8)
+// CHECK:           arith.cmpi slt, [[I]],
+// CHECK:           scf.condition
+// CHECK:         do
+// CHECK:           arith.addi
+// CHECK:           arith.maxui
+// CHECK:           scf.yield
+// CHECK:         flow.return
+// CHECK:       stablehlo.bitcast_convert {{.*}} -> tensor<1xui8>
+
+// Few elements are a vector; rows are read from an array, and written to memory of the kernel's own.
+func.func @rows(%xs: tensor<6x4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<6x4xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<6> : tensor<i32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<6x4xf32>
+  %0:3 = stablehlo.while(%i = %zero, %y = %c, %ys = %zeros) : tensor<i32>, tensor<4xf32>, tensor<6x4xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %row = stablehlo.dynamic_slice %xs, %i, %zero, sizes = [1, 4] : (tensor<6x4xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
+    %x = stablehlo.reshape %row : (tensor<1x4xf32>) -> tensor<4xf32>
+    %z = stablehlo.add %y, %x : tensor<4xf32>
+    %new = stablehlo.reshape %z : (tensor<4xf32>) -> tensor<1x4xf32>
+    %zs = stablehlo.dynamic_update_slice %ys, %new, %i, %zero : (tensor<6x4xf32>, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<6x4xf32>
+    stablehlo.return %j, %z, %zs : tensor<i32>, tensor<4xf32>, tensor<6x4xf32>
+  }
+  return %0#1, %0#2 : tensor<4xf32>, tensor<6x4xf32>
+}
+// CHECK-LABEL: func.func @rows
+// CHECK-NOT:   stablehlo.while
+// CHECK:       flow.dispatch.region
+// CHECK:         scf.while {{.*}} : (i32, vector<4xf32>, tensor<24xf32>)
+// CHECK:           [[X:%\w+]] = vector.transfer_read {{.*}} vector<4xf32>
+// CHECK:           [[Z:%\w+]] = arith.addf {{.*}}, [[X]] : vector<4xf32>
+// CHECK:           vector.transfer_write [[Z]], {{.*}} tensor<24xf32>
+// CHECK:         flow.return
