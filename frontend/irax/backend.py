@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
+from irax_compiler.targets import cache
 from irax_runtime import devices as runtime_devices
 from irax_runtime.device import Device, Executable
 
@@ -91,8 +93,25 @@ def compile(
     `donated` it may use the memory for its results.
     """
     device = device or current_device()
-    lowered = lower(module, name, device.target)
-    return device.load(targets.compile(lowered, device.target, donated), name)
+    artefact = targets.compile(lower(module, name, device.target), device.target, donated)
+    if device.compiler is None:
+        return device.load(artefact, name)
+    return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
+
+
+def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
+    kept = cache.load(cache.key(artefact, [str(device.compiler)]))
+    try:
+        return None if kept is None else device.load(kept, name)
+    except (RuntimeError, ValueError):  # a plugin that takes its own programs back no more
+        return None
+
+
+def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
+    executable: Any = device.load(artefact, name)
+    with suppress(RuntimeError):  # a plugin that does not give its programs away
+        cache.store(cache.key(artefact, [str(device.compiler)]), executable.serialize())
+    return executable
 
 
 def device_put(x: Any, device: Device | str | None = None) -> Any:

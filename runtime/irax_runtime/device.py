@@ -19,6 +19,13 @@ class Device(Protocol):
         ...
 
     @property
+    def compiler(self) -> str | None:
+        """Names the compiler that `load` runs, version and all; None where programs come compiled.
+        What it makes, an executable's `serialize` gives, and `load` takes.
+        """
+        ...
+
+    @property
     def platform(self) -> str:
         """Its kind: "cpu", "vulkan", "cuda", ..."""
         ...

@@ -76,6 +76,7 @@ class CpuDevice:
 
     platform = "cpu"
     target = "iree-cpu"
+    compiler = None
     device_kind = "cpu"
     process_index = 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 from tests.runtime.pjrt_programs import needs_plugin, prints
@@ -226,6 +228,32 @@ def test_no_platform_at_all():
 
 def test_the_error_is_one_that_jax_users_expect():
     assert issubclass(NoDevice, RuntimeError)
+
+
+@needs_plugin
+def test_programs_are_compiled_once_on_a_machine(tmp_path):
+    code = """
+    import irax, irax.numpy as jnp, numpy as np
+    from irax_runtime.pjrt import executables
+    compiled = []
+    compile = executables._compile
+    executables._compile = lambda *args: compiled.append(args) or compile(*args)
+    step = irax.jit(lambda x, y: x + y, donate_argnums=0, backend="pjrt:cpu")
+    x = irax.device_put(jnp.ones(3), "pjrt:cpu")
+    print(step(x, 1.0), len(compiled))
+    try:
+        print(x)
+    except RuntimeError as error:
+        print("donated" in str(error))
+    """
+    prints("[2. 2. 2.] 1\nTrue", code, IRAX_CACHE_DIR=str(tmp_path))
+    prints("[2. 2. 2.] 0\nTrue", code, IRAX_CACHE_DIR=str(tmp_path))
+    for file in tmp_path.iterdir():  # what cannot be loaded is compiled again
+        data = file.read_bytes()[32:]
+        header, program = data.split(b"\n", 1)
+        damaged = header + b"\n" + program[: len(program) // 2]
+        file.write_bytes(hashlib.sha256(damaged).digest() + damaged)
+    prints("[2. 2. 2.] 1\nTrue", code, IRAX_CACHE_DIR=str(tmp_path))
 
 
 @needs_plugin

@@ -11,6 +11,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from irax_runtime.pjrt import abi
@@ -67,6 +68,9 @@ class Api:
                 f"irax needs {abi.MAJOR}.{abi.MINOR} or a later {abi.MAJOR}.x: install a newer "
                 "plugin"
             )
+        file = Path(path)
+        self.identity = f"{file.name} {file.stat().st_mtime_ns if file.exists() else ''}"
+        """Tells one build of a plugin from another, as versions do not."""
         self._calls: dict[str, tuple[Callable[[int | bytes], int | None], Any]] = {}
 
     def function(self, name: str) -> Callable[[int | bytes], int | None]:

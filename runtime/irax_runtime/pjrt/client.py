@@ -273,6 +273,7 @@ class PjrtDevice:
         self.device_kind = text(kind.device_kind, kind.device_kind_size)
         self.platform = "tpu" if client.platform == "tpu" else f"pjrt:{client.platform}"
         """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
+        self.compiler = f"{client.platform} {client.version} {client.api.identity} {self.id}"
 
     def __repr__(self) -> str:
         return f"PjrtDevice({self.platform!r}, id={self.id})"
