@@ -16,11 +16,16 @@ MODULES = [
     "irax.experimental.ode",
     "irax.flatten_util",
     "irax.scipy.sparse.linalg",
+    *(f"irax.scipy.linalg.{name}" for name in ("factorizations", "functions")),
+    *(f"irax.scipy.linalg.{name}" for name in ("solutions", "special")),
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),
     *(f"irax.lax.{name}" for name in ("factorizations", "reflections", "triangular")),
     *(f"irax.lax.{name}" for name in ("associative", "branches", "implicit", "loops", "scans")),
+    *(f"irax.lax.{name}" for name in ("accuracy", "complex_numbers", "convolution_shapes")),
+    *(f"irax.lax.{name}" for name in ("cumulative", "folds", "joining", "ragged")),
+    *(f"irax.lax.{name}" for name in ("random_bits", "staging")),
     *sorted(
         f"irax.numpy.{path.stem}"
         for path in Path(irax.numpy.__file__).parent.glob("*.py")

@@ -12,6 +12,7 @@ import numpy as np
 from irax import dtypes
 from irax.array import Array
 from irax.elementwise import convert
+from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
@@ -37,8 +38,8 @@ _BY_NAME = {
     "float32": Precision.HIGHEST,
 }
 
-PrecisionLike = Precision | str | tuple[Any, Any] | None
-"""A `Precision`, its name, or one for each operand."""
+PrecisionLike = Precision | DotAlgorithm | DotAlgorithmPreset | str | tuple[Any, Any] | None
+"""A `Precision`, its name, or one for each operand; or an algorithm, or the name of a preset."""
 
 DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
@@ -110,7 +111,10 @@ def dot_general(
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)
     dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
-    op = ops.DotGeneral(dims, dtype, precision_pair(what, precision), None)
+    algorithm = algorithm_of(precision)
+    if algorithm is not None or precision is DotAlgorithmPreset.DEFAULT:
+        precision = None
+    op = ops.DotGeneral(dims, dtype, precision_pair(what, precision), algorithm)
     return bind(op, x, y, weak_type=weak)
 
 

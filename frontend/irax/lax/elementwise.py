@@ -6,17 +6,27 @@ Each is a line: its name, the op it applies, the dtypes it takes and what it com
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Callable
 
 import numpy as np
 
 from irax import dtypes
 from irax.array import Array, as_array
-from irax.elementwise import Kinds, apply, as_arrays, check_dtype, convert
+from irax.elementwise import (
+    Kinds,
+    apply,
+    as_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    check_dtype,
+    convert,
+)
+from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import bitwise, comparison, shape, special
+from irax_compiler.ops import bessel, bitwise, comparison, conversion, shape, special
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
 
@@ -40,6 +50,15 @@ def unary(name: str, op: Op, accepts: Kinds, doc: str) -> Unary:
         return apply(op, x, what=f"lax.{name}", accepts=accepts)
 
     return documented(function, name, doc)
+
+
+def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> Callable[..., Array]:
+    """A function of one operand that hardware may approximate."""
+
+    def function(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
+        return apply(op, x, what=f"lax.{name}", accepts=accepts)
+
+    return documented(function, name, f"{doc}\n\nAn accuracy is of no effect: it is the highest.")
 
 
 def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
@@ -153,18 +172,18 @@ def reciprocal(x: ArrayLike) -> Array:
 
 # ---- exponentials, roots, trigonometry, special functions ----------------------------------------
 
-exp = unary("exp", ew.exponential, INEXACT, "e to the power x.")
-expm1 = unary("expm1", ew.exponential_minus_one, INEXACT, "exp(x) - 1, accurate near 0.")
-log = unary("log", ew.log, INEXACT, "The natural logarithm.")
-log1p = unary("log1p", ew.log_plus_one, INEXACT, "log(1 + x), accurate near 0.")
-sqrt = unary("sqrt", ew.sqrt, INEXACT, "The square root.")
-rsqrt = unary("rsqrt", ew.rsqrt, INEXACT, "1 / sqrt(x).")
-cbrt = unary("cbrt", ew.cbrt, FLOAT, "The cube root.")
-logistic = unary("logistic", ew.logistic, INEXACT, "1 / (1 + exp(-x)).")
-sin = unary("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
-cos = unary("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
-tan = unary("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
-tanh = unary("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
+exp = unary_inexact("exp", ew.exponential, INEXACT, "e to the power x.")
+expm1 = unary_inexact("expm1", ew.exponential_minus_one, INEXACT, "exp(x) - 1, accurate near 0.")
+log = unary_inexact("log", ew.log, INEXACT, "The natural logarithm.")
+log1p = unary_inexact("log1p", ew.log_plus_one, INEXACT, "log(1 + x), accurate near 0.")
+sqrt = unary_inexact("sqrt", ew.sqrt, INEXACT, "The square root.")
+rsqrt = unary_inexact("rsqrt", ew.rsqrt, INEXACT, "1 / sqrt(x).")
+cbrt = unary_inexact("cbrt", ew.cbrt, FLOAT, "The cube root.")
+logistic = unary_inexact("logistic", ew.logistic, INEXACT, "1 / (1 + exp(-x)).")
+sin = unary_inexact("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
+cos = unary_inexact("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
+tan = unary_inexact("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
+tanh = unary_inexact("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
 sinh = unary("sinh", special.sinh, INEXACT, "The hyperbolic sine.")
 cosh = unary("cosh", special.cosh, INEXACT, "The hyperbolic cosine.")
 asin = unary("asin", special.asin, INEXACT, "The angle whose sine is x.")
@@ -182,11 +201,18 @@ polygamma = binary("polygamma", special.polygamma, FLOAT, "Derivative number m o
 zeta = binary("zeta", special.zeta, FLOAT, "The Hurwitz zeta function of exponent x and shift q.")
 
 
-def exp2(x: ArrayLike) -> Array:
-    """2 to the power x."""
+def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
+    """2 to the power x. An accuracy is of no effect: it is the highest."""
     (x,) = as_arrays([x], "lax.exp2")
     check_dtype("lax.exp2", x.dtype, INEXACT)
     return apply(ew.power, convert(as_array(2.0), x.dtype, x.weak_type), x, what="lax.exp2")
+
+
+nextafter = binary(
+    "nextafter", special.next_after, FLOAT, "The float next to x in the direction of y."
+)
+bessel_i0e = unary("bessel_i0e", bessel.BesselI0e(), FLOAT, "exp(-|x|) I0(x).")
+bessel_i1e = unary("bessel_i1e", bessel.bessel_i1e, FLOAT, "exp(-|x|) I1(x).")  # pyright: ignore
 
 
 # ---- comparisons ---------------------------------------------------------------------------------
@@ -219,3 +245,62 @@ shift_right_logical = binary(
     INTEGER,
     "x with its bits moved down by y; zeros come in.",
 )
+
+
+def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
+    """The upper half of the bits of x y, of integers as wide as they are.
+
+    >>> irax.lax.mulhi(irax.numpy.int32(2**30), irax.numpy.int32(100))
+    Array(25, dtype=int32)
+    """
+    what = "lax.mulhi"
+    a, b = strict(what, x, y)
+    check_dtype(what, a.dtype, INTEGER)
+    wide = np.dtype(f"{a.dtype.kind}8")
+    if a.dtype != wide:
+        a, b = (broadcast_to(v, broadcast_shapes(a.shape, b.shape)) for v in (a, b))
+        product = bind(ew.multiply, convert(a, wide), convert(b, wide))
+        return convert(_shifted(product, 8 * a.dtype.itemsize), a.dtype)
+    # By halves: what is carried out of the lower ones adds to the upper ones.
+    mask = convert(as_array(np.uint32(0xFFFFFFFF)), wide)
+    (a1, a0), (b1, b0) = ((_shifted(v, 32), bitwise_and(v, mask)) for v in (a, b))
+    low = shift_right_logical(mul(a0, b0), convert(as_array(32), wide))
+    middle = add(mul(a1, b0), low)
+    other = add(mul(a0, b1), bitwise_and(middle, mask))
+    return add(mul(a1, b1), add(_shifted(middle, 32), _shifted(other, 32)))
+
+
+def _shifted(x: Array, bits: int) -> Array:
+    """Integers without their lowest bits."""
+    amount = broadcast_to(convert(as_array(bits), x.dtype), x.shape)
+    is_signed = x.dtype.kind == "i"
+    return bind(
+        bitwise.shift_right_arithmetic if is_signed else bitwise.shift_right_logical, x, amount
+    )
+
+
+def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int) -> Array:
+    """Floats rounded to what fewer bits hold, in the dtype they have.
+
+    Args:
+        operand: an array of floats.
+        exponent_bits: how many bits of the exponent are kept, at least 1.
+        mantissa_bits: how many bits of the mantissa are kept, at least 0.
+
+    Raises:
+        TypeError: other dtypes, or numbers of bits that are not ints.
+        ValueError: too few bits.
+
+    >>> irax.lax.reduce_precision(1.2, 5, 2)
+    Array(1.25, dtype=float32, weak_type=True)
+    """
+    what = "lax.reduce_precision"
+    (x,) = as_arrays([operand], what)
+    check_dtype(what, x.dtype, FLOAT)
+    exponent, mantissa = operator.index(exponent_bits), operator.index(mantissa_bits)
+    if exponent < 1 or mantissa < 0:
+        raise ValueError(
+            f"{what}: exponent_bits must be at least 1 and mantissa_bits at least 0, got "
+            f"{exponent_bits} and {mantissa_bits}"
+        )
+    return bind(conversion.ReducePrecision(exponent, mantissa), x, weak_type=x.weak_type)

@@ -1,0 +1,97 @@
+"""How exactly functions and products are to be computed, where hardware leaves a choice."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from irax import dtypes
+from irax.typing import DTypeLike
+from irax_compiler import mlir
+
+
+class AccuracyMode(enum.Enum):
+    """How exactly a function such as `exp` is computed. Here all are as exact as there is."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The error that a function such as `exp` may have: absolute, and relative or in units of the
+    last place. Here all have the smallest there is.
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.atol, self.rtol, self.ulps) < 0 or not (self.atol or self.rtol or self.ulps):
+            raise ValueError(f"lax.Tolerance: expected an error above 0, got {self}")
+
+
+class DotAlgorithm(NamedTuple):
+    """How products of matrices are computed: to which dtypes the operands are rounded, and in which
+    one sums are added up. For `precision=` of `dot_general`.
+    """
+
+    lhs_precision_type: DTypeLike
+    rhs_precision_type: DTypeLike
+    accumulation_type: DTypeLike
+    lhs_component_count: int = 1
+    rhs_component_count: int = 1
+    num_primitive_operations: int = 1
+    allow_imprecise_accumulation: bool = False
+
+
+class DotAlgorithmPreset(enum.Enum):
+    """Algorithms that some hardware has: of lhs, of rhs, of sums; with how many operations."""
+
+    DEFAULT = None
+    F16_F16_F16 = ("f16", "f16", "f16", 1)
+    F16_F16_F32 = ("f16", "f16", "f32", 1)
+    BF16_BF16_BF16 = ("bf16", "bf16", "bf16", 1)
+    BF16_BF16_F32 = ("bf16", "bf16", "f32", 1)
+    BF16_BF16_F32_X3 = ("bf16", "bf16", "f32", 3)
+    BF16_BF16_F32_X6 = ("bf16", "bf16", "f32", 6)
+    BF16_BF16_F32_X9 = ("bf16", "bf16", "f32", 9)
+    TF32_TF32_F32 = ("tf32", "tf32", "f32", 1)
+    TF32_TF32_F32_X3 = ("tf32", "tf32", "f32", 3)
+    F32_F32_F32 = ("f32", "f32", "f32", 1)
+    F64_F64_F64 = ("f64", "f64", "f64", 1)
+
+
+def algorithm_of(precision: Any) -> str | None:
+    """The algorithm that a precision is, as the IR spells it; None for a precision of another kind.
+
+    Raises:
+        TypeError: a dtype that the IR does not have.
+    """
+    if isinstance(precision, str) and precision in DotAlgorithmPreset.__members__:
+        precision = DotAlgorithmPreset[precision]
+    if isinstance(precision, DotAlgorithmPreset):
+        if precision.value is None:
+            return None
+        *types, count = precision.value
+        return _spelled(types, (1, 1, count), False)
+    if not isinstance(precision, DotAlgorithm):
+        return None
+    spellings = {dtype: text for text, dtype in mlir.DTYPES.items()}
+    types = [spellings[dtypes.canonicalize_dtype(t)] for t in precision[:3]]
+    return _spelled(types, precision[3:6], precision.allow_imprecise_accumulation)
+
+
+def _spelled(types: Any, counts: Any, imprecise: bool) -> str:
+    entries = {
+        "lhs_precision_type": types[0],
+        "rhs_precision_type": types[1],
+        "accumulation_type": types[2],
+        "lhs_component_count": counts[0],
+        "rhs_component_count": counts[1],
+        "num_primitive_operations": counts[2],
+        "allow_imprecise_accumulation": "true" if imprecise else "false",
+    }
+    return ", ".join(f"{key} = {value}" for key, value in entries.items())

@@ -1,0 +1,68 @@
+"""Complex numbers and their parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array
+from irax.elementwise import apply, check_dtype, convert
+from irax.lax.arguments import array_of, strict
+from irax.lax.elementwise import INEXACT
+from irax.typing import ArrayLike
+from irax_compiler.ops import elementwise, special
+
+
+def complex(x: ArrayLike, y: ArrayLike) -> Array:
+    """x + iy, of float32 or float64 arrays of one dtype and shape, or scalars.
+
+    Raises:
+        TypeError: other dtypes, or different ones.
+
+    >>> irax.lax.complex(1.0, 2.0)
+    Array(1.+2.j, dtype=complex64)
+    """
+    what = "lax.complex"
+    real_part, imaginary_part = strict(what, x, y)
+    if real_part.dtype not in (np.float32, np.float64):
+        raise TypeError(f"{what}: expected float32 or float64, got {real_part.dtype}")
+    return apply(elementwise.complex_, real_part, imaginary_part, what=what)
+
+
+def _part(what: str, op: elementwise.Elementwise, x: ArrayLike) -> Array:
+    array = array_of(what, x)
+    check_dtype(what, array.dtype, np.complexfloating)
+    return apply(op, array, what=what)
+
+
+def real(x: ArrayLike) -> Array:
+    """The real part of complex numbers.
+
+    >>> irax.lax.real(irax.numpy.array([1 + 2j]))
+    Array([1.], dtype=float32)
+    """
+    return _part("lax.real", elementwise.real, x)
+
+
+def imag(x: ArrayLike) -> Array:
+    """The imaginary part of complex numbers.
+
+    >>> irax.lax.imag(irax.numpy.array([1 + 2j]))
+    Array([2.], dtype=float32)
+    """
+    return _part("lax.imag", elementwise.imag, x)
+
+
+def conj(x: ArrayLike) -> Array:
+    """The complex conjugate; of floats, as complex numbers, themselves.
+
+    >>> irax.lax.conj(irax.numpy.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
+    what = "lax.conj"
+    array = array_of(what, x)
+    check_dtype(what, array.dtype, INEXACT)
+    if not dtypes.issubdtype(array.dtype, np.complexfloating):
+        wide = np.dtype(np.complex128 if array.dtype == np.float64 else np.complex64)
+        return convert(array, wide, array.weak_type)
+    return apply(special.conj, array, what=what)

@@ -1,0 +1,109 @@
+"""Random bits of the device's own generators; `irax.random` has keys, and distributions."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import as_arrays
+from irax.lax.arguments import array_of, canonical_shape
+from irax.lax.structure import reshape
+from irax.tracing import bind
+from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops.conversion import BitcastConvert
+from irax_compiler.ops.random_bits import RngBitGenerator
+
+U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
+
+
+class RandomAlgorithm(enum.IntEnum):
+    """The generators: functions of a key and a counter."""
+
+    RNG_DEFAULT = 0
+    """The device's own: on CPUs, Philox."""
+    RNG_THREE_FRY = 1
+    """Threefry-2x32."""
+    RNG_PHILOX = 2
+    """Philox-4x32."""
+
+
+def rng_bit_generator(
+    key: ArrayLike,
+    shape: Any,
+    dtype: DTypeLike = np.uint32,
+    algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
+) -> tuple[Array, Array]:
+    """Random bits, and the key that the next ones are to be asked for with.
+
+    Args:
+        key: four uint32, or two uint64 (for Philox also three).
+        shape: of the bits.
+        dtype: an unsigned integer dtype.
+        algorithm: which generator.
+
+    Returns:
+        The next key, and the bits.
+
+    Raises:
+        TypeError: another key or dtype.
+
+    >>> key = irax.numpy.arange(4, dtype="uint32")
+    >>> irax.lax.rng_bit_generator(key, (2,))[1]
+    Array([ 895509795, 3230209149], dtype=uint32)
+    """
+    what = "lax.rng_bit_generator"
+    state, sizes = array_of(what, key), canonical_shape(what, shape)
+    wanted = dtypes.canonicalize_dtype(dtype)
+    if not dtypes.issubdtype(wanted, np.unsignedinteger):
+        raise TypeError(f"{what}: dtype must be an unsigned integer dtype, got {wanted}")
+    if (state.dtype, state.shape) not in ((U32, (4,)), (U64, (2,)), (U64, (3,))):
+        raise TypeError(f"{what}: key must be uint32[4] or uint64[2], got {state.aval}")
+    op = RngBitGenerator(sizes, wanted, RandomAlgorithm(algorithm).name.removeprefix("RNG_"))
+    if state.dtype == U64:
+        after, bits = bind(op, state)
+        return after, bits
+    # The op has a key of 64-bit numbers.
+    wide = bind(BitcastConvert((2,), U64), reshape(state, (2, 2)))
+    after, bits = bind(op, wide)
+    return reshape(bind(BitcastConvert((2, 2), U32), after), (4,)), bits
+
+
+_calls = itertools.count()
+
+
+def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Any) -> Array:
+    """Uniformly distributed numbers from a up to, not including, b; others with each call.
+
+    A compiled program draws the same ones each time it runs. `irax.random` has better.
+
+    Args:
+        a: a scalar, integer or float.
+        b: a scalar of its dtype, larger.
+        shape: of the numbers.
+
+    Raises:
+        TypeError: different dtypes, or neither integers nor floats.
+        ValueError: not scalars.
+
+    >>> irax.lax.rng_uniform(0.0, 1.0, (3,)).shape
+    (3,)
+    """
+    from irax import random  # which is made of this package
+
+    what = "lax.rng_uniform"
+    low, high = as_arrays([a, b], what)
+    if low.ndim or high.ndim:
+        raise ValueError(
+            f"{what}: a and b must be scalars, got shapes {low.shape} and {high.shape}"
+        )
+    if low.dtype != high.dtype:
+        raise TypeError(f"{what}: a and b must have one dtype, got {low.dtype} and {high.dtype}")
+    key = random.fold_in(as_array(np.array([0x1F83D9AB, 0x5BE0CD19], U32)), next(_calls))
+    if dtypes.issubdtype(low.dtype, np.integer):
+        return random.randint(key, canonical_shape(what, shape), low, high, low.dtype)
+    return random.uniform(key, canonical_shape(what, shape), low.dtype, low, high)

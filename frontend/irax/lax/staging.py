@@ -1,0 +1,168 @@
+"""What becomes of values in programs: barriers, composites, and choices by platform."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax import backend, tree_util
+from irax.array import Array, as_array
+from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.lax.arguments import array_of
+from irax.tracing import bind, current_trace, trace_function
+from irax.typing import ArrayLike
+from irax_compiler import mlir
+from irax_compiler.ops import barrier
+from irax_compiler.ops.composite import Composite
+
+
+def optimization_barrier(operand: Any, /) -> Any:
+    """The same values (a pytree of arrays), which the compiler moves nothing across.
+
+    >>> irax.lax.optimization_barrier(irax.numpy.ones(2))
+    Array([1., 1.], dtype=float32)
+    """
+    leaves, tree = tree_util.tree_flatten(operand)
+    arrays = [as_array(x, "lax.optimization_barrier") for x in leaves]
+    if not arrays:
+        return operand
+    results = bind(barrier.barrier, *arrays)
+    weak = [r.with_weak_type(x.weak_type) for r, x in zip(results, arrays, strict=True)]
+    return tree_util.tree_unflatten(tree, weak)
+
+
+def stage(x: ArrayLike, /) -> Array:
+    """A number or array as an array.
+
+    >>> irax.lax.stage(2.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    return array_of("lax.stage", x)
+
+
+@dataclass(frozen=True)
+class Token:
+    """What effects are put in order by. Those of irax come in the order of the program anyway."""
+
+
+def create_token(_: Any = None) -> Token:
+    """A token that waits for nothing."""
+    return Token()
+
+
+def after_all(*operands: Token) -> Token:
+    """A token that waits for what all of these wait for."""
+    for token in operands:
+        if not isinstance(token, Token):
+            raise TypeError(f"lax.after_all: expected tokens of lax.create_token, got {token!r}")
+    return Token()
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+    """Nothing: where values go that a program is to compute all the same. Here, those that no
+    result depends on are not computed.
+    """
+
+
+# ---- composites ----------------------------------------------------------------------------------
+
+
+def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
+    """A function that programs hold as one operation, which other tools may know by its name.
+
+    Args:
+        decomposition: what it means: a function of pytrees of arrays. Keyword arguments are numbers
+            and strings, which become attributes of the operation.
+        name: the operation's name, such as "my.gelu"; those that begin with "irax." are taken.
+        version: of the operation.
+
+    Raises:
+        TypeError: `decomposition` is not a function; on a call, a keyword argument that cannot be
+            an attribute.
+        ValueError: the name is taken.
+
+    >>> double = irax.lax.composite(lambda x: x + x, "my.double")
+    >>> double(irax.numpy.ones(2))
+    Array([2., 2.], dtype=float32)
+    """
+    what = "lax.composite"
+    if not callable(decomposition):
+        raise TypeError(f"{what}: expected a function, got {decomposition!r}")
+    if not isinstance(name, str) or name.startswith("irax."):
+        raise ValueError(
+            f"{what}: name must be a string that does not begin with 'irax.', got {name!r}"
+        )
+
+    @functools.wraps(decomposition, updated=())
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
+        if current_trace() is None:
+            return decomposition(*args, **kwargs)
+        leaves, tree = tree_util.tree_flatten((args, {}))
+        names = argument_names(args)
+        arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
+        flat = FlatFunction(functools.partial(decomposition, **kwargs), tree)
+        inputs = abstract_inputs(arrays, names)
+        traced = trace_function(flat, inputs, what, name_of(decomposition))
+        types = tuple(mlir.tensor_type(r.shape, r.dtype) for r in traced.results)
+        attributes = {
+            "name": mlir.string(name),
+            "composite_attributes": mlir.dictionary(given),
+            "version": mlir.parse_attribute(f"{int(version)} : i32"),
+        }
+        op = Composite(traced.name, types, tuple(attributes.items()))
+        found = bind(op, *arrays, *traced.captures)
+        found = [found] if isinstance(found, Array) else found
+        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
+        return tree_util.tree_unflatten(flat.out_tree, results)
+
+    return composed
+
+
+def _attribute(what: str, name: str, value: Any) -> mlir.Attribute:
+    match value:
+        case bool() | np.bool():
+            return mlir.parse_attribute("true" if value else "false")
+        case int() | np.integer():
+            return mlir.parse_attribute(f"{value} : i64")
+        case float() | np.floating():
+            return mlir.parse_attribute(f"{float(value):e} : f64")
+        case str():
+            return mlir.string(value)
+    raise TypeError(f"{what}: {name} must be a number or a string, got {value!r}")
+
+
+# ---- platforms -----------------------------------------------------------------------------------
+
+
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """What the function for the platform that programs run on gives for some arguments.
+
+    The platform is that of the default device, when this is called or traced.
+
+    Args:
+        args: pytrees of arrays.
+        default: the function for platforms that none is given for.
+        per_platform: functions by platform: `cpu=`, `cuda=`, `rocm=`, `tpu=`.
+
+    Raises:
+        NotImplementedError: there is no function for the platform.
+
+    >>> irax.lax.platform_dependent(1.0, tpu=lambda x: -x, default=lambda x: x + 1)
+    2.0
+    """
+    platform = backend.default_backend().rpartition(":")[2]
+    function = per_platform.get(platform, default)
+    if function is None:
+        known = ", ".join(per_platform)
+        raise NotImplementedError(
+            f"lax.platform_dependent: no function for the platform {platform!r}, and no default; "
+            f"there are those for {known or 'none'}"
+        )
+    return function(*args)
