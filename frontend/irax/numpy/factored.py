@@ -428,8 +428,8 @@ def _det_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     found = _pivoted(x)
     pivots = found.diagonal
     largest = reductions.max(ufuncs.abs(x), (-2, -1), keepdims=True)[..., 0]
-    small = largest * float(np.finfo(x.dtype).eps) ** 2
-    safe = logic.where(ufuncs.equal(pivots, 0), logic.where(small == 0, 1, small), pivots)
+    small = logic.where(largest == 0, 1, largest) * float(np.finfo(x.dtype).eps) ** 2
+    safe = logic.where(ufuncs.equal(pivots, 0), small, pivots)
     n = x.shape[-1]
     lift = (safe - pivots)[..., None] * creation.eye(n, dtype=x.dtype)
     factors_ = found.factors + lift

@@ -98,7 +98,10 @@ def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
         return reductions.sum(not_equal(x, 0), axis, x.dtype, keepdims=keepdims)
     if ord == 1:
         return reductions.sum(abs(x), axis, keepdims=keepdims)
-    total = reductions.sum(power(abs(x), float(ord)), axis, keepdims=keepdims)
+    sizes = abs(x)
+    nothing = equal(sizes, 0) if ord > 0 else False  # has no slope, or an infinite one
+    powers = where(nothing, 0, power(where(nothing, 1, sizes), float(ord)))
+    total = reductions.sum(powers, axis, keepdims=keepdims)
     zero = equal(total, 0)
     return where(zero, 0, power(where(zero, 1, total), 1 / float(ord)))
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import factorial
 from typing import Any
 
+import numpy as np
+
 import irax
 import irax.numpy as jnp
 from irax import lax
@@ -43,8 +45,10 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
         return x
     order, limit = _ORDERS[x.real.dtype.itemsize]
     size = lax.stop_gradient(jnp.max(jnp.sum(jnp.abs(x), -2), -1))
-    squarings = jnp.maximum(jnp.ceil(jnp.log2(size / limit)), 0)
-    result = _fraction(x / (2**squarings)[..., None, None], order, upper_triangular)
+    halves = np.ldexp(1.0, -np.arange(max_squarings + 2)).astype(size.dtype)
+    squarings = jnp.sum(size[..., None] * halves[:-1] > limit, -1)
+    scale = jnp.asarray(halves)[squarings]
+    result = _fraction(x * scale[..., None, None], order, upper_triangular)
 
     def squared(k: Any, r: Array) -> Array:
         wanted = k < squarings
@@ -62,13 +66,19 @@ def _fraction(x: Array, order: int, upper_triangular: bool) -> Array:
     """Pade's fraction for the exponential."""
     numbers = range(order + 1)
     terms = [factorial(2 * order - k) / (factorial(k) * factorial(order - k)) for k in numbers]
-    identity = jnp.eye(x.shape[-1], dtype=x.dtype)
-    squares = jnp.matmul(x, x)
-    odd, even = terms[order] * identity, terms[order - 1] * identity
-    for k in range(order - 2, 0, -2):
-        odd = jnp.matmul(odd, squares) + terms[k] * identity
-        even = jnp.matmul(even, squares) + terms[k - 1] * identity
-    odd = jnp.matmul(x, odd)
+    second = jnp.matmul(x, x)
+    fourth = jnp.matmul(second, second)
+    sixth = jnp.matmul(fourth, second)
+    powers = [jnp.eye(x.shape[-1], dtype=x.dtype), second, fourth, sixth]
+
+    def polynomial(terms: list[float]) -> Array:
+        """Of even powers, the higher ones by those up to the sixth."""
+        result = terms[0] * powers[0]
+        for term, power in zip(terms[1:4], powers[1:], strict=True):
+            result = result + term * power
+        return result + jnp.matmul(sixth, polynomial([0.0, *terms[4:]])) if terms[4:] else result
+
+    odd, even = jnp.matmul(x, polynomial(terms[1::2])), polynomial(terms[::2])
     if upper_triangular:
         return lax.linalg.triangular_solve(even - odd, even + odd, left_side=True)
     return jnp.linalg.solve(even - odd, even + odd)

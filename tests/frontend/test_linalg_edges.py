@@ -1,0 +1,176 @@
+"""irax.numpy.linalg at its edges: singular and empty matrices, equal singular values, batches,
+dtypes; and its names, against NumPy and JAX.
+"""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.test_util import check_grads
+
+
+@pytest.fixture
+def doubles():
+    with irax.enable_x64():
+        yield
+
+
+def drawn(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape)
+
+
+def close(found, expected) -> None:
+    assert np.shape(found) == np.shape(expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def minors(x: np.ndarray) -> np.ndarray:
+    """The derivative of the determinant: each element's cofactor."""
+    n = len(x)
+    result = np.empty_like(x)
+    for i, j in np.ndindex(n, n):
+        rest = np.delete(np.delete(x, i, 0), j, 1)
+        result[i, j] = (-1) ** (i + j) * np.linalg.det(rest)
+    return result
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
+def test_the_determinant_has_a_derivative_at_singular_matrices(n):
+    x = drawn(n, n)
+    for last in (x[:, -1], x[:, 0], 0 * x[:, 0]):
+        x[:, -1] = last
+        close(irax.grad(jnp.linalg.det)(x), minors(x))
+    close(irax.grad(jnp.linalg.det)(np.zeros((4, 4))), np.zeros((4, 4)))
+    diagonal = np.diag([3.0, 2, 0, 1])
+    close(irax.grad(jnp.linalg.det)(diagonal), minors(diagonal))
+
+
+@pytest.mark.usefixtures("doubles")
+def test_determinants_have_all_derivatives():
+    check_grads(jnp.linalg.det, (drawn(2, 4, 4),), order=2)
+    check_grads(jnp.linalg.det, (np.ones((3, 3)),), order=3)
+    check_grads(jnp.linalg.slogdet, (drawn(4, 4),), order=2)
+    for found, part in zip(
+        jnp.linalg.slogdet(drawn(4, 4), method="qr"), np.linalg.slogdet(drawn(4, 4)), strict=True
+    ):
+        close(found, part)
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize(
+    "x", [np.eye(3), 2 * np.eye(4)[:, :2], np.diag([1.0, 1, 0]), drawn(2, 4, 3)]
+)
+def test_pseudo_inverses_of_equal_singular_values(x):
+    p = np.linalg.pinv(x)
+    close(jnp.linalg.pinv(x), p)
+    t = x @ drawn(x.shape[-1], x.shape[-1])  # keeps the rank
+    _, slope = irax.jvp(jnp.linalg.pinv, (x,), (t,))
+    moved = (np.linalg.pinv(x + 1e-6 * t) - np.linalg.pinv(x - 1e-6 * t)) / 2e-6
+    np.testing.assert_allclose(slope, moved, rtol=1e-6, atol=1e-6)
+    if x.shape[-1] == np.linalg.matrix_rank(x).min():
+        check_grads(jnp.linalg.pinv, (x,), order=2, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("doubles")
+def test_least_squares_of_equal_singular_values():
+    b = drawn(3)
+    found = irax.jacrev(lambda a: jnp.linalg.lstsq(a, b)[0])(np.eye(3))
+    close(found, -np.einsum("ij,k->ijk", np.eye(3), b))
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize("p", [1, 2, 3, 0.5, np.inf])
+def test_norms_at_zero_have_finite_derivatives(p):
+    gradient = irax.grad(lambda x: jnp.linalg.norm(x, p))(np.zeros(3))
+    assert jnp.isfinite(gradient).all()
+
+
+@pytest.mark.usefixtures("doubles")
+def test_solutions_share_factors_and_have_both_modes():
+    a, b = drawn(2, 3, 3), drawn(2, 3, 1)
+    check_grads(jnp.linalg.solve, (a, b), order=2, atol=1e-3, rtol=1e-3)
+    transposed = irax.linear_transpose(lambda b: jnp.linalg.solve(a, b), b)(b)[0]
+    close(transposed, np.linalg.solve(np.swapaxes(a, -1, -2), b))
+    close(irax.vmap(jnp.linalg.solve, (None, 0))(a[0], b), np.linalg.solve(a[0], b))
+
+
+def test_singular_systems_have_no_finite_solution():
+    x = jnp.ones((2, 2))
+    for solve in (jnp.linalg.solve, irax.jit(jnp.linalg.solve)):
+        assert not jnp.isfinite(solve(x, jnp.array([1.0, 2.0]))).any()
+
+
+FUNCTIONS = ("qr", "svd", "svdvals", "pinv", "matrix_rank")
+OF_SQUARE = ("det", "inv", "eig", "eigvals", "eigh", "eigvalsh", "cholesky", "slogdet")
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_SQUARE])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0), (0, 2, 2)])
+def test_empty_matrices(name, shape):
+    if name in OF_SQUARE and shape[-1] != shape[-2]:
+        with pytest.raises(ValueError, match="square"):
+            getattr(jnp.linalg, name)(jnp.zeros(shape))
+        return
+    if name == "matrix_rank" and 0 in shape[-2:]:
+        assert not jnp.linalg.matrix_rank(jnp.zeros(shape)).any()
+        return
+    expected = getattr(np.linalg, name)(np.zeros(shape, np.float32))
+    found = getattr(jnp.linalg, name)(jnp.zeros(shape))
+    if not isinstance(expected, tuple):
+        found, expected = (found,), (expected,)
+    for x, y in zip(found, expected, strict=True):
+        assert x.shape == y.shape
+        if 0 not in shape[:-2]:
+            np.testing.assert_array_equal(np.abs(x), np.abs(y))  # identities, up to signs
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_SQUARE])
+def test_integers_become_floats(name):
+    x = np.array([[3, 1], [1, 2]])
+    close_to = getattr(np.linalg, name)(x.astype(np.float32))
+    found = getattr(jnp.linalg, name)(x)
+    if not isinstance(close_to, tuple):
+        found, close_to = (found,), (close_to,)
+    for a, b in zip(found, close_to, strict=True):
+        kinds = {"f": "float32", "c": "complex64", "i": "int32"}
+        assert a.dtype == ("complex64" if name in ("eig", "eigvals") else kinds[a.dtype.kind])
+        np.testing.assert_allclose(np.abs(a), np.abs(b), rtol=1e-4, atol=1e-5)
+
+
+def test_products_and_diagonals_of_the_last_axes():
+    x = drawn(2, 3, 4).astype(np.float32)
+    for name in ("trace", "diagonal"):
+        for offset in (0, 1, -1):
+            found = getattr(jnp.linalg, name)(x, offset=offset)
+            expected = getattr(np.linalg, name)(x, offset=offset)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+    a, b = x[0, :, :3], x[1, :, :3]
+    np.testing.assert_allclose(jnp.linalg.cross(a, b), np.linalg.cross(a, b), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(jnp.linalg.outer(a[0], b[0]), np.linalg.outer(a[0], b[0]))
+    for call in (lambda: jnp.linalg.outer(a, b), lambda: jnp.linalg.cross(x, x)):
+        with pytest.raises(ValueError, match=r"linalg\.\w+: expected"):
+            call()
+
+
+def test_ranks_by_a_limit():
+    x = np.diag(np.float32([1, 0.1, 1e-3]))
+    assert [int(jnp.linalg.matrix_rank(x, tol)) for tol in (None, 0.01, 0.5)] == [3, 2, 1]
+    assert int(jnp.linalg.matrix_rank(100 * x, tol=1)) == 2
+    assert int(jnp.linalg.matrix_rank(jnp.ones(3))) == 1
+
+
+@pytest.mark.parametrize(
+    "ours, theirs",
+    [
+        ("irax.numpy.linalg", "jax.numpy.linalg"),
+        ("irax.lax.linalg", "jax.lax.linalg"),
+        ("irax.scipy.linalg", "jax.scipy.linalg"),
+    ],
+)
+def test_all_names_are_there(ours, theirs):
+    pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
+    there, here = __import__(theirs, fromlist=["_"]), __import__(ours, fromlist=["_"])
+    names = {n for n in dir(there) if not n.startswith("_") and not n.endswith("_p")}
+    assert names <= set(dir(here))
