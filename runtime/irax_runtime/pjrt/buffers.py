@@ -192,7 +192,7 @@ def put(device: PjrtDevice, array: np.ndarray[Any, Any], may_alias: bool) -> Pjr
     made = client.api.call(
         "Client_BufferFromHostBuffer",
         client=client.pointer,
-        data=contents.ctypes.data,
+        data=contents.__array_interface__["data"][0],  # `ctypes.data` takes three times as long
         type=type_,
         dims=ctypes.addressof(dims),
         num_dims=array.ndim,
@@ -206,5 +206,5 @@ def put(device: PjrtDevice, array: np.ndarray[Any, Any], may_alias: bool) -> Pjr
     if lend:
         client.loans.add(made.done_with_host_buffer, contents)
     else:
-        client.api.wait(made.done_with_host_buffer)
+        client.api.call("Event_Destroy", event=made.done_with_host_buffer)
     return buffer
