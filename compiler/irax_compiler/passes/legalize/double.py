@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from irax_compiler.passes.legalize.formula import Number
+from irax_compiler.ops.formula import Number
 
 
 @dataclass(frozen=True)

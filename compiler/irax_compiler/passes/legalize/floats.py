@@ -11,8 +11,8 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, comparison, conversion, elementwise, special
 from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.passes.legalize.cure import cure
-from irax_compiler.passes.legalize.formula import Number, function, where
 
 
 @cure("stablehlo.convert")

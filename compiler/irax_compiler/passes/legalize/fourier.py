@@ -18,8 +18,8 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape
 from irax_compiler.ops.core import constant, full, full_like
+from irax_compiler.ops.formula import Number
 from irax_compiler.passes.legalize.cure import cure, read_as
-from irax_compiler.passes.legalize.formula import Number
 
 DIRECT = 64
 """The longest transform that is one product with a matrix."""

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
+from irax_compiler.ops.formula import Number, copy_sign, where
 from irax_compiler.passes.legalize.cure import cure
-from irax_compiler.passes.legalize.formula import Number, copy_sign, where
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 E4M3FN = np.dtype(ml_dtypes.float8_e4m3fn)

@@ -12,10 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.mapped import Map
-from irax_compiler.passes.legalize.cure import cure
-from irax_compiler.passes.legalize.double import Double, sum_of
-from irax_compiler.passes.legalize.formula import (
+from irax_compiler.ops.formula import (
     Number,
     copy_sign,
     function,
@@ -23,6 +20,9 @@ from irax_compiler.passes.legalize.formula import (
     polynomial,
     where,
 )
+from irax_compiler.ops.mapped import Map
+from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.double import Double, sum_of
 
 # Minimax fits: log2(m) = s P(s**2) for s = (m - 1) / (m + 1) and m from sqrt(1/2) to sqrt(2), and
 # 2**x for x from -1/2 to 1/2. Their errors, 3e-14 and 8e-13, leave float32 results right.

@@ -12,9 +12,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, elementwise, shape, sort
 from irax_compiler.ops.core import full_like
+from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalize.cure import cure, read_as
-from irax_compiler.passes.legalize.formula import Number, is_negative, where
 
 
 @cure("stablehlo.sort")

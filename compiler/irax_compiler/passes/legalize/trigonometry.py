@@ -12,8 +12,7 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import elementwise
-from irax_compiler.passes.legalize.cure import cure
-from irax_compiler.passes.legalize.formula import (
+from irax_compiler.ops.formula import (
     Number,
     copy_sign,
     function,
@@ -21,6 +20,7 @@ from irax_compiler.passes.legalize.formula import (
     polynomial,
     where,
 )
+from irax_compiler.passes.legalize.cure import cure
 
 FLOAT32 = np.dtype(np.float32)
 

@@ -1,4 +1,4 @@
-"""Arrays with operators, so that a cure that expands a function reads like the formula it is.
+"""Arrays with operators, so that what builds a formula reads like the formula it is.
 
     x = Number(value)
     y = where(x < 0, -x, x * x + 1)
