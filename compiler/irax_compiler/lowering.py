@@ -11,7 +11,7 @@ from irax_compiler.pipeline import run_pipeline
 
 STABLEHLO = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
-    "symbol-dce,callbacks,widen,"
+    "symbol-dce,defer,callbacks,widen,"
     "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
     "legalize{{target={target}}},canonicalize,cse,annotate"
 )

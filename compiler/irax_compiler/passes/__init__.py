@@ -6,6 +6,7 @@ from irax_compiler.passes import (
     callbacks,
     check,
     decompose,
+    defer,
     host,
     jvp,
     legalize,

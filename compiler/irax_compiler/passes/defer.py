@@ -1,0 +1,156 @@
+"""Sums of products that a loop adds up, as one product after the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import dynamic, elementwise, shape
+from irax_compiler.ops.core import full, read
+from irax_compiler.ops.dot import DotDimensions, DotGeneral
+from irax_compiler.ops.loops import Count, count, while_loop
+from irax_compiler.passes.core import Pass, nested, register_pass, walk
+
+MOST_BYTES = 1 << 28
+"""What the factors of all steps together may take."""
+
+
+@register_pass
+@dataclass
+class Defer(Pass):
+    """Takes `acc + a @ b` out of loops that count and do nothing else with what they add up: the
+    factors of all steps are stacked, and multiplied after the loop. So the derivative of a
+    recurrent network with respect to its weights is one product of matrices, and no step reads and
+    writes something as large as all weights.
+    """
+
+    name: ClassVar[str] = "defer"
+
+    def run(self, module: Module) -> None:
+        loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
+        for loop in reversed(loops):  # the inner before the outer, which is made anew
+            how = count(loop, {})
+            sums = [] if how is None else _sums(loop, how)
+            if how is not None and sums:
+                with InsertionPoint(loop), loop.location:
+                    results = _without(loop, how, sums)
+                for old, new in zip(loop.results, results, strict=True):
+                    old.replace_all_uses_with(new)
+                loop.erase()
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """A carried value to which each step adds a product."""
+
+    place: int
+    addition: Operation
+    product: Operation
+
+    @property
+    def op(self) -> DotGeneral:
+        op = read(self.product)
+        assert isinstance(op, DotGeneral)
+        return op
+
+    @property
+    def factors(self) -> list[Value]:
+        return list(self.product.operands)
+
+
+def _sums(loop: Operation, how: Count) -> list[_Sum]:
+    condition, body = (region.blocks[0] for region in loop.regions)
+    found = []
+    for i, x in enumerate(mlir.terminator(body).operands):
+        addition, carried = mlir.definition(x), body.arguments[i]
+        if addition is None or addition.name != "stablehlo.add" or mlir.num_uses(x) > 1:
+            continue
+        if mlir.num_uses(carried) > 1 or mlir.num_uses(condition.arguments[i]):
+            continue
+        terms = [y for y in addition.operands if y != carried]
+        product = mlir.definition(terms[0]) if len(terms) == 1 else None
+        if product is None or product.name != "stablehlo.dot_general" or product.block != body:
+            continue
+        sum_ = _Sum(i, addition, product)
+        if dtype_of(sum_.factors[0]) == dtype_of(carried) and _pays(sum_, how.steps):
+            found.append(sum_)
+    return found
+
+
+def _pays(sum_: _Sum, steps: int) -> bool:
+    stacked = sum(prod(shape_of(x)) for x in sum_.factors)
+    total = steps * stacked * dtype_of(sum_.factors[0]).itemsize
+    return steps > 1 and stacked <= prod(shape_of(sum_.product.results[0])) and total <= MOST_BYTES
+
+
+def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
+    """The loop's results, from one that stacks factors in the place of sums."""
+    condition, body = (region.blocks[0] for region in loop.regions)
+    start = list(loop.operands)
+    places = {sum_.place for sum_ in sums}
+    kept = [i for i in range(len(start)) if i not in places]
+    factors = [x for sum_ in sums for x in sum_.factors]
+    stacks = [full((how.steps, *shape_of(x)), 0, dtype_of(x)) for x in factors]
+
+    def go_on(*state: Value) -> list[Value]:
+        env = {condition.arguments[i]: x for i, x in zip(kept, state, strict=False)}
+        _copy(condition, env)
+        (holds,) = mlir.terminator(condition).operands
+        return [env.get(holds, holds)]
+
+    def advance(*state: Value) -> list[Value]:
+        env = {body.arguments[i]: x for i, x in zip(kept, state, strict=False)}
+        _copy(body, env, {o for sum_ in sums for o in (sum_.addition, sum_.product)})
+        step = _step(state[kept.index(how.place)], how)
+        last = mlir.terminator(body).operands
+        rows = [
+            _with_row(stack, env.get(x, x), step)
+            for stack, x in zip(state[len(kept) :], factors, strict=True)
+        ]
+        return [*(env.get(last[i], last[i]) for i in kept), *rows]
+
+    results = while_loop(go_on, advance, [*(start[i] for i in kept), *stacks])
+    final = dict(zip(kept, results, strict=False))
+    rows = list(results[len(kept) :])
+    for sum_ in sums:
+        left, right, *rows = rows
+        final[sum_.place] = elementwise.add(start[sum_.place], _over_steps(sum_.op)(left, right))
+    return [final[i] for i in range(len(start))]
+
+
+def _copy(block: mlir.Block, env: dict[Value, Value], but: set[Operation] | None = None) -> None:
+    for operation in walk(block):
+        if operation not in (but or ()):
+            used = (*operation.operands, *mlir.captured(operation))
+            copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
+            env.update(zip(operation.results, copies, strict=True))
+
+
+def _step(counter: Value, how: Count) -> Value:
+    """How many steps have been taken."""
+    dtype = dtype_of(counter)
+    taken = counter
+    if how.start != 0:
+        taken = elementwise.subtract(taken, full((), how.start, dtype))
+    return taken if how.step == 1 else elementwise.divide(taken, full((), how.step, dtype))
+
+
+def _with_row(stack: Value, x: Value, step: Value) -> Value:
+    row = shape.reshape(x, (1, *shape_of(x)))
+    zero = full((), 0, dtype_of(step))
+    return dynamic.DynamicUpdateSlice()(stack, row, step, *(zero for _ in shape_of(x)))
+
+
+def _over_steps(op: DotGeneral) -> DotGeneral:
+    """The product of stacked factors, summed over the steps too."""
+    d = op.dimensions
+    up = [
+        tuple(i + 1 for i in dimensions)
+        for dimensions in (d.lhs_batching, d.rhs_batching, d.lhs_contracting, d.rhs_contracting)
+    ]
+    dimensions = DotDimensions(up[0], up[1], (0, *up[2]), (0, *up[3]))
+    return replace(op, dimensions=dimensions)
