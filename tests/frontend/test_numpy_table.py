@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.frontend.numpy_cases import CASES, Operand
+from tests.frontend.numpy_cases import CASES, Operand, spacing32
 from tests.frontend.numpy_helpers import run, tolerance, wide
 
 import irax
@@ -112,6 +112,18 @@ def test_values(name):
                 compare(case, result, value)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_values_in_64_bits(name):
+    for case in CASES:
+        if case.name != name or case.reference is spacing32:
+            continue
+        with irax.enable_x64(True):
+            call, arrays = bound(case, 0, to_float64=True)
+            results = leaves(call(getattr(jnp, name), [as_array(x) for x in arrays]))
+            for result, value in zip(results, expected(case, call, arrays), strict=True):
+                compare(case, result, value)
+
+
 def compare(case, result, value):
     if isinstance(result, str):
         assert result == value
@@ -147,8 +159,9 @@ def test_derivatives(name):
                 check_grads(function, points, order=1)
 
 
+@pytest.mark.parametrize("x64", [False, True])
 @pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced and c.jax}))
-def test_types_are_those_of_jax(name):
+def test_types_are_those_of_jax(name, x64):
     jax = pytest.importorskip("jax", reason="compares with JAX")
     if not hasattr(jax.numpy, name):
         pytest.skip(f"JAX has no jax.numpy.{name}")
@@ -156,7 +169,7 @@ def test_types_are_those_of_jax(name):
         if case.name != name or not (case.traced and case.jax):
             continue
         for choice in range(choices(case)):
-            call, arrays = bound(case, choice)
+            call, arrays = bound(case, choice, to_float64=x64)
 
             def there(*given, call=call):
                 return call(getattr(jax.numpy, name), given)
@@ -164,9 +177,11 @@ def test_types_are_those_of_jax(name):
             def here(*given, call=call):
                 return call(getattr(jnp, name), given)
 
-            wanted = jax.tree_util.tree_leaves(jax.eval_shape(there, *arrays))
-            got = tree_util.tree_leaves(irax.eval_shape(here, *arrays))
-            assert [(x.shape, x.dtype) for x in got] == [(x.shape, x.dtype) for x in wanted], case
+            with jax.enable_x64(x64), irax.enable_x64(x64):
+                wanted = jax.tree_util.tree_leaves(jax.eval_shape(there, *arrays))
+                got = tree_util.tree_leaves(irax.eval_shape(here, *arrays))
+            types = [(x.shape, x.dtype) for x in got]
+            assert types == [(x.shape, x.dtype) for x in wanted], case
 
 
 # ---- completeness --------------------------------------------------------------------------------

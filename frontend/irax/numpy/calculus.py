@@ -110,7 +110,7 @@ def trapezoid(
     Array(1.5, dtype=float32)
     """
     if x is None:
-        values, width = promote_dtypes(y, dx, what="trapezoid")
+        values, width = as_arrays([y, dx], "trapezoid")
     else:
         values, places = promote_dtypes(y, x, what="trapezoid")
         if places.ndim == 1:

@@ -96,7 +96,7 @@ def digitize(
     if edges.ndim != 1:
         raise ValueError(f"digitize: expected a vector of edges, got shape {edges.shape}")
     if not edges.size:
-        return lax.full(values.shape, 0, dtypes.default_int())
+        return lax.full(values.shape, 0, np.int32)
     side, how = "left" if right else "right", method or "scan"
     ascending = searchsorted(edges, values, side=side, method=how)
     from_the_end = searchsorted(lax.rev(edges, (0,)), values, side=side, method=how)
@@ -105,10 +105,6 @@ def digitize(
 
 
 # ---- edges ---------------------------------------------------------------------------------------
-
-
-def _float(x: Array) -> Array:
-    return convert(x, inexact_dtype(x.dtype))
 
 
 def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
@@ -120,8 +116,9 @@ def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
         )
     given = np.asarray(bins) if isinstance(bins, list | tuple) else bins
     (edges,) = as_arrays([given], name)
+    dtype = inexact_dtype(x.dtype)
     if edges.ndim == 1:
-        return _float(edges)
+        return convert(edges, inexact_dtype(dtypes.result_type(dtype, edges)))
     why = f"{name} needs the number of intervals to know the shape of its result"
     if edges.ndim or not dtypes.issubdtype(edges.dtype, np.integer):
         raise TypeError(f"{name}: bins must be an int or a vector of edges, got {edges.aval}")
@@ -129,13 +126,11 @@ def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
     if count < 1:
         raise ValueError(f"{name}: expected at least one interval, got bins={count}")
     if range is not None:
-        low, high = (_float(v) for v in as_arrays([range[0], range[1]], name))
-        low, high = promote_dtypes(low, high, what=name)
+        low, high = (convert(v, dtype) for v in as_arrays([range[0], range[1]], name))
     elif x.size:
-        x = _float(x)
-        low, high = reductions.min(x), reductions.max(x)
+        low, high = (convert(f(x), dtype) for f in (reductions.min, reductions.max))
     else:
-        low, high = (lax.full((), n, inexact_dtype(x.dtype)) for n in (0, 1))
+        low, high = (lax.full((), n, dtype) for n in (0, 1))
     flat = equal(low, high)
     low, high = where(flat, subtract(low, 0.5), low), where(flat, add(high, 0.5), high)
     return linspace(low, high, count + 1)
@@ -164,9 +159,7 @@ def histogram_bin_edges(
 
 def _interval(values: Array, edges: Array) -> tuple[Array, Array]:
     """Which interval values fall into, and whether they do; the last edge belongs to the last."""
-    place = lax.sub(
-        searchsorted(edges, values, side="right"), lax.full(values.shape, 1, dtypes.default_int())
-    )
+    place = subtract(searchsorted(edges, values, side="right"), 1)
     place = where(equal(values, edges[-1]), edges.size - 2, place)
     inside = logical_and(less_equal(edges[0], values), less_equal(values, edges[-1]))
     return place, inside

@@ -122,7 +122,7 @@ def ravel_multi_index(
         mode: for places beyond an axis: "clip": the nearest; "wrap": counting goes on at the other
             end; "raise": a ValueError, which only known integers can give.
         order: "C", or "F" where the first axis runs fastest.
-        dtype: of the result; the default integer.
+        dtype: of the result; what that of the places promotes to by default.
 
     Raises:
         TypeError: not integers.
@@ -142,7 +142,7 @@ def ravel_multi_index(
         raise ValueError(f"{name}: got places along {len(places)} axes for the shape {tuple(dims)}")
     result: Any = 0
     axes = range(len(dims)) if order == "C" else reversed(range(len(dims)))
-    wanted = dtypes.default_int() if dtype is None else dtypes.requested_dtype(dtype, name)
+    wanted = dtypes.result_type(*places) if dtype is None else dtypes.requested_dtype(dtype, name)
     for d in axes:
         place, n = places[d], int(dims[d])
         if not dtypes.issubdtype(place.dtype, np.integer):

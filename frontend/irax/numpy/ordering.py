@@ -130,7 +130,7 @@ def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     Raises:
         ValueError: there is no such axis, or no such place.
     """
-    return argsort(_checked("argpartition", a, kth, axis), axis)
+    return argsort(_checked("argpartition", a, kth, axis), axis, dtype=np.int32)
 
 
 def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
@@ -218,7 +218,7 @@ def searchsorted(
     if sorter is not None:
         x = take(x, sorter)
     if not x.size:
-        return lax.full(values.shape, 0, dtypes.default_int())
+        return lax.full(values.shape, 0, np.int32)
     return _SEARCHES[method](x, values, side)
 
 
@@ -229,7 +229,12 @@ def _comes_before(x: Array, value: Array, side: str) -> Array:
 
 def _compare_all(x: Array, values: Array, side: str) -> Array:
     before = _comes_before(x, lax.expand_dims(values, (values.ndim,)), side)
-    return lax.reduce_sum(convert(before, dtypes.default_int()), (values.ndim,))
+    return lax.reduce_sum(convert(before, _place_dtype(x)), (values.ndim,))
+
+
+def _place_dtype(x: Array) -> np.dtype[Any]:
+    """Of places in a vector: as in JAX, 32 bits where they are enough."""
+    return np.dtype(np.int32 if x.size < np.iinfo(np.int32).max else np.int64)
 
 
 def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
@@ -240,7 +245,7 @@ def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
         right = logical_and(less(low, high), _comes_before(there, values, side))
         return where(right, lax.add(middle, lax.full_like(low, 1)), low), where(right, high, middle)
 
-    low = lax.full(values.shape, 0, dtypes.default_int())
+    low = lax.full(values.shape, 0, _place_dtype(x))
     bounds = low, lax.full_like(low, x.size)
     steps = x.size.bit_length()
     if unrolled or current_trace() is None:
@@ -256,7 +261,7 @@ def _by_sorting(x: Array, values: Array, side: str) -> Array:
     order = argsort(together)
     start = 0 if side == "left" else x.size  # where the values are
     inside = logical_and(lax.ge(order, lax.full_like(order, start)), less(order, start + flat.size))
-    counts = lax.cumsum(convert(logical_not(inside), dtypes.default_int()))
+    counts = lax.cumsum(convert(logical_not(inside), _place_dtype(x)))
     found = lax.full(together.shape, 0, counts.dtype).at[order].set(counts)
     return reshape(found[start : start + flat.size], values.shape)
 

@@ -214,7 +214,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     # The places that hold, in order, then the others.
     places = lax.iota(dtypes.default_int(), flat.size)
     _, order = lax.sort((logical_not(flat), places))
-    order = lax.pad(order, np.int32(0), [(0, size - order.size, 0)])
+    order = lax.pad(order, np.zeros((), order.dtype), [(0, size - order.size, 0)])
     there = less(lax.iota(dtypes.default_int(), size), count)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
     return tuple(

@@ -232,7 +232,7 @@ def cov(
     )
     count = x.shape[1]
     taken_off = (0 if bias else 1) if ddof is None else ddof
-    weights, factor = _observation_weights(fweights, aweights, count, taken_off)
+    weights, factor = _observation_weights(fweights, aweights, count, taken_off, x)
     if weights is None:
         centred = subtract(x, mean(x, 1, keepdims=True))
         scaled = centred
@@ -254,7 +254,7 @@ def _variables(x: Array, rowvar: bool) -> Array:
 
 
 def _observation_weights(
-    fweights: ArrayLike | None, aweights: ArrayLike | None, count: int, taken_off: Any
+    fweights: ArrayLike | None, aweights: ArrayLike | None, count: int, taken_off: Any, x: Array
 ) -> tuple[Array | None, Any]:
     """The weights of observations, if there are any, and what sums of squares are divided by."""
     arrays = []
@@ -266,7 +266,7 @@ def _observation_weights(
             raise ValueError(f"cov: {name} has shape {w.shape}; expected ({count},)")
         if name == "fweights" and not dtypes.issubdtype(w.dtype, np.integer):
             raise TypeError(f"cov: fweights must be integers, got {w.dtype}")
-        arrays.append(abs(w))
+        arrays.append(abs(convert(w, real(x).dtype)))
     if not arrays:
         return None, count - taken_off
     weights = arrays[0] if len(arrays) == 1 else multiply(*arrays)
