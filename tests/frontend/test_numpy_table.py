@@ -159,6 +159,37 @@ def test_derivatives(name):
                 check_grads(function, points, order=1)
 
 
+@pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced}))
+def test_batches(name):
+    for case in CASES:
+        if case.name != name or not case.traced:
+            continue
+        call, arrays = bound(case, 0)
+        if not arrays:
+            continue
+
+        def function(*given, call=call):
+            return call(getattr(jnp, name), given)
+
+        # Two lanes with the same numbers, in another order where any order will do.
+        sides = [arrays, [x if is_fixed(case) else np.flip(x) for x in arrays]]
+        batched = irax.vmap(function)(*(np.stack(lanes) for lanes in zip(*sides, strict=True)))
+        for lane, given in enumerate(sides):
+            single = tree_util.tree_leaves(function(*given))
+            for result, value in zip(tree_util.tree_leaves(batched), single, strict=True):
+                compare(case, np.asarray(result)[lane], np.asarray(value))
+
+
+def is_fixed(case):
+    """Whether an operand has an order, or is a number of something."""
+    flat = tree_util.tree_leaves((case.operands, case.options), is_leaf=is_operand)
+    return any(isinstance(x, np.ndarray) or (is_operand(x) and x.ascending) for x in flat)
+
+
+def is_operand(x):
+    return isinstance(x, Operand)
+
+
 @pytest.mark.parametrize("x64", [False, True])
 @pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced and c.jax}))
 def test_types_are_those_of_jax(name, x64):
