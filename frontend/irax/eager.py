@@ -51,13 +51,20 @@ def run(
         if program is None:
             program = _programs[full_key] = _compile(device, function, arrays)
     if program is None:
-        return [x.on(device) for x in at_once() if isinstance(x, ConcreteArray)]
+        return put_where(arrays, at_once(), what)
     executable, avals = program
     results = executable.run([x.buffer(device) for x in arrays])
     return [
         ConcreteArray.of_buffer(buffer, aval, committed=True)
         for buffer, aval in zip(results, avals, strict=True)
     ]
+
+
+def put_where(operands: Sequence[Array], results: Sequence[Array], what: str) -> list[Array]:
+    """Puts results that the host has computed on the device that operands were put on."""
+    device = backend.device_of(operands, what)
+    assert device is not None
+    return [x.on(device) for x in results if isinstance(x, ConcreteArray)]
 
 
 def _compile(

@@ -17,7 +17,7 @@ from irax.aval import ShapedArray
 from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
-from irax.tracing import Traced, call, current_trace, trace_function
+from irax.tracing import Traced, call, concrete_array, current_trace, trace_function
 from irax_runtime.device import Buffer, Device, Executable
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
@@ -118,7 +118,7 @@ class Compiled:
         committed = False
         buffers: list[Any] = []
         for x in leaves:
-            array: Any = x if type(x) is ConcreteArray else as_array(x)
+            array: Any = x if type(x) is ConcreteArray else concrete_array(x)
             buffer = array._buffer
             if buffer is None or buffer.device is not device:
                 if array.committed and not fixed:

@@ -345,14 +345,25 @@ def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndar
     raise UnsupportedOp(f"@{name} is called where there is no module")
 
 
-def _elements(x: Array) -> np.ndarray[Any, Any]:
-    if isinstance(x, Tracer):
-        x.check_open()
+def concrete_array(x: Any) -> ConcreteArray:
+    """An array, a NumPy array or a scalar as an array that has elements.
+
+    Raises:
+        UnexpectedTracerError: a traced array, where nothing is being traced.
+    """
+    array = as_array(x)
+    if isinstance(array, Tracer):
+        array.check_open()
         raise errors.UnexpectedTracerError(
-            f"a traced array of type {x.aval} was used in another thread than the one that traces"
+            f"a traced array of type {array.aval} was used in another thread than the one that "
+            "traces"
         )
-    assert isinstance(x, ConcreteArray)
-    return x.value
+    assert isinstance(array, ConcreteArray)
+    return array
+
+
+def _elements(x: Array) -> np.ndarray[Any, Any]:
+    return x.value if type(x) is ConcreteArray else concrete_array(x).value
 
 
 def _operands_text(operands: Sequence[Array]) -> str:
@@ -445,7 +456,12 @@ def call(
         return list(trace.call(name, operands, weak))
     with nans.watched():
         results = builder.evaluator(name, [_elements(x) for x in operands])
-    return [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
+    arrays = [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
+    if any(x.committed for x in operands if type(x) is ConcreteArray):
+        from irax import eager
+
+        return eager.put_where(operands, arrays, name)
+    return list(arrays)
 
 
 def _padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:

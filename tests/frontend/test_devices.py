@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 
 import numpy as np
@@ -61,6 +62,7 @@ def test_arrays_know_their_device(cpu, pjrt):
     x = irax.device_put(np.ones(3, np.float32), pjrt)
     assert (x.device, x.devices()) == (pjrt, {pjrt})
     assert irax.device_put(x, cpu).device is cpu
+    assert x.copy().device is copy.deepcopy(x).device is jnp.array(x).device is pjrt
     assert irax.device_put([x, {"a": 1.0}], PJRT)[1]["a"].device is pjrt
     assert x.block_until_ready() is x
     assert x.is_ready()
@@ -130,6 +132,9 @@ def test_transformations_on_a_device(pjrt):
     assert gradient.device is pjrt
     np.testing.assert_allclose(gradient, np.sin(x) + x * np.cos(x), rtol=1e-6)
     assert irax.jit(irax.vmap(double))(x).device is pjrt
+    at_once = irax.grad(lambda x: jnp.sum(jnp.sin(x) * x))(x)
+    np.testing.assert_allclose(at_once, gradient, rtol=1e-6)
+    assert at_once.device is irax.vmap(double)(x).device is pjrt
 
 
 @needs_plugin

@@ -18,6 +18,12 @@ def leak():
     return kept[0] + 1.0
 
 
+def leak_into_jit():
+    leaked = []
+    irax.jit(lambda x: leaked.append(x) or x)(1.0)
+    irax.jit(lambda x: x + 1)(leaked[0])
+
+
 def unhashable():
     return irax.jit(lambda x, n: x, static_argnums=1)(1.0, [1])
 
@@ -105,6 +111,11 @@ CASES = {
         [r"result\['a'\]", "'text'"],
     ),
     "leaked tracer": (leak, errors.UnexpectedTracerError, [r"test_errors\.py:\d+", "leaked"]),
+    "leaked into jit": (
+        leak_into_jit,
+        errors.UnexpectedTracerError,
+        [r"test_errors\.py:\d+", "leaked"],
+    ),
     "if under jit": (
         lambda: irax.jit(lambda x: x if x > 0 else -x)(1.0),
         errors.TracerBoolConversionError,

@@ -240,7 +240,8 @@ def _copy(x: Array) -> Array:
     """An array of the same elements in memory of its own."""
     if not isinstance(x, ConcreteArray):
         return x
-    return ConcreteArray(np.array(x.value), x.weak_type)
+    copy = ConcreteArray(np.array(x.value), x.weak_type)
+    return copy.on(_device(x)) if x.committed else copy
 
 
 def _view(x: Array, dtype: Any = None) -> Array:
