@@ -184,9 +184,9 @@ CASES = {
         ["no function @main; it has @f"],
     ),
     "loaded device": (
-        lambda: irax.ir.load("func.func @main() { return }", device="tpu"),
-        ValueError,
-        ["'tpu'"],
+        lambda: irax.ir.load("func.func @main() { return }", device="toaster"),
+        RuntimeError,
+        ["'toaster'"],
     ),
 }
 
