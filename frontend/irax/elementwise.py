@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, nans, source
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.tracing import bind, current_trace
 from irax_compiler.ops import comparison, conversion, shape
@@ -24,7 +24,7 @@ def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
     """`x` with another dtype or weak type; `x` itself where it has them already."""
     if x.dtype == dtype:
         return x if x.weak_type == weak_type else x.with_weak_type(weak_type)
-    outside = current_trace() is None and not _was_put((x,))
+    outside = current_trace() is None and not any_committed((x,))
     if isinstance(x, ConcreteArray) and (outside or not x.ndim):
         with np.errstate(all="ignore"):
             return ConcreteArray(conversion.Convert(dtype).evaluate(x.value), weak_type)
@@ -147,7 +147,7 @@ def apply(
     called, errors say by `what`; dtypes that are none of `accepts` are a TypeError.
     """
     if current_trace() is None:
-        if not _was_put(operands):
+        if not any_committed(operands):
             return _apply_now(op, operands, what, dtype_kind, accepts)
         return _on_device(
             lambda *xs: apply(op, *xs, what=what, dtype_kind=dtype_kind, accepts=accepts),
@@ -179,7 +179,7 @@ def select(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
     """`on_true` where a boolean condition holds, else `on_false`: promoted, and all broadcast."""
     if current_trace() is None:
         operands = (condition, on_true, on_false)
-        if not _was_put(operands):
+        if not any_committed(operands):
             return _select_now(condition, on_true, on_false, what)
         return _on_device(
             lambda *xs: select(*xs, what=what),
@@ -266,14 +266,6 @@ def _check_shapes(values: list[np.ndarray[Any, Any]], what: str) -> None:
 
 
 # ---- outside of traces, on a device -------------------------------------------------------------
-
-
-def _was_put(operands: Sequence[Any]) -> bool:
-    """Whether some operand was put on a device."""
-    for x in operands:  # noqa: SIM110 `any` takes twice as long
-        if type(x) is ConcreteArray and x.committed:
-            return True
-    return False
 
 
 def _on_device(

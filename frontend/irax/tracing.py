@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from irax import errors, nans, source
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.aval import ShapedArray
 from irax.config import config
 from irax_compiler import effects, mlir
@@ -158,7 +158,7 @@ class Trace:
     def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
         """Calls a function of this trace's module."""
         values = [self.value_of(x) for x in operands]
-        functions = mlir.functions(self.builder.module)
+        functions = mlir.Functions(self.builder.module)
         with self._insertion, source.user_location():
             results = call_function(functions, name, values)
         return [self.tracer(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
@@ -301,7 +301,7 @@ def bind(
         results: list[Any] = trace.emit(op, operands, weak_type)
     else:
         call = _no_function if builder is None else builder.evaluator
-        if any(x.committed for x in operands if type(x) is ConcreteArray):
+        if any_committed(operands):
             results = _run_there(op, operands, weak_type, call)
         else:
             results = _run(op, operands, weak_type, call)
@@ -457,7 +457,7 @@ def call(
     with nans.watched():
         results = builder.evaluator(name, [_elements(x) for x in operands])
     arrays = [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
-    if any(x.committed for x in operands if type(x) is ConcreteArray):
+    if any_committed(operands):
         from irax import eager
 
         return eager.put_where(operands, arrays, name)
