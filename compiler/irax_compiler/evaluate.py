@@ -6,7 +6,7 @@ It runs what is called outside `jit`, it is the oracle of the tests, and `--devi
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,9 +50,9 @@ class Evaluator:
         self._programs: dict[str, Program] = {}
 
     @property
-    def functions(self) -> dict[str, Operation]:
+    def functions(self) -> Mapping[str, Operation]:
         """The functions of the module by name; more may come while it is being built."""
-        return mlir.functions(self.module)
+        return mlir.Functions(self.module)
 
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results of function `name`. Arrays given and returned may share memory: neither may

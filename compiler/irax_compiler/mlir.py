@@ -15,7 +15,7 @@ import math
 import re
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -411,6 +411,27 @@ def functions(module: Module) -> dict[str, Operation]:
     return found
 
 
+class Functions(Mapping[str, Operation]):
+    """The functions that a module has now, by name: to look few of them up, where `functions` would
+    go through all.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def __getitem__(self, name: str) -> Operation:
+        return ir.SymbolTable(self._module.operation)[name].operation
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in ir.SymbolTable(self._module.operation)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(functions(self._module))
+
+    def __len__(self) -> int:
+        return len(functions(self._module))
+
+
 def function_name(function: Operation) -> str:
     """The symbol name of a function."""
     attribute: Any = function.attributes["sym_name"]
@@ -505,7 +526,7 @@ def terminator(block: Block) -> Operation:
 
 def unique_name(module: Module, name: str) -> str:
     """`name`, or `name_1`, `name_2`, ... if the module has it already."""
-    taken = functions(module)
+    taken = ir.SymbolTable(module.operation)
     candidate, count = name, 0
     while candidate in taken:
         count += 1

@@ -25,7 +25,7 @@ def with_captures(traced: Traced, captures: Sequence[Array], at: int, name: str)
     takes all `captures`, its own among them, before its argument number `at`.
     """
     module = traced.builder.module
-    types = [a.type for a in mlir.arguments(mlir.functions(module)[traced.name])]
+    types = [a.type for a in mlir.arguments(mlir.Functions(module)[traced.name])]
     own, count = len(types) - len(traced.captures), len(captures)
     places = {id(x): at + i for i, x in enumerate(captures)}
     order = [i if i < at else i + count for i in range(own)]

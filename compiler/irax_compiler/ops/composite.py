@@ -69,7 +69,7 @@ class ComposedOp(Op):
         """The function of the open module that this is made of; made when first needed."""
         module = mlir.open_module()
         name = base = self.decomposition_name(types)
-        there, count = mlir.functions(module), 0
+        there, count = mlir.Functions(module), 0
         while name in there:
             if self._is_made_of(there[name]):
                 return there[name]

@@ -331,7 +331,7 @@ def adapted(
     arguments = mlir.arguments(function)
     with mlir.InsertionPoint(mlir.body(function)):
         operands = [arguments[i] for i in order]
-        results = call_function(mlir.functions(module), name, operands)
+        results = call_function(mlir.Functions(module), name, operands)
     mlir.finish_function(function, results)
     return mlir.function_name(function)
 

@@ -52,7 +52,7 @@ class RuledOp(StructuredOp, ComposedOp):
     function: str
 
     def _decomposition(self, types: tuple[Type, ...]) -> Operation:
-        return mlir.functions(mlir.open_module())[self.function]
+        return mlir.Functions(mlir.open_module())[self.function]
 
     def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
         return call(self.function, operands)

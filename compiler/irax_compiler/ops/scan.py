@@ -82,7 +82,7 @@ class Scan(StructuredOp, ComposedOp):
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         consts, carry, xs = self.parts(operands)
-        functions = mlir.functions(mlir.open_module())
+        functions = mlir.Functions(mlir.open_module())
         body = mlir.terminator(mlir.body(functions[self.body])).operands
         ys = [zeros_of(_stacked(row.type, self.length)) for row in self.results(body)[1]]
         if self.length == 0:

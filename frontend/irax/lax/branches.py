@@ -256,7 +256,7 @@ class _Choice(Op):
     num_captures: tuple[int, ...]
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
-        functions = mlir.functions(mlir.open_module())
+        functions = mlir.Functions(mlir.open_module())
         chooser, *rest = operands
         shared, captured = rest[: self.num_operands], iter(rest[self.num_operands :])
         given = [[*shared, *(next(captured) for _ in range(n))] for n in self.num_captures]

@@ -224,7 +224,7 @@ class _While(Op):
     """How many values the condition has captured."""
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
-        functions = mlir.functions(mlir.open_module())
+        functions = mlir.Functions(mlir.open_module())
         carry, first, second = self._parts(operands)
         return loops.while_loop(
             lambda *state: call_function(functions, self.condition, [*state, *first]),
