@@ -9,8 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.frontend.numpy_cases import CASES, Operand, spacing32
+from tests.frontend.numpy_cases import spacing32
 from tests.frontend.numpy_helpers import run, tolerance, wide
+from tests.frontend.numpy_operands import CASES, Operand
 
 import irax
 import irax.numpy as jnp
@@ -228,7 +229,7 @@ ELSEWHERE = {
     "iterable",  # NumPy's own
     *("array_repr", "get_printoptions", "printoptions", "set_printoptions"),  # test_numpy_others.py
     *("from_dlpack", "frombuffer", "fromfile", "fromiter", "fromstring", "load", "save", "savez"),
-    *("einsum_path", "frompyfunc", "vectorize"),
+    *("einsum_path", "frompyfunc", "vectorize"),  # test_numpy_ufunc_objects.py, too
 }
 """What a line cannot say, tested in other files."""
 
