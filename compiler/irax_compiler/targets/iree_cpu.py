@@ -33,7 +33,8 @@ FLAGS = (
 DATA_TILING = ("--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all")
 
 _CALLS_LIBM = re.compile(
-    r"(?:stablehlo\.(?:sine|cosine|tanh?|atan2|remainder)\b|chlo\.)[^\n]*f64|complex<f64>"
+    r"(?:(?:stablehlo|math|arith)\.(?:sine?|cos(?:ine)?|tanh?|atan2|remainder|remf|powf|cbrt)\b|chlo\.)"
+    r"[^\n]*f64|complex<f64>"
 )
 """Finds operations that become calls of sin, cos, tanh, atan2 or fmod of float64."""
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.core import read as read_op
 from irax_compiler.passes.core import walk
-from irax_compiler.passes.loops import registers
+from irax_compiler.passes.loops import registers, vectors
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.loops.registers import (
     Registers,
@@ -31,6 +32,9 @@ class Scope:
     registers: dict[Value, Value] = field(default_factory=dict)
     tables: dict[Value, Value] = field(default_factory=dict)
     """For arrays that are only read, the tensors that hold them."""
+    factors: dict[Operation, Value] = field(default_factory=dict)
+    """For products with tables, the tensors that hold those with the contracting dimensions first.
+    """
     places: dict[Value, tuple[np.dtype, int]] = field(default_factory=dict)
     """For arrays that are written, the memory that holds them and where in it they begin."""
     memory: dict[np.dtype, Value] = field(default_factory=dict)
@@ -52,10 +56,10 @@ class Scope:
         return self.memory[dtype], emit("arith.addi", at, registers.index(base))
 
 
-_RENAMING = {
-    f"stablehlo.{name}" for name in ("broadcast_in_dim", "optimization_barrier", "reshape")
+_RENAMING = {"stablehlo.optimization_barrier", "stablehlo.reshape"}
+_STRUCTURE = {
+    f"stablehlo.{name}" for name in ("case", "constant", "if", "iota", "map", "return", "while")
 }
-_STRUCTURE = {f"stablehlo.{name}" for name in ("case", "constant", "if", "map", "return", "while")}
 
 
 def is_known(operation: Operation, arrays: set[Value]) -> bool:
@@ -63,16 +67,13 @@ def is_known(operation: Operation, arrays: set[Value]) -> bool:
     registers.
     """
     name = operation.name
-    if name in _RENAMING:  # the elements stay as they are, or one becomes many
-        pairs = zip(operation.operands, operation.results, strict=True)
-        return all(prod(shape_of(x)) == 1 or _squeezed(x) == _squeezed(y) for x, y in pairs)
+    if name == "stablehlo.dot_general":
+        tables = [x for x in operation.operands if x in arrays]
+        return vectors.multiplies(operation) and len(tables) < 2
     if reads_slab(operation) or writes_slab(operation):
         return operation.operands[0] in arrays
-    return name in _STRUCTURE or registers.is_known(operation)
-
-
-def _squeezed(x: Value) -> tuple[int, ...]:
-    return tuple(extent for extent in shape_of(x) if extent != 1)
+    is_structure = name in _STRUCTURE or name in _RENAMING or name in vectors.MOVES
+    return is_structure or name == "stablehlo.reduce" or registers.is_known(operation)
 
 
 def reads_slab(operation: Operation) -> bool:
@@ -143,6 +144,8 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
     name = operation.name
     if name == "stablehlo.constant":
         return [_constant(operation.results[0])]
+    if name == "stablehlo.iota":
+        return [registers.constant(np.asarray(read_op(operation).evaluate()))]
     if name == "stablehlo.while":
         return loop(operation, scope)
     if name == "stablehlo.dynamic_slice":
@@ -155,10 +158,23 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         dtype, _ = scope.places[result] = scope.places[x]
         scope.memory[dtype] = store(scope.register(new), *scope.array(x, at))
         return []
+    if operation in scope.factors:
+        return [_product_with_table(operation, scope)]
     operands = [scope.register(x) for x in operation.operands]
     if name in _RENAMING:
-        sizes = [prod(shape_of(x)) for x in operation.results]
-        return [registers.spread(x, size) for x, size in zip(operands, sizes, strict=True)]
+        return operands
+    if name in vectors.MOVES:
+        return [vectors.moved(operation, operands)]
+    if name == "stablehlo.dot_general":
+        return [vectors.product(operation, *operands)]
+    if name == "stablehlo.reduce":
+        (inner,) = operation.regions[0].blocks
+
+        def combine(x: Registers, y: Registers) -> Registers:
+            found = results(inner, scope.inner(inner.arguments, [*x, *y]))
+            return [registers.spread(z, registers.size_of(x[0])) for z in found]
+
+        return vectors.folded(operation, operands, combine)
     if name == "stablehlo.map":
         (inner,) = operation.regions[0].blocks
         size = prod(shape_of(operation.results[0]))
@@ -171,6 +187,18 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         build_branch = [lambda b=b: results(b, scope.inner((), ())) for b in branches]
         return choose(operands[0], build_branch, to)
     return [registers.apply(operation, operands)]
+
+
+def _product_with_table(operation: Operation, scope: Scope) -> Value:
+    table, (left, right) = scope.factors[operation], operation.operands
+    table_is_left = left in scope.tables
+
+    def row(k: int, size: int) -> Value:
+        to = registers.type_of(held_dtype(left), size)
+        return read(table, registers.index(k * size), to)
+
+    register = scope.register(right if table_is_left else left)
+    return vectors.product_with_table(operation, table_is_left, register, row)
 
 
 def _constant(x: Value) -> Value:

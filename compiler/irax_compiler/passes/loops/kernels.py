@@ -15,7 +15,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, shape
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, registers
+from irax_compiler.passes.loops import blocks, registers, vectors
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 
 REGISTERS = 128
@@ -63,7 +63,8 @@ class _Parts:
         if not all(map(_is_plain, (*elements, *inside, *arrays))):
             return None
         sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
-        if max(sizes) > REGISTERS or sum(sizes) > FEW:
+        products = [o for o in operations if o.name == "stablehlo.dot_general"]
+        if max(sizes) > REGISTERS or sum(sizes) + sum(map(vectors.work, products)) > FEW:
             return None
         return cls(elements, tables, buffers)
 
@@ -81,9 +82,14 @@ def _is_constant(x: Value) -> bool:
 
 
 def _is_table(x: Value, operations: Sequence[Operation]) -> bool:
-    """Whether all there is of a value is reads of slabs."""
+    """Whether all there is of a value is reads of slabs and, if it is large, products."""
     users = [o for o in operations if x in list(o.operands)]
-    return all(blocks.reads_slab(o) and x not in list(o.operands)[1:] for o in users)
+    is_large = prod(shape_of(x)) > REGISTERS
+    return all(
+        (blocks.reads_slab(o) and x not in list(o.operands)[1:])
+        or (is_large and vectors.takes_table(o, x))
+        for o in users
+    )
 
 
 def _buffers(loop: Operation) -> list[int]:
@@ -128,6 +134,13 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     start = list(loop.operands)
     kept = [i for i in range(len(start)) if i not in parts.buffers]
     tables = {x: _kept_out(_flat(x)) for x in parts.tables}
+    factors = {
+        o: _kept_out(_flat(vectors.rows(o, x)))
+        for o in nested(loop)
+        if o.name == "stablehlo.dot_general"
+        for x in o.operands
+        if x in tables
+    }
     elements = {x: _kept_out(_flat(x)) for x in parts.elements}
     memory = _Memory.of([start[i] for i in parts.buffers])
     types = [_flat_type(prod(shape_of(start[i])), held_dtype(start[i])) for i in kept]
@@ -136,7 +149,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
         first = registers.index(0)
         loaded = {x: blocks.load(array, first, x) for x, array in elements.items()}
-        scope = blocks.Scope(loaded, tables)
+        scope = blocks.Scope(loaded, tables, factors)
         own = {dtype: _copied(array) for dtype, array in memory.arrays.items()}
         places = list(zip(parts.buffers, memory.places, strict=True))
         results = _loop(loop, scope, kept, places, own)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.effects import has_effects
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
 from irax_compiler.passes.core import Pass, register_pass
@@ -35,7 +36,9 @@ def _rewrite(block: Block) -> None:
         if operation.name == "stablehlo.while":
             with InsertionPoint(operation), operation.location:
                 results = as_kernel(operation)
-                if results is None:
+                # What comes before and after a callback that acts IREE runs apart, and then does
+                # not find the buffers of rows.
+                if results is None and not has_effects(operation):
                     results = with_rows(operation)
                     if results is not None:
                         _part(operation)

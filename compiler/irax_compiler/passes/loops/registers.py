@@ -109,7 +109,7 @@ def _constant(type_: Type, elements: Sequence[str]) -> Value:
     text = elements[0]
     if isinstance(type_, mlir.VectorType):
         text = f"dense<{text if len(elements) == 1 else '[' + ', '.join(elements) + ']'}>"
-    if str(type_) != "i1":
+    if text not in ("true", "false"):
         text = f"{text} : {type_}"
     attribute = mlir.parse_attribute(text)
     return mlir.emit("arith.constant", [], {"value": attribute}, [type_]).results[0]

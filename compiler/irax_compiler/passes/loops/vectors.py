@@ -1,0 +1,193 @@
+"""Operations that move, fold or multiply the elements of registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import read
+from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.passes.loops import registers
+from irax_compiler.passes.loops.registers import Registers, emit
+
+MOVES = {
+    f"stablehlo.{name}"
+    for name in ("broadcast_in_dim", "concatenate", "reverse", "slice", "transpose")
+}
+"""Operations whose results have elements of their operands in other places."""
+
+Combine = Callable[[Registers, Registers], Registers]
+
+
+def picked(x: Value, places: np.ndarray) -> Value:
+    """The register with the elements of another that are at these places."""
+    places = places.reshape(-1)
+    size = registers.size_of(x)
+    if size == 1:
+        return registers.spread(x, places.size)
+    if places.size == 1:
+        position = mlir.parse_attribute(f"array<i64: {places[0]}>")
+        return emit("vector.extract", x, to=x.type.element_type, static_position=position)
+    if np.array_equal(places, np.arange(size)):
+        return x
+    return _shuffled(x, x, places)
+
+
+def joined(parts: Registers) -> Value:
+    """One register with the elements of all, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    first, second = joined(parts[: len(parts) // 2]), joined(parts[len(parts) // 2 :])
+    sizes = [registers.size_of(x) for x in (first, second)]
+    return _shuffled(_as_vector(first), _as_vector(second), np.arange(sum(sizes)))
+
+
+def _as_vector(x: Value) -> Value:
+    if registers.size_of(x) > 1:
+        return x
+    return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<1x{x.type}>"))
+
+
+def _shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
+    mask = mlir.parse_attribute(f"array<i64: {', '.join(map(str, places))}>")
+    to = mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>")
+    return emit("vector.shuffle", x, y, to=to, mask=mask)
+
+
+def moved(operation: Operation, operands: Registers) -> Value:
+    """One of MOVES: NumPy says where each element comes from."""
+    sizes = [prod(shape_of(x)) for x in operation.operands]
+    starts = np.cumsum([0, *sizes[:-1]])
+    places = [
+        np.arange(size).reshape(shape_of(x)) + start
+        for x, size, start in zip(operation.operands, sizes, starts, strict=True)
+    ]
+    return picked(joined(operands), np.asarray(read(operation).evaluate(*places)))
+
+
+def folded(operation: Operation, operands: Registers, combine: Combine) -> Registers:
+    """`stablehlo.reduce`: by halves, as vectors like it."""
+    half = len(operands) // 2
+    extents = shape_of(operation.operands[0])
+    dimensions = _dimensions(operation)
+    others = [d for d in range(len(extents)) if d not in dimensions]
+    places = np.arange(prod(extents)).reshape(extents).transpose(*dimensions, *others)
+    count = prod(extents[d] for d in dimensions)
+    width = prod(extents[d] for d in others)
+    rest: list[Registers] = [[registers.spread(x, width) for x in operands[half:]]]
+    together: Registers = [picked(x, places) for x in operands[:half]]
+    while count > 1:
+        count, is_odd = divmod(count, 2)
+        part = count * width
+        if is_odd:
+            last = np.arange(2 * part, 2 * part + width)
+            rest.append([picked(x, last) for x in together])
+        together = combine(
+            [picked(x, np.arange(part)) for x in together],
+            [picked(x, np.arange(part, 2 * part)) for x in together],
+        )
+    for others_ in rest:
+        together = combine(others_, together)
+    return together
+
+
+def _dimensions(operation: Operation) -> list[int]:
+    attribute: list[int] = operation.attributes["dimensions"]  # pyright: ignore
+    return list(attribute)
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+
+def takes_table(operation: Operation, table: Value) -> bool:
+    """Whether it multiplies, with a register, an array that is read by rows."""
+    if operation.name != "stablehlo.dot_general" or not multiplies(operation):
+        return False
+    op, operands = _product(operation), list(operation.operands)
+    return operands.count(table) == 1 and not op.dimensions.lhs_batching
+
+
+def multiplies(operation: Operation) -> bool:
+    """Whether a product is of numbers of one dtype."""
+    dtypes = {dtype_of(x) for x in (*operation.operands, *operation.results)}
+    return len(dtypes) == 1 and dtypes.pop() != np.bool_
+
+
+def work(operation: Operation) -> int:
+    """How many products of elements a product takes."""
+    left, d = shape_of(operation.operands[0]), _product(operation).dimensions
+    return prod(shape_of(operation.results[0])) * prod(left[i] for i in d.lhs_contracting)
+
+
+def rows(operation: Operation, table: Value) -> Value:
+    """The table with the contracting dimensions first, built at the insertion point."""
+    op, is_left = _product(operation), operation.operands[0] == table
+    dimensions, rank = op.dimensions, len(shape_of(table))
+    contracting = dimensions.lhs_contracting if is_left else dimensions.rhs_contracting
+    free = dimensions.lhs_free(rank) if is_left else dimensions.rhs_free(rank)
+    return shape.transpose(table, (*contracting, *free))
+
+
+def product(operation: Operation, x: Value, y: Value) -> Value:
+    """`stablehlo.dot_general` of two registers."""
+    op, (left, right) = _product(operation), operation.operands
+    d = op.dimensions
+    x_places = _places(left, d.lhs_batching, d.lhs_free(len(shape_of(left))), d.lhs_contracting)
+    y_places = _places(right, d.rhs_batching, d.rhs_free(len(shape_of(right))), d.rhs_contracting)
+    x_places, y_places = np.broadcast_arrays(x_places[:, :, None], y_places[:, None])
+    total: Value | None = None
+    for k in range(x_places.shape[-1]):
+        total = _multiply_add(
+            picked(x, x_places[..., k]), picked(y, y_places[..., k]), total, dtype_of(left)
+        )
+    assert total is not None
+    return total
+
+
+def product_with_table(
+    operation: Operation, table_is_left: bool, x: Value, row: Callable[[int, int], Value]
+) -> Value:
+    """The same of a table and a register; `row(k, size)` is the table's row of a place in the
+    contracting dimensions.
+    """
+    d, (left, right) = _product(operation).dimensions, operation.operands
+    if table_is_left:
+        places = _places(right, (), d.rhs_free(len(shape_of(right))), d.rhs_contracting)[0]
+    else:
+        places = _places(left, (), d.lhs_free(len(shape_of(left))), d.lhs_contracting)[0]
+    width = prod(shape_of(operation.results[0])) // places.shape[0]
+    totals: list[Value | None] = [None] * places.shape[0]
+    for k in range(places.shape[1]):
+        factor = row(k, width)
+        for i, total in enumerate(totals):
+            one = registers.spread(picked(x, places[i, k]), width)
+            totals[i] = _multiply_add(one, factor, total, dtype_of(left))
+    result = joined([total for total in totals if total is not None])
+    order = np.arange(places.shape[0] * width).reshape(places.shape[0], width)
+    return picked(result, order.T) if table_is_left else result
+
+
+def _product(operation: Operation) -> DotGeneral:
+    op = read(operation)
+    assert isinstance(op, DotGeneral)
+    return op
+
+
+def _places(x: Value, batching: Sequence[int], free: Sequence[int], contracting: Sequence[int]):
+    extents = shape_of(x)
+    places = np.arange(prod(extents)).reshape(extents).transpose(*batching, *free, *contracting)
+    return places.reshape(
+        [prod(extents[d] for d in part) for part in (batching, free, contracting)]
+    )
+
+
+def _multiply_add(x: Value, y: Value, total: Value | None, dtype: np.dtype) -> Value:
+    if inexact(dtype):
+        return emit("arith.mulf", x, y) if total is None else emit("math.fma", x, y, total)
+    term = emit("arith.muli", x, y)
+    return term if total is None else emit("arith.addi", term, total)
