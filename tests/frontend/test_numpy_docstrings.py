@@ -25,7 +25,7 @@ MODULES = [
     *(f"irax.lax.{name}" for name in ("associative", "branches", "implicit", "loops", "scans")),
     *(f"irax.lax.{name}" for name in ("accuracy", "complex_numbers", "convolution_shapes")),
     *(f"irax.lax.{name}" for name in ("cumulative", "folds", "joining", "ragged")),
-    *(f"irax.lax.{name}" for name in ("random_bits", "staging")),
+    *(f"irax.lax.{name}" for name in ("random_bits", "special", "staging")),
     *sorted(
         f"irax.numpy.{path.stem}"
         for path in Path(irax.numpy.__file__).parent.glob("*.py")

@@ -251,9 +251,7 @@ class DefinedOp(StructuredOp):
         return self._call(transform, lanes).batch_through(transform, operands, axes)
 
     def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
-        arrays = [np.asarray(x) for x in operands]
-        types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in arrays)
-        return _definition(self, types)("main", arrays)
+        return evaluate_definition(self, operands)
 
 
 def _without(type_: Any, axis: Axis) -> Type:
@@ -264,8 +262,15 @@ def _without(type_: Any, axis: Axis) -> Type:
     return mlir.tensor_type(tuple(sizes), mlir.dtype_of_type(type_))
 
 
+def evaluate_definition(op: Any, operands: Sequence[Any]) -> Sequence[np.ndarray]:
+    """The results of an op by its `define`, for concrete operands."""
+    arrays = [np.asarray(x) for x in operands]
+    types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in arrays)
+    return _definition(op, types)("main", arrays)
+
+
 @lru_cache(maxsize=1024)
-def _definition(op: DefinedOp, types: tuple[Any, ...]) -> evaluate.Evaluator:
+def _definition(op: Any, types: tuple[Any, ...]) -> evaluate.Evaluator:
     """What an op means for operands of some types: @main of a module of its own."""
     module = mlir.new_module()
     function = mlir.new_function(module, "main", types)

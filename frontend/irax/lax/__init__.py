@@ -174,6 +174,11 @@ from irax.lax.sorting import approx_min_k as approx_min_k
 from irax.lax.sorting import sort as sort
 from irax.lax.sorting import sort_key_val as sort_key_val
 from irax.lax.sorting import top_k as top_k
+from irax.lax.special import betainc as betainc
+from irax.lax.special import igamma as igamma
+from irax.lax.special import igamma_grad_a as igamma_grad_a
+from irax.lax.special import igammac as igammac
+from irax.lax.special import random_gamma_grad as random_gamma_grad
 from irax.lax.staging import after_all as after_all
 from irax.lax.staging import composite as composite
 from irax.lax.staging import create_token as create_token
