@@ -29,13 +29,20 @@ Slope = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class Solver:
-    """A way to solve dy/dt = slope(y, t), y a vector, for increasing t."""
+    """A way to solve dy/dt = slope(y, t), y a vector, for increasing t.
+
+    Derivatives are those of the steps that were taken; how large they are, counts as given.
+    """
 
     slope: Slope
     rtol: Any
     atol: Any
     mxstep: Any
     hmax: Any
+    max_steps: int | None = None
+    """A bound of the steps from one time to the next, which gives the loop reverse mode: most steps
+    are computed again there (see `irax.lax.while_loop`).
+    """
 
     def solve(self, y: Array, times: Array) -> Array:
         """y at each of the times; it is given at the first."""
@@ -79,7 +86,8 @@ class Solver:
                 steps + 1,
             )
 
-        y, slope, t, h, _ = lax.while_loop(goes_on, step, (y, slope, t, h, 0))
+        state = (y, slope, t, h, 0)
+        y, slope, t, h, _ = lax.while_loop(goes_on, step, state, max_steps=self.max_steps)
         return jnp.where(t >= end, y, jnp.nan), slope, end, h
 
     def step(self, y: Array, slope: Array, t: Array, h: Array) -> tuple[Array, Array, Array]:
@@ -100,7 +108,7 @@ class Solver:
         for y in ys[1:]:
             size = jnp.maximum(size, jnp.abs(y))
         ratio = jnp.abs(error) / (self.atol + self.rtol * size)
-        return jnp.sqrt(jnp.mean(ratio**2))
+        return jnp.sqrt(jnp.mean(lax.stop_gradient(ratio) ** 2))
 
     def first_step(self, y: Array, slope: Array, t: Array) -> Array:
         """A first step to try (Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I,
