@@ -11,31 +11,39 @@ from pathlib import Path
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
 from irax_compiler import mlir
+from irax_compiler.passes.decompose import ON_HOST
 from irax_compiler.passes.legalize.legalize import CURES
 
 PATH = Path(__file__).parents[2] / "docs" / "ops.md"
 HEAD = """# Ops
 
 Every op of StableHLO and CHLO that irax has, made by `make docs`; a test fails when it is not up to
-date. Each can be built, read back, evaluated in NumPy and batched over any combination of operands:
-the tests of its cases hold it to that, on random numbers against an independent formula, on the
-evaluator and on IREE's CPU target.
+date. A "yes" is a test: the op's cases are built, read back and built again, evaluated in NumPy
+against an independent formula, differentiated against finite differences, transposed, and batched
+over every combination of operands; all of that on IREE's CPU target too, against the evaluator.
 
-- **jvp**: it has a tangent, compared with finite differences; "-": its results are integers or
-  booleans, or constant where they change at all.
-- **transpose**: it is linear in some of its operands, and transposed in these; "-": it is not.
+- **jvp**: "integers": its results are integers or booleans, which have no tangent; "constant": they
+  do not change where they change at all; "none": refused by name, because it is a derivative
+  itself, or its results are not unique.
+- **transpose**: for the operands that it is linear in; "not linear": there are none.
 - **dtypes**: those that its cases have, of operands and results.
-- **cures**: what `legalize` does about it for the target `iree-cpu` (see
-  `compiler/irax_compiler/passes/legalize/`); "none": IREE takes it as it is.
+- **iree-cpu**, **pjrt**: what becomes of it on its way to a target. "as it is": the target takes
+  it; names in code: the cures that `legalize` applies where the target refuses it or gets it wrong
+  (see `compiler/irax_compiler/passes/legalize/`); "expanded": into StableHLO, by MLIR;
+  "decomposed": into what it is made of; "host": a library's function is called; "inlined": its
+  function takes its place.
 
-| op | jvp | transpose | dtypes | cures |
-|----|-----|-----------|--------|-------|
+| op | build | read | evaluate | jvp | transpose | batch | dtypes | iree-cpu | pjrt |
+|----|-------|------|----------|-----|-----------|-------|--------|----------|------|
 """
 TAIL = """
 Names that begin with `irax.` are composites (`stablehlo.composite`), which other tools run by what
-they are made of. A `stablehlo.while` has reverse mode if it counts to a constant. An operation that
-is not in the table is refused by its name.
+they are made of. A `stablehlo.while` has reverse mode if it counts to a constant. Of
+`stablehlo.custom_call` irax knows those of XLA's top-k kernels. An operation that is not in the
+table is refused by its name.
 """
+CONSTANT = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.constant", "stablehlo.iota"}
+"""What has no tangent though its results are floats; of the others it is refused."""
 
 
 def table() -> str:
@@ -50,17 +58,41 @@ def table() -> str:
 
 def row(name: str, cases: list[Case]) -> str:
     own = [c for c in cases if len(set(c.op_names)) == 1] or cases
-    jvp = "-" if name in NOT_DIFFERENTIABLE else "yes"
     linear = any(True for c in own if c.has_derivative for _ in c.linear_subsets())
-    cures = [f"`{c.name}`" for c in CURES["iree-cpu"] if name in c.operations]
     cells = [
         f"`{name}`",
-        jvp,
-        "yes" if linear else "-",
+        *("yes", "yes", "yes"),
+        tangent(name, own),
+        "yes" if linear else "not linear",
+        "yes",
         ", ".join(sorted(set(dtypes(own)), key=ORDER.index)),
-        ", ".join(cures) or "none",
+        *(on_target(name, target) for target in ("iree-cpu", "pjrt")),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def tangent(name: str, cases: list[Case]) -> str:
+    if name not in NOT_DIFFERENTIABLE:
+        return "yes"
+    types = (mlir.dtype_of_type(t) for c in cases for t in c.result_types)
+    if not any(map(mlir.inexact, types)):
+        return "integers"
+    return "constant" if name in CONSTANT else "none"
+
+
+def on_target(name: str, target: str) -> str:
+    dialect = name.partition(".")[0]
+    if name in ON_HOST.get(target, {}):
+        return "host"
+    if name == "func.call":
+        return "inlined"
+    if dialect == "irax" or name in ("stablehlo.composite", "stablehlo.custom_call"):
+        return "decomposed"
+    stages = ["chlo"] if dialect == "chlo" else [target]
+    cures = [f"`{c.name}`" for stage in stages for c in CURES[stage] if name in c.operations]
+    if dialect == "chlo":
+        cures.append("expanded")
+    return ", ".join(cures) or "as it is"
 
 
 ORDER = list(mlir.DTYPES)
