@@ -60,7 +60,7 @@ fuzz: $(VENV)/installed-test
 	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 sweep: $(VENV)/installed-test $(VENV)/installed-oracle
-	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py \
+	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py tests/frontend/test_nestings.py \
 	  --numprocesses $(JOBS) $(PYTEST_ARGS)
 
 docs: $(VENV)/installed-test

@@ -135,7 +135,7 @@ NESTINGS = [
 ]
 OTHERS = [("switch", "grad", "fori"), ("fori", "vmap", "map"), ("map", "grad", "switch"),
           ("checkpoint", "scan", "checkpoint", "cond"), ("while", "checkpoint", "map")]  # fmt: skip
-EVERY = 1 if os.environ.get("IRAX_SWEEP") else 7
+EVERY = 1 if os.environ.get("IRAX_SWEEP") else 13
 """How many nestings there are for each that is tested."""
 
 
