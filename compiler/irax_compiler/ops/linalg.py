@@ -69,6 +69,18 @@ def scaled(x: Value, factor: float) -> Value:
     return elementwise.multiply(x, full_like(x, factor))
 
 
+def one_side_batched(op: Op, a: Value, b: Value, axis: Axis, place: int):
+    """Equations of the same matrices for all lanes: those are further right hand sides, columns of
+    b (`place` -1, where the lanes go) or rows (-3).
+    """
+    moved = shape.move_axis(b, axis, len(shape_of(b)) + place)
+    extents = shape_of(moved)
+    *batch, i, j, k = extents
+    flat = (*batch, i, j * k) if place == -1 else (*batch, i * j, k)
+    (x,) = op.build([a, shape.reshape(moved, flat)])
+    return [shape.reshape(x, extents)], [len(extents) + place]
+
+
 # ---- cholesky ------------------------------------------------------------------------------------
 
 
@@ -183,6 +195,9 @@ class TriangularSolve(Op):
         return [None, replace(self, transpose_a=turned)(a, ct)]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        a, b = operands
+        if axes[0] is None:
+            return one_side_batched(self, a, b, axes[1], -1 if self.left_side else -3)
         operands, axis = shape.align(size, operands, axes)
         return self.build([shape.move_axis(x, axis, 0) for x in operands]), [0]
 

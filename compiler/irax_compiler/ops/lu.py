@@ -11,7 +11,13 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, loops, shape
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
-from irax_compiler.ops.linalg import TriangularSolve, matmul, transposed, triangle
+from irax_compiler.ops.linalg import (
+    TriangularSolve,
+    matmul,
+    one_side_batched,
+    transposed,
+    triangle,
+)
 from irax_compiler.ops.matrices import (
     ALL,
     INT32,
@@ -188,6 +194,9 @@ class Solve(ComposedOp):
         return [None, self(transposed(a), only(cotangents))]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        a, b = operands
+        if axes[0] is None:
+            return one_side_batched(self, a, b, axes[1], -1)
         operands, axis = shape.align(size, operands, axes)
         return self.build([shape.move_axis(x, axis, 0) for x in operands]), [0]
 
