@@ -15,13 +15,16 @@ from irax_compiler.mlir import InsertionPoint, Value, shape_of
 from irax_compiler.ops import (
     comparison,
     conversion,
+    cumulative,
     elementwise,
     gather,
+    reduce_window,
     reduction,
     scatter,
     shape,
     sort,
     special,
+    top_k,
     windows,
 )
 from irax_compiler.ops.core import constant, full
@@ -211,6 +214,37 @@ def sorted_(p: Program, x: Value) -> Value:
     return sort.Sort(dimension, True, order).build([x, p.partner(x)])[p.draw(st.integers(0, 1))]
 
 
+def largest(p: Program, x: Value) -> Value:
+    size = shape_of(x)[-1]
+    return top_k.TopK(p.draw(st.integers(1, size))).build([x])[0]
+
+
+IDENTITIES = {"add": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}
+
+
+def cumulative_(p: Program, x: Value) -> Value:
+    combiner = p.draw(st.sampled_from(list(IDENTITIES)))
+    dimension = p.draw(st.sampled_from(range(len(shape_of(x)))))
+    window = cumulative.Run(dimension, p.draw(st.booleans())).window(shape_of(x))
+    init = full((), IDENTITIES[combiner], F64)
+    return reduce_window.ReduceWindow(combiner, window).build([x, init])[0]
+
+
+def pool(p: Program, x: Value) -> Value:
+    combiner = p.draw(st.sampled_from(list(IDENTITIES)))
+    sizes, strides, padding = (
+        tuple(p.draw(st.integers(low, high)) for _ in shape_of(x))
+        for low, high in ((1, 3), (1, 2), (0, 1))
+    )
+    pairs = tuple(
+        (max(0, n - m, q if n > 1 else 0), 0)
+        for n, m, q in zip(sizes, shape_of(x), padding, strict=True)
+    )
+    window = reduce_window.Window(sizes, strides, padding=pairs).full()
+    init = full((), 0 if combiner in ("maximum", "minimum") else IDENTITIES[combiner], F64)
+    return reduce_window.ReduceWindow(combiner, window).build([x, init])[0]
+
+
 def smooth(p: Program, x: Value) -> Value:
     op = p.draw(
         st.sampled_from(
@@ -242,7 +276,7 @@ EXACT: Sequence[Step] = [
 ROUNDED: Sequence[Step] = [
     *(arithmetic, product_of_two, smooth, smooth, quotient, negate, select, transpose, reshape),
     *(broadcast, reduce, dot, slice_, pad, reverse, dynamic_slice, concatenate, gather_rows),
-    *(scatter_rows, sorted_),
+    *(scatter_rows, sorted_, largest, cumulative_, pool),
 ]
 """Steps of all kinds."""
 
