@@ -234,8 +234,7 @@ class _Steps:
         by = mlir.splat(added[0]) if len(added) == 1 and not mlir.is_argument(added[0]) else None
         if by is not None:
             steps = start + int(by) * np.arange(self.length)
-            if np.can_cast(np.min_scalar_type(steps.max()), dtype_of(argument), "same_kind"):
-                self._known[argument] = steps.astype(dtype_of(argument))
+            self._known[argument] = steps.astype(dtype_of(argument))
 
     def values(self, x: Value) -> np.ndarray | None:
         """The values that a scalar has in each step, or None where they are not known."""
