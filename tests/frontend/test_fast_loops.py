@@ -158,3 +158,16 @@ def test_a_lane_that_diverges_leaves_others_alone():
     np.testing.assert_allclose(found[:2], [2, 3], rtol=1e-6)
     assert np.isnan(found[2])
     assert steps[2] == 0
+
+
+def test_rows_of_complex_numbers():
+    xs = (RNG.normal(size=(5, 3)) + 1j * RNG.normal(size=(5, 3))).astype(np.complex64)
+
+    def f(xs):
+        return lax.scan(lambda c, x: (c * x, c + x), jnp.ones(3, np.complex64), xs)
+
+    assert "dynamic_update_slice" not in lowered(f, xs)
+    last, rows = irax.jit(f)(xs)
+    carried = np.cumprod(np.concatenate([np.ones((1, 3)), xs]), axis=0)
+    np.testing.assert_allclose(last, carried[-1], rtol=1e-5)
+    np.testing.assert_allclose(rows, carried[:-1] + xs, rtol=1e-5)

@@ -1,22 +1,35 @@
-"""Values as arrays in memory hold them: numbers without sign, and booleans as bytes."""
+"""Values as arrays in memory hold them: numbers without sign, booleans as bytes, complex numbers as
+two real ones.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import conversion
+from irax_compiler.ops import conversion, elementwise, fft, shape
 from irax_compiler.passes.loops.registers import signless_dtype
 
 
 def held_dtype(x: Value) -> np.dtype:
     """Of the array that holds a value."""
     dtype = dtype_of(x)
+    if dtype.kind == "c":
+        return fft.real_dtype(dtype)
     return np.dtype(np.int8) if dtype == np.bool_ else signless_dtype(dtype)
+
+
+def held_shape(x: Value) -> tuple[int, ...]:
+    """The shape of that array."""
+    return (*shape_of(x), 2) if dtype_of(x).kind == "c" else shape_of(x)
 
 
 def held(x: Value) -> Value:
     """The array that holds a value."""
+    if dtype_of(x).kind == "c":
+        column = (*shape_of(x), 1)
+        parts = (shape.reshape(part(x), column) for part in (elementwise.real, elementwise.imag))
+        return shape.Concatenate(len(column) - 1)(*parts)
     if dtype_of(x) == np.bool_:
         return conversion.convert(x, held_dtype(x))
     return _seen_as(x, held_dtype(x))
@@ -24,6 +37,11 @@ def held(x: Value) -> Value:
 
 def released(x: Value, dtype: np.dtype) -> Value:
     """The value of `dtype` that an array holds."""
+    if dtype.kind == "c":
+        *extents, _ = shape_of(x)
+        last = len(extents)
+        parts = (shape.reshape(shape.slice_in_dim(x, i, i + 1, last), extents) for i in (0, 1))
+        return elementwise.complex_(*parts)
     return conversion.convert(x, dtype) if dtype == np.bool_ else _seen_as(x, dtype)
 
 

@@ -85,7 +85,9 @@ class _Loop:
         kept = [i for i in range(len(start)) if i not in stacked and i != how.place]
         buffers = [_buffer(start[stack.place]) for stack in self.stacks]
         carried = [memory.held(start[i]) for i in kept]
-        carried += [full(shape_of(s.row), 0, memory.held_dtype(s.row)) for s in self.stacks]
+        carried += [
+            full(memory.held_shape(s.row), 0, memory.held_dtype(s.row)) for s in self.stacks
+        ]
         types = [x.type for x in carried]
         bounds = [registers.index(n) for n in (0, how.steps, 1)]
         made = mlir.emit("scf.for", [*bounds, *carried], {}, types, regions=1)
@@ -172,7 +174,7 @@ _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for 
 
 def _buffer(x: Value) -> Value:
     """A buffer of its own with a value's rows."""
-    rows = shape.reshape(memory.held(x), (shape_of(x)[0], prod(shape_of(x)[1:])))
+    rows = shape.reshape(memory.held(x), (shape_of(x)[0], prod(memory.held_shape(x)[1:])))
     missing = _width(rows) - shape_of(rows)[1]
     if missing:
         rows = shape.Pad((0, 0), (0, missing), (0, 0))(rows, full((), 0, dtype_of(rows)))
@@ -193,7 +195,7 @@ def _width(x: Value) -> int:
     for aligned.
     """
     aligned = ALIGNMENT // memory.held_dtype(x).itemsize
-    return -(-prod(shape_of(x)[1:]) // aligned) * aligned
+    return -(-prod(memory.held_shape(x)[1:]) // aligned) * aligned
 
 
 def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
@@ -211,7 +213,7 @@ def _array(buffer: Value, last: Value, result: Value) -> Value:
     # begins depends on it.
     length = emit("hal.buffer.length", _exported(last), to=mlir.parse_type("index"))
     zero = emit("arith.subi", length, registers.index(_bytes(last)))
-    extents, width = shape_of(result), _width(result)
+    extents, width = memory.held_shape(result), _width(result)
     type_ = mlir.tensor_type((extents[0], width), memory.held_dtype(result))
     size = registers.index(extents[0] * width * memory.held_dtype(result).itemsize)
     whole = emit("hal.buffer.subspan", buffer, zero, size, to=_BUFFER)
@@ -236,4 +238,4 @@ def _aliased(x: Value, buffer: Value) -> Value:
 
 
 def _bytes(x: Value) -> int:
-    return prod(shape_of(x)) * memory.held_dtype(x).itemsize
+    return prod(memory.held_shape(x)) * memory.held_dtype(x).itemsize
