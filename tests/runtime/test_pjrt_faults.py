@@ -130,6 +130,7 @@ def test_a_process_that_ends_while_a_program_runs(kept: bool):
         print(result.is_ready())
         if not {kept}:
             del result, f, x, add, one, other, client
+            gc.collect()
         """,
     )
 

@@ -16,7 +16,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -123,17 +123,20 @@ class Client:
         Raises:
             PjrtError: there are no such devices, or there is no such option.
         """
+        self.pointer: int | None = None
         self.api = api
         values, _alive = as_named_values(options or {})
         address = ctypes.addressof(values) if options else None
         created = api.call("Client_Create", create_options=address, num_options=len(values))
-        self.pointer: int | None = created.client
+        self.pointer = created.client
         self.loans = _Loans(api)
         self._buffers: set[int] = set()
         self._executables: set[int] = set()
         self._exported: set[int] = set()
         self._destroy_buffer = api.function("Buffer_Destroy")
-        self._pack = struct.Struct("NNP").pack
+        self._destroy_arguments = partial(
+            struct.Struct("NNP").pack, abi.Buffer_Destroy_Args.SIZE, 0
+        )
         self._closed: int | None = None
         self._why_closed = "is closed"
         name = api.call("Client_PlatformName", client=self.pointer)
@@ -165,7 +168,7 @@ class Client:
         except KeyError:
             return
         # Arguments that nothing else can touch: a finaliser may run in the middle of another.
-        self._destroy_buffer(self._pack(24, 0, pointer))
+        self._destroy_buffer(self._destroy_arguments(pointer))
 
     def adopt_executable(self, pointer: int) -> None:
         """Takes note of a loaded executable, to be freed by itself or with the client."""
@@ -190,27 +193,27 @@ class Client:
         if self.pointer is None and not self._exported:
             self._destroy()
 
-    def wait(self) -> None:
-        """Waits until all that programs were asked for is there, or has failed."""
-        for pointer in list(self._buffers):
-            with suppress(PjrtError):  # of interest to those alone who ask for that buffer
-                self.api.wait(self.api.call("Buffer_ReadyEvent", buffer=pointer).event)
-
     def close(self) -> None:
         """Frees all buffers and programs, and the client once no NumPy array shows its memory.
 
-        What is used afterwards raises PjrtError.
+        Waits for programs that are at work. What is used afterwards raises PjrtError.
         """
         if self.pointer is None:
             return
-        self.wait()
         self._closed, self.pointer = self.pointer, None
         for pointer in list(self._executables):
             self.free_executable(pointer)
-        for pointer in self._buffers - self._exported:
-            self.free_buffer(pointer)
+        # From here on finalisers, which may run at any time, leave these alone.
+        owned, self._buffers = self._buffers, set(self._exported)
+        for pointer in owned - self._exported:
+            with suppress(PjrtError):  # of interest to those alone who asked for that buffer
+                self.api.wait(self.api.call("Buffer_ReadyEvent", buffer=pointer).event)
+            self._destroy_buffer(self._destroy_arguments(pointer))
         if not self._exported:
             self._destroy()
+
+    def __del__(self) -> None:
+        self.close()
 
     def _destroy(self) -> None:
         closed, self._closed = self._closed, None
@@ -264,7 +267,6 @@ class PjrtDevice:
         self.client = client
         self.pointer = pointer
         call = client.api.call
-        self.memory = call("Device_DefaultMemory", device=pointer).memory
         description = call("Device_GetDescription", device=pointer).device_description
         kind = call("DeviceDescription_Kind", device_description=description)
         self.id: int = call("DeviceDescription_Id", device_description=description).id
