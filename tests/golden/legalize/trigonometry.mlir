@@ -6,26 +6,16 @@ func.func @trigonometric_function(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 // CHECK:      func.func @trigonometric_function([[X:%\w+]]: tensor<4xf32>
-// CHECK-DAG:    [[ONE:%\w+]] = stablehlo.constant dense<1.57{{.*}}> : tensor<4xf32>
 // CHECK-NOT:    stablehlo.sine
-// CHECK:        [[SIZE:%\w+]] = stablehlo.abs [[X]]
-// CHECK:        stablehlo.round_nearest_even
-// CHECK:        stablehlo.bitcast_convert [[SIZE]] : (tensor<4xf32>) -> tensor<4xui32>
-// CHECK:        stablehlo.multiply {{.*}} : tensor<4xui64>
-// CHECK:        [[FINITE:%\w+]] = stablehlo.is_finite [[X]]
-// CHECK-NEXT:   [[R:%\w+]] = stablehlo.select [[FINITE]],
-// CHECK-NEXT:   return [[R]]
-
-// Sine and cosine of one argument share its reduction.
-func.func @both(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %0 = stablehlo.sine %x : tensor<4xf32>
-  %1 = stablehlo.cosine %x : tensor<4xf32>
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
-}
-// CHECK:      func.func @both
-// CHECK:        stablehlo.round_nearest_even
-// CHECK-NOT:    stablehlo.round_nearest_even
-// CHECK:        return
+// CHECK:        [[R:%\w+]] = "stablehlo.map"([[X]])
+// CHECK:        ^bb0([[A:%\w+]]: tensor<f32>)
+// CHECK-NOT:      stablehlo.sine
+// CHECK:          [[SIZE:%\w+]] = stablehlo.abs [[A]]
+// CHECK:          stablehlo.round_nearest_even
+// CHECK:          stablehlo.bitcast_convert [[SIZE]] : (tensor<f32>) -> tensor<ui32>
+// CHECK:          stablehlo.multiply {{.*}} : tensor<ui64>
+// CHECK:          stablehlo.is_finite [[A]]
+// CHECK:        return [[R]]
 
 // atan(smaller / larger), moved to the octant.
 func.func @atan2_of_floats(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {

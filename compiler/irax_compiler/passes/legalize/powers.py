@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
-from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.formula import (
     Number,
     copy_sign,
@@ -20,9 +19,9 @@ from irax_compiler.ops.formula import (
     polynomial,
     where,
 )
-from irax_compiler.ops.mapped import Map
 from irax_compiler.passes.legalize.cure import cure
 from irax_compiler.passes.legalize.double import Double, sum_of
+from irax_compiler.passes.legalize.scalars import by_scalars
 
 # Minimax fits: log2(m) = s P(s**2) for s = (m - 1) / (m + 1) and m from sqrt(1/2) to sqrt(2), and
 # 2**x for x from -1/2 to 1/2. Their errors, 3e-14 and 8e-13, leave float32 results right.
@@ -55,13 +54,7 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     x, y = operation.operands
     if dtype_of(x) not in (np.float32, np.float64):
         return None
-    if not shape_of(x):
-        return [_power(Number(x), Number(y)).value]
-    # A computation on scalars: done to arrays, IREE would keep what is used twice in memory.
-    scalars = Computation.build(
-        [dtype_of(x), dtype_of(y)], lambda a, b: [_power(Number(a), Number(b)).value]
-    )
-    return Map(scalars, tuple(range(len(shape_of(x))))).build([x, y])
+    return [by_scalars(_power, x, y)]
 
 
 def _power(x: Number, y: Number) -> Number:

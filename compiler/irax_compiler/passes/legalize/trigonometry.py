@@ -6,11 +6,12 @@ The coefficients of all polynomials are minimax fits of relative error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from irax_compiler.mlir import Operation, Value
+from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.formula import (
     Number,
@@ -21,6 +22,7 @@ from irax_compiler.ops.formula import (
     where,
 )
 from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.scalars import by_scalars
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -41,27 +43,30 @@ def trigonometric_function(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 sine is off by 1e-3 of its value at 1e-4 and at pi, by 0.2 at 1e6, and
     infinite at 1e30.
     """
-    (x,) = map(Number, operation.operands)
-    if x.dtype != FLOAT32:
+    (x,) = operation.operands
+    if dtype_of(x) != FLOAT32:
         return None
+    return [by_scalars(partial(_function, operation.name), x)]
+
+
+def _function(name: str, x: Number) -> Number:
     r, quadrant = _reduced(abs(x))
     z = r * r
     sine, cosine = r * polynomial(z, _SINE), polynomial(z, _COSINE)
     odd = (quadrant & 1).equals(1)
-    if operation.name == "stablehlo.cosine":
+    if name == "stablehlo.cosine":
         result = where(odd, sine, cosine)
         negative = ((quadrant + 1) & 2).equals(2)
-    elif operation.name == "stablehlo.sine":
+    elif name == "stablehlo.sine":
         result = where(odd, cosine, sine)
         negative = (quadrant & 2).equals(2)
     else:
         result = where(odd, cosine, sine) / where(odd, sine, cosine)
         negative = odd
     result = where(negative, -result, result)
-    if operation.name != "stablehlo.cosine":
+    if name != "stablehlo.cosine":
         result = _with_flipped_sign(result, x)
-    is_finite = function(elementwise.is_finite, x)
-    return [where(is_finite, result, np.nan).value]
+    return where(function(elementwise.is_finite, x), result, np.nan)
 
 
 def _with_flipped_sign(result: Number, x: Number) -> Number:
