@@ -12,7 +12,8 @@ import numpy as np
 
 import irax
 import irax.numpy as jnp
-from benchmarks.programs import PROGRAMS, Program
+from benchmarks.program import Program
+from benchmarks.programs import PROGRAMS
 from benchmarks.timing import compare, median, seconds
 
 

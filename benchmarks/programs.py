@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Program:
-    """`make(lib, jnp)` gives the function; `arguments` are NumPy arrays."""
-
-    name: str
-    make: Callable[[Any, Any], Callable[..., Any]]
-    arguments: tuple[Any, ...]
-
-
-def _array(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+from benchmarks.loops import LOOPS
+from benchmarks.program import Program, array
 
 
 def _selu(lib: Any, jnp: Any) -> Callable[..., Any]:
@@ -58,10 +47,10 @@ def _digits_step(lib: Any, jnp: Any) -> Callable[..., Any]:
 
 def _digits_arguments(batch: int) -> tuple[Any, ...]:
     params = [
-        {"w": _array(n, m) / 8, "b": np.zeros(m, np.float32)} for n, m in ((64, 128), (128, 10))
+        {"w": array(n, m) / 8, "b": np.zeros(m, np.float32)} for n, m in ((64, 128), (128, 10))
     ]
     labels = (np.arange(batch) % 10).astype(np.int32)
-    return params, _array(batch, 64), labels
+    return params, array(batch, 64), labels
 
 
 def _cnn(lib: Any, jnp: Any) -> Callable[..., Any]:
@@ -94,10 +83,10 @@ def _cnn_step(lib: Any, jnp: Any) -> Callable[..., Any]:
 
 def _cnn_arguments(batch: int) -> tuple[Any, ...]:
     params = {
-        "kernels": [_array(3, 3, 1, 16) / 3, _array(3, 3, 16, 32, seed=1) / 12],
-        "dense": _array(7 * 7 * 32, 10, seed=2) / 40,
+        "kernels": [array(3, 3, 1, 16) / 3, array(3, 3, 16, 32, seed=1) / 12],
+        "dense": array(7 * 7 * 32, 10, seed=2) / 40,
     }
-    return params, _array(batch, 28, 28, 1, seed=3)
+    return params, array(batch, 28, 28, 1, seed=3)
 
 
 def _conv(*numbers: str) -> Callable[[Any, Any], Callable[..., Any]]:
@@ -109,27 +98,27 @@ def _conv(*numbers: str) -> Callable[[Any, Any], Callable[..., Any]]:
 
 
 PROGRAMS = [
-    Program("add 16", lambda lib, jnp: lambda x: x + 1.0, (_array(16),)),
-    Program("selu 1e6", _selu, (_array(1_000_000),)),
-    Program("tanh sin log 1e6", _chain, (_array(1_000_000),)),
-    Program("softmax 1024x1024", _softmax, (_array(1024, 1024),)),
-    Program("sum all 1e6", _sum(None), (_array(1000, 1000),)),
-    Program("sum rows 1e6", _sum(1), (_array(1000, 1000),)),
-    Program("max columns 1e6", lambda lib, jnp: lambda x: jnp.max(x, 0), (_array(1000, 1000),)),
-    Program("matmul 64", _matmul, (_array(64, 64), _array(64, 64, seed=1))),
-    Program("matmul 512", _matmul, (_array(512, 512), _array(512, 512, seed=1))),
-    Program("matmul 1024", _matmul, (_array(1024, 1024), _array(1024, 1024, seed=1))),
+    Program("add 16", lambda lib, jnp: lambda x: x + 1.0, (array(16),)),
+    Program("selu 1e6", _selu, (array(1_000_000),)),
+    Program("tanh sin log 1e6", _chain, (array(1_000_000),)),
+    Program("softmax 1024x1024", _softmax, (array(1024, 1024),)),
+    Program("sum all 1e6", _sum(None), (array(1000, 1000),)),
+    Program("sum rows 1e6", _sum(1), (array(1000, 1000),)),
+    Program("max columns 1e6", lambda lib, jnp: lambda x: jnp.max(x, 0), (array(1000, 1000),)),
+    Program("matmul 64", _matmul, (array(64, 64), array(64, 64, seed=1))),
+    Program("matmul 512", _matmul, (array(512, 512), array(512, 512, seed=1))),
+    Program("matmul 1024", _matmul, (array(1024, 1024), array(1024, 1024, seed=1))),
     Program("digits step, batch 32", _digits_step, _digits_arguments(32)),
     Program("digits step, batch 512", _digits_step, _digits_arguments(512)),
     Program(
         "conv NHWC 8x56x56x64",
         _conv("NHWC", "HWIO", "NHWC"),
-        (_array(8, 56, 56, 64), _array(3, 3, 64, 64, seed=1)),
+        (array(8, 56, 56, 64), array(3, 3, 64, 64, seed=1)),
     ),
     Program(
         "conv NCHW 8x64x56x56",
         _conv("NCHW", "OIHW", "NCHW"),
-        (_array(8, 64, 56, 56), _array(64, 64, 3, 3, seed=1)),
+        (array(8, 64, 56, 56), array(64, 64, 3, 3, seed=1)),
     ),
     Program("CNN, batch 64", _cnn, _cnn_arguments(64)),
     Program(
@@ -137,4 +126,5 @@ PROGRAMS = [
         _cnn_step,
         (*_cnn_arguments(64), (np.arange(64) % 10).astype(np.int32)),
     ),
+    *LOOPS,
 ]

@@ -22,6 +22,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from irax_compiler import dense_text
+
 # Without op classes for these dialects, every access to an operation would try, and fail, to
 # import them: 28 us a time. Empty modules settle the question; and those of "hal", which irax does
 # not need, take 10 ms to import.
@@ -232,7 +234,7 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     text = text_of(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is not None:
-        return _parse_dense(match[1], tuple(type_.shape), dtype)
+        return dense_text.parse(match[1], tuple(type_.shape), dtype)
     resource = re.search(r'dense_resource<("?)(.*)\1> : tensor', text)
     if resource is None or dtype == np.bool_ or "int4" in dtype.name:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
@@ -261,7 +263,7 @@ def splat(value: Value) -> np.ndarray | None:
     if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
         text: Any = operation.get_asm(large_elements_limit=1)
         match = re.search(r"dense<(\([^()]*\))> : tensor", text)
-        return None if match is None else _parse_dense(match[1], (), dtype)
+        return None if match is None else dense_text.parse(match[1], (), dtype)
     attribute: Any = operation.attributes["value"]
     return _splat_element(attribute, dtype)
 
@@ -272,25 +274,6 @@ def _splat_element(attribute: Any, dtype: np.dtype) -> np.ndarray | None:
         return None
     element: Any = attribute.get_splat_value()
     return np.asarray(element.value, dtype)
-
-
-def _parse_dense(text: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    if text.startswith('"0x'):
-        return np.frombuffer(bytes.fromhex(text[3:-1]), dtype).reshape(shape).copy()
-    part = np.dtype(np.float32 if dtype == np.complex64 else np.float64)
-    scalar = part if dtype.kind == "c" else dtype
-    bits = np.dtype(f"u{scalar.itemsize}")
-
-    def number(token: str) -> Any:
-        if token.startswith("0x"):  # a bit pattern: how MLIR prints nan and inf
-            return np.array(int(token, 16), bits).view(scalar)[()]
-        return np.array(float(token)).astype(scalar)[()]
-
-    tokens = [number(t) for t in re.findall(r"0x[0-9A-Fa-f]+|[-+]?[0-9.]+(?:[eE][-+]?\d+)?", text)]
-    flat = np.array(tokens, scalar)
-    if dtype.kind == "c":
-        flat = flat.view(dtype)
-    return (np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape)).astype(dtype)
 
 
 # ---- operations ----------------------------------------------------------------------------------
@@ -364,20 +347,19 @@ def new_module() -> Module:
 
 
 def parse_module(text: str | bytes) -> Module:
-    """A module from MLIR text or bytecode; verified.
+    """A module from MLIR text or bytecode; verified. Portable artifacts become StableHLO.
 
     Raises ValueError with the parser's message, its line and column included.
     """
+    from irax_compiler import portable, sharding
+
+    if isinstance(text, str) and "sdy." in text:
+        text = sharding.without_annotations(text)
     try:
         module = ir.Module.parse(text, CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
-    if any(operation.operation.name == "vhlo.func_v1" for operation in module.body.operations):
-        raise ValueError(
-            "the module is a portable artifact (VHLO); expected StableHLO, as "
-            "`stablehlo-translate --deserialize` makes of it"
-        )
-    return module
+    return portable.to_stablehlo(module) if portable.is_portable(module) else module
 
 
 def clone_module(module: Module) -> Module:
@@ -663,6 +645,15 @@ def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
         for block in region:
             _replace_captured(block, env)
     return list(copy.results)
+
+
+def copy(operation: Operation, env: dict[Value, Value]) -> None:
+    """A copy that uses what `env` has for the values the operation uses, or the same values; `env`
+    then has its results.
+    """
+    used = (*operation.operands, *captured(operation))
+    copies = clone(operation, {x: env.get(x, x) for x in used})
+    env.update(zip(operation.results, copies, strict=True))
 
 
 def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:

@@ -8,16 +8,20 @@ from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Value, shape_of
+from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import read
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.loops import count
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0
 FLOPS_PER_MICROSECOND = 20000.0
 TASK_THRESHOLD = 300.0
 """Microseconds of work on one core from which on the hand-off to other cores pays."""
+HAND_OFF = 5.0
+"""Microseconds that a step of a loop takes longer where it is handed to other cores."""
+UNKNOWN_STEPS = 10
 
 
 @register_pass
@@ -38,7 +42,7 @@ class Annotate(Pass):
             entries = {
                 "irax.args": signature(list(block.arguments)),
                 "irax.results": signature(returned(function)),
-                "irax.driver": "task" if work(block) > TASK_THRESHOLD else "sync",
+                "irax.driver": "task" if _is_worth_sharing(block) else "sync",
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
 
@@ -51,28 +55,62 @@ def signature(values: Sequence[Value]) -> str:
     )
 
 
-def work(block: Block) -> float:
-    """A rough estimate of a block's time on one core, in microseconds."""
-    total = 0.0
+@dataclass
+class _Work:
+    """A rough estimate of what a block does."""
+
+    shared: float = 0.0
+    """Microseconds on one core, of what several could share."""
+    steps: int = 0
+    """Of loops, each of them too short to be shared."""
+
+
+def _is_worth_sharing(block: Block) -> bool:
+    work = _work(block)
+    return work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.steps
+
+
+def _work(block: Block) -> _Work:
+    total = _Work()
     for view in block.operations:
         operation = view.operation
-        for result in operation.results:
-            if operation.name != "stablehlo.constant":
-                total += prod(shape_of(result)) / ELEMENTS_PER_MICROSECOND
-        if operation.name == "stablehlo.dot_general":
-            op = read(operation)
-            assert isinstance(op, DotGeneral)
-            lhs = shape_of(operation.operands[0])
-            depth = prod(lhs[d] for d in op.dimensions.lhs_contracting)
-            total += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
-        elif operation.name == "stablehlo.convolution":
-            op = read(operation)
-            assert isinstance(op, Convolution)
-            kernel = shape_of(operation.operands[1])
-            depth = prod(kernel) / max(kernel[op.dimensions.rhs[0]], 1)
-            total += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
-        elif operation.name in ("stablehlo.reduce", "stablehlo.sort"):
-            total += prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
-        elif operation.name in ("stablehlo.while", "stablehlo.case", "stablehlo.if"):
-            total += sum(work(b) for region in operation.regions for b in region)
+        if operation.name == "stablehlo.while":
+            how = count(operation, {})
+            _add_steps(total, _work(operation.regions[1].blocks[0]), how.steps if how else None)
+        elif operation.name in ("stablehlo.case", "stablehlo.if"):
+            branches = [_work(b) for region in operation.regions for b in region]
+            total.shared += sum(branch.shared for branch in branches)
+            total.steps += sum(branch.steps for branch in branches)
+        else:
+            total.shared += _time(operation)
     return total
+
+
+def _add_steps(total: _Work, step: _Work, steps: int | None) -> None:
+    times = UNKNOWN_STEPS if steps is None else steps
+    if step.shared > TASK_THRESHOLD:
+        total.shared += times * step.shared
+    else:
+        total.steps += times
+    total.steps += times * step.steps
+
+
+def _time(operation: Operation) -> float:
+    if operation.name == "stablehlo.constant":
+        return 0.0
+    time = sum(prod(shape_of(x)) for x in operation.results) / ELEMENTS_PER_MICROSECOND
+    if operation.name == "stablehlo.dot_general":
+        op = read(operation)
+        assert isinstance(op, DotGeneral)
+        lhs = shape_of(operation.operands[0])
+        depth = prod(lhs[d] for d in op.dimensions.lhs_contracting)
+        time += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
+    elif operation.name == "stablehlo.convolution":
+        op = read(operation)
+        assert isinstance(op, Convolution)
+        kernel = shape_of(operation.operands[1])
+        depth = prod(kernel) / max(kernel[op.dimensions.rhs[0]], 1)
+        time += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
+    elif operation.name in ("stablehlo.reduce", "stablehlo.sort"):
+        time += prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
+    return time

@@ -93,41 +93,40 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
     start = list(loop.operands)
     places = {sum_.place for sum_ in sums}
     kept = [i for i in range(len(start)) if i not in places]
+    gone = {operation for sum_ in sums for operation in (sum_.addition, sum_.product)}
     factors = [x for sum_ in sums for x in sum_.factors]
     stacks = [full((how.steps, *shape_of(x)), 0, dtype_of(x)) for x in factors]
 
     def go_on(*state: Value) -> list[Value]:
-        env = {condition.arguments[i]: x for i, x in zip(kept, state, strict=False)}
-        _copy(condition, env)
+        env: dict[Value, Value] = {}
+        env.update(zip((condition.arguments[i] for i in kept), state, strict=False))
+        for operation in walk(condition):
+            mlir.copy(operation, env)
         (holds,) = mlir.terminator(condition).operands
         return [env.get(holds, holds)]
 
     def advance(*state: Value) -> list[Value]:
-        env = {body.arguments[i]: x for i, x in zip(kept, state, strict=False)}
-        _copy(body, env, {o for sum_ in sums for o in (sum_.addition, sum_.product)})
+        env: dict[Value, Value] = {}
+        env.update(zip((body.arguments[i] for i in kept), state, strict=False))
+        for operation in walk(body):
+            if operation not in gone:
+                mlir.copy(operation, env)
         step = _step(state[kept.index(how.place)], how)
         last = mlir.terminator(body).operands
         rows = [
             _with_row(stack, env.get(x, x), step)
             for stack, x in zip(state[len(kept) :], factors, strict=True)
         ]
-        return [*(env.get(last[i], last[i]) for i in kept), *rows]
+        moved: list[Value] = [last[i] for i in kept]
+        return [*(env.get(x, x) for x in moved), *rows]
 
     results = while_loop(go_on, advance, [*(start[i] for i in kept), *stacks])
-    final = dict(zip(kept, results, strict=False))
+    final: dict[int, Value] = dict(zip(kept, results, strict=False))
     rows = list(results[len(kept) :])
     for sum_ in sums:
         left, right, *rows = rows
         final[sum_.place] = elementwise.add(start[sum_.place], _over_steps(sum_.op)(left, right))
     return [final[i] for i in range(len(start))]
-
-
-def _copy(block: mlir.Block, env: dict[Value, Value], but: set[Operation] | None = None) -> None:
-    for operation in walk(block):
-        if operation not in (but or ()):
-            used = (*operation.operands, *mlir.captured(operation))
-            copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
-            env.update(zip(operation.results, copies, strict=True))
 
 
 def _step(counter: Value, how: Count) -> Value:

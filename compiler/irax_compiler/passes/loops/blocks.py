@@ -133,10 +133,11 @@ def while_loop(
     made = mlir.emit("scf.while", start, {}, types, regions=2)
     before, after = (mlir.Block.create_at_start(region, types) for region in made.regions)
     with InsertionPoint(before):
-        carried = list(before.arguments)
+        carried: list[Value] = list(before.arguments)
         mlir.emit("scf.condition", [condition(carried), *carried], {}, [])
     with InsertionPoint(after):
-        mlir.emit("scf.yield", body(list(after.arguments)), {}, [])
+        inside: list[Value] = list(after.arguments)
+        mlir.emit("scf.yield", body(inside), {}, [])
     return list(made.results)
 
 

@@ -156,7 +156,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
         n = len(kept)
         results[:n] = [_stored(x, first, t) for x, t in zip(results[:n], types, strict=False)]
         mlir.emit("flow.return", results, {}, [])
-    final = dict(zip(kept, dispatch.results, strict=False))
+    final: dict[int, Value] = dict(zip(kept, dispatch.results, strict=False))
     arrays = dict(zip(memory.arrays, list(dispatch.results)[len(kept) :], strict=True))
     for i, (dtype, base) in places:
         end = base + prod(shape_of(start[i]))

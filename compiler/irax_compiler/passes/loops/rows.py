@@ -93,8 +93,8 @@ class _Loop:
         made = mlir.emit("scf.for", [*bounds, *carried], {}, types, regions=1)
         block = mlir.Block.create_at_start(made.regions[0], [bounds[0].type, *types])
         with InsertionPoint(block):
-            step, *arguments = block.arguments
-            mlir.emit("scf.yield", self._step(step, arguments, kept, buffers), {}, [])
+            arguments: list[Value] = list(block.arguments)
+            mlir.emit("scf.yield", self._step(arguments, kept, buffers), {}, [])
         results = dict(zip(kept, made.results, strict=False))
         final = {i: memory.released(x, dtype_of(start[i])) for i, x in results.items()}
         end = how.start + how.steps * how.step
@@ -104,26 +104,28 @@ class _Loop:
             final[stack.place] = _array(buffer, row, start[stack.place])
         return [final[i] for i in range(len(start))]
 
-    def _step(
-        self, step: Value, arguments: list[Value], kept: list[int], buffers: list[Value]
-    ) -> list[Value]:
+    def _step(self, arguments: list[Value], kept: list[int], buffers: list[Value]) -> list[Value]:
         body = self.source.regions[1].blocks[0]
-        env = {body.arguments[self.how.place]: self._counter(step)}
-        for i, x in zip(kept, arguments, strict=False):
+        step, *carried = arguments
+        env: dict[Value, Value] = {body.arguments[self.how.place]: self._counter(step)}
+        for i, x in zip(kept, carried, strict=False):
             env[body.arguments[i]] = memory.released(x, dtype_of(body.arguments[i]))
         operations = list(walk(body))
         # IREE wants to know where a row belongs before it knows what is in it.
         first = _needed([x for s in self.stacks for x in s.starts], operations)
-        _copy([o for o in operations if o in first], env)
+        for operation in operations:
+            if operation in first:
+                mlir.copy(operation, env)
         parts = [
             _part(stack, buffer, [_scalar(env.get(x, x)) for x in stack.starts])
             for stack, buffer in zip(self.stacks, buffers, strict=True)
         ]
         updates = {stack.update for stack in self.stacks}
-        _copy([o for o in operations if o not in first | updates], env)
-        results = [
-            memory.held(env.get(x, x)) for x in (mlir.terminator(body).operands[i] for i in kept)
-        ]
+        for operation in operations:
+            if operation not in first | updates:
+                mlir.copy(operation, env)
+        last: list[Value] = [mlir.terminator(body).operands[i] for i in kept]
+        results = [memory.held(env.get(x, x)) for x in last]
         rows = [memory.held(env.get(stack.row, stack.row)) for stack in self.stacks]
         return [*results, *(_aliased(row, part) for row, part in zip(rows, parts, strict=True))]
 
@@ -148,13 +150,6 @@ def _needed(values: Sequence[Value], operations: Sequence[Operation]) -> set[Ope
             found.add(operation)
             wanted.update(operation.operands, mlir.captured(operation))
     return found
-
-
-def _copy(operations: Sequence[Operation], env: dict[Value, Value]) -> None:
-    for operation in operations:
-        used = (*operation.operands, *mlir.captured(operation))
-        copies = mlir.clone(operation, {x: env.get(x, x) for x in used})
-        env.update(zip(operation.results, copies, strict=True))
 
 
 def _scalar(x: Value) -> Value:
