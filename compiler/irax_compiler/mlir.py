@@ -359,6 +359,8 @@ def parse_module(text: str | bytes) -> Module:
         module = ir.Module.parse(text, CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
+    except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8
+        raise ValueError(f"not a valid MLIR module: {error}") from None
     return portable.to_stablehlo(module) if portable.is_portable(module) else module
 
 

@@ -147,17 +147,6 @@ def test_attributes_of_other_dialects_do_not_matter():
     lower(module)
 
 
-def test_portable_artifacts_are_refused():
-    text = """
-    vhlo.func_v1 @main(%a: !vhlo.tensor_v1<4x!vhlo.f32_v1>) -> (!vhlo.tensor_v1<4x!vhlo.f32_v1>) {
-      "vhlo.return_v1"(%a) : (!vhlo.tensor_v1<4x!vhlo.f32_v1>) -> ()
-    } {arg_attrs = #vhlo.array_v1<[]>, res_attrs = #vhlo.array_v1<[]>,
-       sym_visibility = #vhlo.string_v1<"">}
-    """
-    with pytest.raises(ValueError, match=r"a portable artifact \(VHLO\); expected StableHLO"):
-        mlir.parse_module(text)
-
-
 def test_contents_that_stand_apart():
     module = mlir.parse_module(
         """

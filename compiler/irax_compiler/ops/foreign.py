@@ -1,5 +1,5 @@
-"""Custom calls of other frameworks that irax knows the meaning of: XLA's top-k kernels,
-and LAPACK.
+"""Custom calls of other frameworks that irax knows the meaning of: XLA's top-k kernels, LAPACK, and
+what JAX notes about devices.
 
 In the IR they are `stablehlo.custom_call`s; all rules are those of what they are defined as.
 """
@@ -97,7 +97,16 @@ def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Se
     return top_k.first_sorted(operands[: len(operands) // 2], dimension, count, op.comparison)
 
 
+def _same(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
+    """A note of where arrays lie: nothing, on one device."""
+    return list(operands)
+
+
 TARGETS: dict[str, Definition] = {
+    "Sharding": _same,
+    "annotate_device_placement": _same,
+    "xla.sdy.FuncResultSharding": _same,
+    "xla.sdy.PropagationBarrier": _same,
     "mhlo.topk": _top_k,
     "ApproxTopK": _approximate_top_k,
     **lapack.TARGETS,

@@ -1,0 +1,63 @@
+"""Portable artifacts: StableHLO in its versioned form, VHLO, as `jax.export` serialises it.
+
+MLIR's bindings have no pass of their own from VHLO to StableHLO; IREE's input pipeline begins with
+one, and can be told to write down the module after each pass. So that it goes no further (its later
+passes lower StableHLO, and end the process for some of it), a function is added which the verifier
+refuses as soon as it has become StableHLO.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from irax_compiler import mlir
+from irax_compiler.mlir import MLIRError, Module
+
+_PIPELINE = "builtin.module(iree-stablehlo-input-transformation-pipeline)"
+_PASS = "vhlo-legalize-to-stablehlo"
+_STOP = "irax.stop"
+_TYPE = "!vhlo.func_v1<(!vhlo.bool_v1) -> !vhlo.bool_v1>"
+_STOPPER = (
+    f'"vhlo.func_v1"() <{{sym_name = #vhlo.string_v1<"{_STOP}">, '
+    f"function_type = #vhlo.type_v1<{_TYPE}>, arg_attrs = #vhlo.array_v1<[]>, "
+    'res_attrs = #vhlo.array_v1<[]>, sym_visibility = #vhlo.string_v1<"">}> ({}) : () -> ()'
+)
+"""Without a body and public: that is an error of `func.func`, and none of `vhlo.func_v1`."""
+
+
+def is_portable(module: Module) -> bool:
+    """True for a module whose functions are VHLO."""
+    return any(operation.operation.name == "vhlo.func_v1" for operation in module.body.operations)
+
+
+def to_stablehlo(module: Module) -> Module:
+    """The StableHLO that a module of VHLO stands for.
+
+    Raises ValueError for what this version of StableHLO cannot read.
+    """
+    # A context of its own: printing after passes needs one without threads.
+    context = mlir.ir.Context()
+    context.allow_unregistered_dialects = True
+    context.enable_multithreading(False)
+    copy = Module.parse(mlir.bytecode(module), context)
+    stopper = Module.parse(_STOPPER, context).body.operations[0].operation
+    stopper.clone(ip=mlir.InsertionPoint(copy.body))
+    with tempfile.TemporaryDirectory() as folder:
+        manager = mlir.passmanager.PassManager.parse(_PIPELINE, context)
+        manager.enable_ir_printing(
+            tree_printing_dir_path=folder, enable_debug_info=True, print_generic_op_form=True
+        )
+        reason = f"its pipeline has no pass {_PASS}"
+        try:
+            manager.run(copy.operation)
+        except MLIRError as error:
+            reason = mlir.error_text(error).partition("\n")[0]
+        written = next(Path(folder).rglob(f"*_{_PASS}.mlir"), None)
+        text = "" if written is None else written.read_text()
+    name = f'sym_name = "{_STOP}"'
+    if name not in text:
+        raise ValueError(f"a portable artifact that cannot be made StableHLO: {reason}")
+    found = mlir.parse_module(text.replace(name, f'{name}, sym_visibility = "private"'))
+    mlir.functions(found)[_STOP].erase()
+    return found
