@@ -129,7 +129,7 @@ def test_callbacks_and_actions() -> None:
 
     host.CALLBACKS["test.look"], host.CALLBACKS["test.double"] = look, double
     executable = load(str(lowering.lower(mlir.parse_module(CALLBACKS))))
-    (result,) = executable([cpu().put(np.float32([1, 2]))])
+    (result,) = executable([cpu().put(np.array([1, 2], np.float32))])
     np.testing.assert_array_equal(result.numpy(), [4, 8])
     assert seen == [[1], [2], [4]]
     del look, double  # the program keeps them
