@@ -396,9 +396,7 @@ def functions(module: Module) -> dict[str, Operation]:
 
 
 class Functions(Mapping[str, Operation]):
-    """The functions that a module has now, by name: to look few of them up, where `functions` would
-    go through all.
-    """
+    """The functions that a module has now, by name: to look few of them up."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -510,10 +508,10 @@ def terminator(block: Block) -> Operation:
 
 def unique_name(module: Module, name: str) -> str:
     """`name`, or `name_1`, `name_2`, ... if the module has it already."""
-    taken = ir.SymbolTable(module.operation)
-    candidate, count = name, 0
-    while candidate in taken:
-        count += 1
+    taken, candidate = ir.SymbolTable(module.operation), name
+    for count in itertools.count(1):
+        if candidate not in taken:
+            break
         candidate = f"{name}_{count}"
     return candidate
 

@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import irax
 import irax.numpy as jnp
@@ -99,6 +101,54 @@ def test_on_iree(f):
     expected = irax.grad(loss, (0, 1))(X, W)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+PLACES = {
+    "i": lambda i, n: i,
+    "i + 1": lambda i, n: i + 1,
+    "n - i": lambda i, n: n - i,
+    "n - 1 - i": lambda i, n: n - 1 - i,
+    "2 * i": lambda i, n: 2 * i,
+    "i % 3": lambda i, n: i % 3,
+    "-1 - i": lambda i, n: -1 - i,
+    "min(i, 2)": lambda i, n: jnp.minimum(i, 2),
+    "two": lambda i, n: 2,
+}
+places = st.sampled_from(sorted(PLACES))
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(places, min_size=1, max_size=3), places, st.sampled_from(["set", "add", "scale"]),
+    st.integers(0, 2), st.integers(1, 7), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_any_places(reads, write, how, start, end, reads_own_rows, scans):
+    """Reverse mode, which goes by rows, against forward mode, which does not."""
+
+    def f(x, y):
+        def step(i, y):
+            row = sum(jnp.sin(x[PLACES[place](i, 6)]) * k for k, place in enumerate(reads, 1))
+            at = PLACES[write](i, 6)
+            row = row * y[at] if reads_own_rows else row
+            if how == "set":
+                return y.at[at].set(row)
+            return y.at[at].add(row) if how == "add" else y.at[at].multiply(row)
+
+        if not scans:
+            return lax.fori_loop(start, end, step, y)
+
+        def row_by_row(carry, row):
+            i, y = carry
+            return (i + 1, step(i, y) * (1 + 0.1 * row[0])), y[i % 3]
+
+        return lax.scan(row_by_row, (start, y), x[: end - start if end > start else 0])[0][1]
+
+    found, expected = irax.jacrev(f, (0, 1))(X6, X6 + 1), irax.jacfwd(f, (0, 1))(X6, X6 + 1)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
+
+
+X6 = jnp.asarray(RANDOM.normal(size=(6, 2)).astype(np.float32))
 
 
 def reverse_text(f, *args):

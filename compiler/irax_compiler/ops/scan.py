@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import effects, evaluate, mlir
-from irax_compiler.mlir import Type, Value, shape_of
+from irax_compiler.mlir import Operation, Type, Value, shape_of
 from irax_compiler.ops import callback, comparison, dynamic, elementwise, loops, rowwise, shape
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import (
@@ -77,6 +77,14 @@ class Scan(StructuredOp, ComposedOp):
 
     def decomposition_name(self, types: tuple[Type, ...]) -> str:
         return f"{self.body}.{'back' if self.reverse else 'times'}_{self.length}"
+
+    def _is_made_of(self, function: Operation) -> bool:
+        if self.length:
+            return super()._is_made_of(function)
+        # Without steps the body is not called: it counts for the types of its rows.
+        _, rows = self.results(mlir.result_types(mlir.function_beside(function, self.body)))
+        _, found = self.results(mlir.result_types(function))
+        return found == [_stacked(row, 0) for row in rows]
 
     # -- meaning --
 
