@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ Combine = Callable[..., Sequence[Value]]
 """Of elements of each array that come first, then of those that follow."""
 SHORT = 64
 """Elements in a row that are folded in one go."""
+BLOCK = 16
+"""Elements in each block of a longer row: few, so that reverse mode keeps few partial results."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,7 @@ def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Valu
     if n <= SHORT:
         return _by_doubling(combine, xs, d)
     # Within blocks, then over the blocks: each block is continued by the fold of those before it.
-    size = isqrt(n - 1) + 1
-    count = -(-n // size)
+    size, count = BLOCK, -(-n // BLOCK)
     zeros = [0] * len(extents)
     missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
     blocks = (*extents[:d], count, size, *extents[d + 1 :])
