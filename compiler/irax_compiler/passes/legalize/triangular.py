@@ -32,15 +32,26 @@ BLOCK = 32
 MOST_BLOCKS = 16
 """More than this many blocks make larger ones: each is a few operations to be compiled."""
 
+FEW = 32
+"""Up to so many matrices a library is asked for them one by one."""
+
 INT32 = np.dtype(np.int32)
+
+
+def _worth_a_call(a: Value) -> bool:
+    """A library solves in microseconds what takes seconds to compile; many small matrices are
+    better off together.
+    """
+    *batch, n, _ = shape_of(a)
+    return n > BLOCK or prod(batch) <= FEW
 
 
 @cure("stablehlo.triangular_solve")
 def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
-    """Larger ones than a block are BLAS's: less to compile, and faster."""
+    """IREE refuses it; BLAS has it."""
     op = read_as(linalg.TriangularSolve, operation)
     a, b = operation.operands
-    if op is None or 0 in shape_of(b) or shape_of(a)[-1] <= BLOCK:
+    if op is None or 0 in shape_of(b) or not _worth_a_call(a):
         return None
     turned = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT").index(op.transpose_a)
     flags = {"left_side": op.left_side, "lower": op.lower, "unit_diagonal": op.unit_diagonal}
@@ -50,10 +61,10 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
 
 @cure("stablehlo.cholesky")
 def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
-    """Likewise, LAPACK's."""
+    """IREE refuses it; LAPACK has it."""
     op = read_as(linalg.Cholesky, operation)
     (x,) = operation.operands
-    if op is None or 0 in shape_of(x) or shape_of(x)[-1] <= BLOCK:
+    if op is None or 0 in shape_of(x) or not _worth_a_call(x):
         return None
     return host_call("cholesky", [x], [x.type], lower=int(op.lower))
 
@@ -111,7 +122,7 @@ def _solved(op: linalg.TriangularSolve, a: Value, b: Value) -> Value:
 
 def _by_blocks(a: Value, b: Value, unit_diagonal: bool) -> Value:
     batch, n, _ = shape_of(a)
-    size = BLOCK
+    size = min(BLOCK, 1 << (n - 1).bit_length())
     while size * MOST_BLOCKS < n:
         size *= 2
     count = -(-n // size)
