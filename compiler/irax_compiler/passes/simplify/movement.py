@@ -165,8 +165,9 @@ def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
     offsets, steps = np.array(inner.op.start_indices, int), np.array(inner.op.strides, int)
     first = offsets + steps * np.array(op.start_indices, int)
     last = offsets + steps * (np.array(op.limit_indices, int) - 1)
+    limits = np.maximum(first, last + 1)  # of a slice of nothing they are one
     strides = steps * np.array(op.strides, int)
-    return shape.slice_(inner.operand, first.tolist(), (last + 1).tolist(), strides.tolist())
+    return shape.slice_(inner.operand, first.tolist(), limits.tolist(), strides.tolist())
 
 
 @rewrite(shape.Pad)
