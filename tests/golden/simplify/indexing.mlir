@@ -24,6 +24,16 @@ func.func @dynamic_slice_at_constant.all(%x: tensor<5xf32>, %i: tensor<i32>) -> 
 // CHECK-SAME:   [[I:%\w+]]: tensor<i32>)
 // CHECK-NEXT:   return [[X]] : tensor<5xf32>
 
+// Any part of ones is ones
+func.func @dynamic_slice_of_one_element(%i: tensor<i32>) -> tensor<2xf32> {
+  %x = stablehlo.constant dense<1.0> : tensor<5xf32>
+  %y = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<5xf32>, tensor<i32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+// CHECK:      func.func @dynamic_slice_of_one_element(
+// CHECK-NEXT:   [[ONES:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<2xf32>
+// CHECK-NEXT:   return [[ONES]] : tensor<2xf32>
+
 // All elements are written over
 func.func @update_of_everything(%x: tensor<5xf32>, %y: tensor<5xf32>, %i: tensor<i32>) -> tensor<5xf32> {
   %z = stablehlo.dynamic_update_slice %x, %y, %i : (tensor<5xf32>, tensor<5xf32>, tensor<i32>) -> tensor<5xf32>

@@ -113,12 +113,12 @@ func.func @slice_of_slice(%x: tensor<20x6xf32>) -> tensor<3x2xf32> {
 // CHECK-NEXT:   return [[SLICE]] : tensor<3x2xf32>
 
 // Of nothing, too.
-func.func @nothing_of_slice(%x: tensor<20xf32>) -> tensor<0xf32> {
+func.func @slice_of_slice.nothing(%x: tensor<20xf32>) -> tensor<0xf32> {
   %0 = stablehlo.slice %x [2:20:3] : (tensor<20xf32>) -> tensor<6xf32>
   %1 = stablehlo.slice %0 [0:0] : (tensor<6xf32>) -> tensor<0xf32>
   return %1 : tensor<0xf32>
 }
-// CHECK:      func.func @nothing_of_slice
+// CHECK:      func.func @slice_of_slice.nothing
 // CHECK-NEXT:   stablehlo.slice %arg0 [2:2:3] : (tensor<20xf32>) -> tensor<0xf32>
 
 // Padding that is zero everywhere, or only cuts

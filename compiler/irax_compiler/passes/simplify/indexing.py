@@ -22,6 +22,13 @@ def dynamic_slice_at_constant(op: DynamicSlice, x: Value, *starts: Value) -> Val
     return shape.slice_(x, first, last, [1] * len(first))
 
 
+@rewrite(DynamicSlice)
+def dynamic_slice_of_one_element(op: DynamicSlice, x: Value, *starts: Value) -> Value | None:
+    """dynamic_slice(c) -> c, smaller, for a constant c of one element."""
+    element = mlir.splat(x)
+    return None if element is None else full(op.slice_sizes, element, dtype_of(x))
+
+
 @rewrite(DynamicUpdateSlice)
 def update_of_everything(
     op: DynamicUpdateSlice, x: Value, update: Value, *starts: Value

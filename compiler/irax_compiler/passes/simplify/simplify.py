@@ -9,6 +9,7 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.simplify.carries import drop_unneeded_carries
 from irax_compiler.passes.simplify.constants import fold
 from irax_compiler.passes.simplify.rewrite import RULES
 
@@ -27,7 +28,7 @@ class Simplify(Pass):
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
             for _ in range(MOST_ROUNDS):
-                if not simplify_once(function):
+                if not simplify_once(function) and not drop_unneeded_carries(function):
                     break
 
 

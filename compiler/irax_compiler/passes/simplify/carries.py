@@ -1,0 +1,76 @@
+"""What loops carry and nobody needs: as of a loop whose gradient alone is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irax_compiler import effects, mlir
+from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
+from irax_compiler.passes.core import inputs, nested
+
+
+def drop_unneeded_carries(function: Operation) -> bool:
+    """Leaves no while loop that carries what neither its condition, nor an effect, nor a result
+    that is used depends on; tells whether there was one.
+    """
+    changed = False
+    for operation in list(nested(function)):
+        if operation.name == "stablehlo.while":
+            changed |= _drop(operation)
+    return changed
+
+
+def _drop(loop: Operation) -> bool:
+    condition, body = (region.blocks[0] for region in loop.regions)
+    needed = [
+        mlir.num_uses(result) > 0 or mlir.num_uses(argument) > 0
+        for result, argument in zip(loop.results, condition.arguments, strict=True)
+    ]
+    while True:
+        live = _live(body, needed)
+        after = [n or a in live for n, a in zip(needed, body.arguments, strict=True)]
+        if after == needed:
+            break
+        needed = after
+    if all(needed):
+        return False
+    with loop.location:
+        _rebuild(loop, [i for i, n in enumerate(needed) if n], live)
+    return True
+
+
+def _rebuild(loop: Operation, kept: Sequence[int], live: set[Value]) -> None:
+    """Puts in the loop's place one that carries just some values, and computes what is live."""
+    types = [loop.results[i].type for i in kept]
+    with InsertionPoint(loop):
+        new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
+    for region, old in zip(new.regions, [r.blocks[0] for r in loop.regions], strict=True):
+        block = Block.create_at_start(region, types)
+        env: dict[Value, Value] = {
+            old.arguments[i]: x for i, x in zip(kept, block.arguments, strict=True)
+        }
+        *operations, last = (view.operation for view in old.operations)
+        is_body = old == loop.regions[1].blocks[0]
+        with InsertionPoint(block):
+            for operation in operations:
+                if not is_body or _is_live(operation, live):
+                    mlir.copy(operation, env)
+            results = [last.operands[i] for i in kept] if is_body else list(last.operands)
+            mlir.emit("stablehlo.return", [env.get(x, x) for x in results], {}, [])
+    for i, result in zip(kept, new.results, strict=True):
+        loop.results[i].replace_all_uses_with(result)
+    loop.erase()
+
+
+def _live(body: Block, needed: Sequence[bool]) -> set[Value]:
+    """The values that what is needed of the body's results depends on, and its effects."""
+    *operations, last = (view.operation for view in body.operations)
+    live = {x for x, n in zip(last.operands, needed, strict=True) if n}
+    for operation in reversed(operations):
+        if _is_live(operation, live):
+            live.update(inputs(operation))
+    return live
+
+
+def _is_live(operation: Operation, live: set[Value]) -> bool:
+    return any(x in live for x in operation.results) or effects.has_effects(operation)
