@@ -70,7 +70,7 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 @cure("stablehlo.reduce")
 def reduction_of_nothing(operation: Operation) -> Sequence[Value] | None:
-    """IREE forgets the init value where no dimension is folded."""
+    """IREE and XLA forget the init value where no dimension is folded."""
     op = read_as(reduction.Reduce, operation)
     if op is None or op.dimensions:
         return None

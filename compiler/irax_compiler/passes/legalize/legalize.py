@@ -109,6 +109,7 @@ CURES: dict[str, list[Cure]] = {
         definitions.windows_of_nothing,
         definitions.fold_in_another_dtype,
         contraction.contraction_by_algorithm,
+        contraction.reduction_of_nothing,
         complexes.bitcast_of_complex,
         contraction.narrow_reduction,
         xla.windows_over_padded,
