@@ -87,10 +87,21 @@ def test_off(monkeypatch):
 
 
 def test_drops_what_was_unused_for_longest(folder, monkeypatch):
-    for i, name in enumerate(("a", "b", "c")):
+    a, b, c, d = (letter * 64 for letter in "abcd")  # as long as the names of artefacts
+    for i, name in enumerate((a, b, c)):
         cache.store(name, bytes(64))
         os.utime(folder / name, (i, i))
-    assert cache.load("a") == bytes(64)  # now the latest
+    assert cache.load(a) == bytes(64)  # now the latest
     monkeypatch.setattr(cache, "SIZE_LIMIT", 3 * 100)  # three artefacts with their checksums
-    cache.store("d", bytes(64))
-    assert [cache.load(name) is None for name in "abcd"] == [False, True, False, False]
+    cache.store(d, bytes(64))
+    assert [cache.load(name) is None for name in (a, b, c, d)] == [False, True, False, False]
+
+
+def test_lists_and_clears_its_own(folder):
+    assert cache.entries() == []
+    cache.store("a" * 64, bytes(64))
+    (folder / "notes.txt").write_text("somebody's")
+    (entry,) = cache.entries()
+    assert (entry.path.name, entry.size) == ("a" * 64, 96)
+    assert cache.clear() == [entry]
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]

@@ -10,34 +10,7 @@ import numpy as np
 import pytest
 from tests.runtime.pjrt_programs import needs_plugin
 
-MODULE = """
-func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<f32> {
-  %0 = stablehlo.multiply %x, %w : tensor<4xf32>
-  %1 = stablehlo.tanh %0 : tensor<4xf32>
-  %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %r = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0]
-    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
-  return %r : tensor<f32>
-}
-"""
 DIGITS = Path(__file__).parents[2] / "examples" / "digits.py"
-
-
-@pytest.fixture
-def irax(tmp_path):
-    (tmp_path / "in.mlir").write_text(MODULE)
-
-    def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "irax_tools.cli", *arguments],
-            cwd=tmp_path,
-            input=stdin,
-            capture_output=True,
-            text=True,
-        )
-
-    run.folder = tmp_path  # pyright: ignore
-    return run
 
 
 def test_help_imports_no_compiler():
@@ -50,14 +23,16 @@ def test_help_imports_no_compiler():
     assert done.stdout.strip().endswith("[]")
 
 
-def test_opt(irax):
+def test_opt(irax, folder):
     pipeline = "vjp{func=main wrt=0},inline,simplify,canonicalize,cse"
     done = irax("opt", "in.mlir", "--pipeline", pipeline)
     assert done.returncode == 0
     assert "func.func @main.vjp" in done.stdout
-    piped = irax("opt", "-", "--pipeline", pipeline, "-o", "out.mlir", stdin=MODULE)
+    piped = irax(
+        "opt", "-", "--pipeline", pipeline, "-o", "out.mlir", stdin=(folder / "in.mlir").read_text()
+    )
     assert piped.returncode == 0
-    assert (irax.folder / "out.mlir").read_text() == done.stdout
+    assert (folder / "out.mlir").read_text() == done.stdout
 
 
 def test_opt_lists_passes(irax):
@@ -71,9 +46,9 @@ def test_opt_lists_passes(irax):
 @pytest.mark.parametrize(
     "device", ["cpu", "reference", pytest.param("pjrt:cpu", marks=needs_plugin)]
 )
-def test_run(irax, device):
+def test_run(irax, device, folder):
     w = np.array([1, -2, 3, 0.5], np.float32)
-    np.save(irax.folder / "w.npy", w)
+    np.save(folder / "w.npy", w)
     inputs = ("--input", "4xf32=0.5", "--input", "w.npy")
     done = irax("run", "in.mlir", *inputs, "--device", device)
     assert done.returncode == 0, done.stderr
@@ -81,10 +56,10 @@ def test_run(irax, device):
     np.testing.assert_allclose(float(done.stdout.split()[1]), np.tanh(w / 2).sum(), rtol=1e-5)
     saved = irax("run", "in.mlir", *inputs, "--device", device, "--output", "y.npy")
     assert saved.returncode == 0
-    np.testing.assert_allclose(np.load(irax.folder / "y.npy"), np.tanh(w / 2).sum(), rtol=1e-5)
+    np.testing.assert_allclose(np.load(folder / "y.npy"), np.tanh(w / 2).sum(), rtol=1e-5)
 
 
-def test_compile_then_run(irax):
+def test_compile_then_run(irax, folder):
     assert irax("compile", "in.mlir", "-o", "model.vmfb").returncode == 0
     done = irax(
         *("run", "model.vmfb", "--input", "4xf32=1,2,3,4", "--input", "4xf32=1", "--repeat", "3")
@@ -93,7 +68,7 @@ def test_compile_then_run(irax):
     expected = np.tanh([1.0, 2.0, 3.0, 4.0]).sum()
     np.testing.assert_allclose(float(done.stdout.split()[1]), expected, rtol=1e-5)
     assert "3 runs: min" in done.stderr
-    (irax.folder / "cut.vmfb").write_bytes((irax.folder / "model.vmfb").read_bytes()[:100])
+    (folder / "cut.vmfb").write_bytes((folder / "model.vmfb").read_bytes()[:100])
     broken = irax("run", "cut.vmfb", "--input", "4xf32=1", "--input", "4xf32=1")
     assert broken.returncode == 1
     assert "not a compiled IREE module" in broken.stderr
@@ -122,10 +97,10 @@ def test_show_of_a_module(irax):
 
 
 @needs_plugin
-def test_compile_for_pjrt(irax):
+def test_compile_for_pjrt(irax, folder):
     done = irax("compile", "in.mlir", "--target", "pjrt", "-o", "m.pjrt")
     assert done.returncode == 0, done.stderr
-    first = (irax.folder / "m.pjrt").read_text().splitlines()[0]
+    first = (folder / "m.pjrt").read_text().splitlines()[0]
     assert first == '// irax: {"name": "main", "args": "f32[4];f32[4]", "results": "f32[]"}'
     inputs = ("--input", "4xf32=0", "--input", "4xf32=1")
     assert irax("run", "m.pjrt", *inputs, "--device", "pjrt:cpu").stdout == "float32[]\n0.0\n"
@@ -187,16 +162,16 @@ USAGE, FAILURE = 2, 1
     ],
     ids=lambda v: " ".join(map(str, v))[-40:] if isinstance(v, list) else "",
 )
-def test_errors(irax, arguments, code, message):
-    (irax.folder / "bad.mlir").write_text("func.func @main() { nonsense }")
+def test_errors(irax, arguments, code, message, folder):
+    (folder / "bad.mlir").write_text("func.func @main() { nonsense }")
     done = irax(*arguments)
     assert message in done.stderr
     assert done.returncode == code
     assert "Traceback" not in done.stderr
 
 
-def test_debug_shows_the_traceback(irax):
-    (irax.folder / "bad.mlir").write_text("nonsense")
+def test_debug_shows_the_traceback(irax, folder):
+    (folder / "bad.mlir").write_text("nonsense")
     assert "Traceback" in irax("--debug", "opt", "bad.mlir").stderr
 
 

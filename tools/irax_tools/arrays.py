@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
+from irax_tools.files import write_file
 
 _SHORT = {
     "bool": "i1",
@@ -87,11 +88,9 @@ def _load(path: str) -> np.ndarray[Any, Any]:
 
 def save(path: str, array: np.ndarray[Any, Any]) -> None:
     """Writes a .npy file. Raises ValueError where that is not possible."""
-    try:
-        with Path(path).open("wb") as file:
-            np.save(file, array)
-    except OSError as error:
-        raise ValueError(f"--output {path}: {error.strerror}") from None
+    data = io.BytesIO()
+    np.save(data, array)
+    write_file(path, data.getvalue())
 
 
 def describe(array: np.ndarray[Any, Any]) -> str:

@@ -5,58 +5,162 @@ so that `irax --help` does not wait for a compiler.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from irax_tools import options
 
-class Command(click.Group):
-    """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
-        except Exception as error:
-            if ctx.params.get("debug"):
-                raise
-            click.echo(f"irax: error: {error}", err=True)
-            ctx.exit(1)
+if TYPE_CHECKING:
+    from irax_tools.sources import Source
 
 
-@click.group(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=options.Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="irax", message="irax %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback when a command fails.")
 def main(debug: bool) -> None:
-    """Differentiate, batch, compile and run StableHLO.
+    """Differentiate, batch, check, compile and run StableHLO.
 
-    A MODULE is a file of MLIR text or bytecode, or - for standard input.
+    A MODULE is a file of MLIR text or bytecode, a portable artifact of StableHLO, or - for standard
+    input. FILE.py:FUNCTION is a function of irax's, which --args gives the types of arguments.
     """
 
 
-func_option = click.option(
-    "--func", metavar="NAME", help="The function of the module.  [default: main]"
-)
+# ---- functions from functions --------------------------------------------------------------------
 
 
-@main.command()
-@click.argument("source", metavar="MODULE|FILE.py:FUNCTION")
+@main.command(example="irax grad in.mlir --wrt 0 --value | irax run --input x.npy --input x.npy")
+@options.source
+@options.arguments
+@options.func
+@options.wrt
+@click.option("--value", is_flag=True, help="Return the function's value too, before the gradient.")
+@options.output
+@options.locations
+def grad(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    wrt: tuple[int, ...] | None,
+    value: bool,
+    output: str,
+    locations: bool,
+) -> None:
+    """Write the gradient of a function that returns one real scalar, as @main.
+
+    It takes the function's arguments.
+    """
+    from irax_tools import derive, sources
+
+    loaded = sources.load(source, arguments, func)
+    _write(derive.grad(loaded, wrt, value), output, locations)
+
+
+@main.command(example="irax vjp in.mlir --wrt 0,1 -o pullback.mlir")
+@options.source
+@options.arguments
+@options.func
+@options.wrt
+@options.output
+@options.locations
+def vjp(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    wrt: tuple[int, ...] | None,
+    output: str,
+    locations: bool,
+) -> None:
+    """Write the reverse-mode derivative of a function, as @main.
+
+    It takes the function's arguments and a cotangent for each result of a floating-point or complex
+    type, and returns the results and the arguments' cotangents.
+    """
+    from irax_tools import derive, sources
+
+    _write(derive.vjp(sources.load(source, arguments, func), wrt), output, locations)
+
+
+@main.command(example="irax grad in.mlir --wrt 0 | irax jvp --wrt 0 -o hessian_vector.mlir")
+@options.source
+@options.arguments
+@options.func
+@options.wrt
+@options.output
+@options.locations
+def jvp(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    wrt: tuple[int, ...] | None,
+    output: str,
+    locations: bool,
+) -> None:
+    """Write the forward-mode derivative of a function, as @main.
+
+    It takes the function's arguments and a tangent for each of those in --wrt, and returns the
+    results and the tangents of those of floating-point and complex types.
+    """
+    from irax_tools import derive, sources
+
+    _write(derive.jvp(sources.load(source, arguments, func), wrt), output, locations)
+
+
+@main.command(example="irax grad in.mlir --wrt 0 | irax vmap --in-axes 0,None --size 8")
+@options.source
+@options.arguments
+@options.func
+@click.option("--size", type=click.IntRange(min=1), required=True, help="The number of lanes.")
 @click.option(
-    "--args",
-    "arguments",
-    metavar="ARGS",
-    help='The types a Python function is traced with: "f32[8,64], i32[8]". Pytrees are written as '
-    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\".",
+    "--in-axes",
+    metavar="0,None",
+    type=options.Numbers(or_none=True),
+    help="The mapped axis of each argument, or None where all lanes have the same.  [default: 0]",
 )
+@click.option(
+    "--out-axes",
+    metavar="0,1",
+    type=options.Numbers(or_none=True),
+    help="Where each result has its mapped axis.  [default: 0]",
+)
+@options.output
+@options.locations
+def vmap(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    size: int,
+    in_axes: tuple[int | None, ...] | None,
+    out_axes: tuple[int | None, ...] | None,
+    output: str,
+    locations: bool,
+) -> None:
+    """Write a function that does for several lanes what a function does for one, as @main."""
+    from irax_tools import derive, sources
+
+    loaded = sources.load(source, arguments, func)
+    _write(derive.vmap(loaded, size, in_axes, out_axes), output, locations)
+
+
+def _write(source: Source, output: str, locations: bool) -> None:
+    from irax_compiler import mlir
+    from irax_tools.files import write_file
+
+    write_file(output, mlir.text_of(source.module.operation, locations))
+
+
+# ---- looking at modules --------------------------------------------------------------------------
+
+
+@main.command(example='irax show function.py:f --args "f32[4], f32[4]" --stage traced')
+@options.source
+@options.arguments
 @click.option("--stage", help="Print this stage alone: traced, or the name of a pass.")
 @click.option("--pipeline", help="The passes to show, instead of those that lower for the target.")
 @click.option("--target", default="iree-cpu", show_default=True, help="What to lower for.")
-@click.option("--locations", is_flag=True, help="Show each operation's source location.")
-@func_option
+@options.locations
+@options.func
 def show(
     source: str,
     arguments: str | None,
@@ -66,51 +170,97 @@ def show(
     locations: bool,
     func: str | None,
 ) -> None:
-    """Print a function's module as traced, and after each pass.
+    """Print a function's module as traced, and after each pass."""
+    from irax_compiler import mlir
+    from irax_tools import sources
+    from irax_tools.stages import stage_matches, stages
 
-    Example: irax show examples/digits.py:predict --args "f32[64,10], f32[8,64]" --stage traced
-    """
-    from irax_tools import modules
-
-    stages = modules.stages(source, arguments, func, pipeline, target)
-    names = [name for name, _ in stages]
-    if stage is not None and not any(modules.stage_matches(stage, name) for name in names):
+    found = stages(sources.load(source, arguments, func), pipeline, target)
+    names = [name for name, _ in found]
+    if stage is not None and not any(stage_matches(stage, name) for name in names):
         raise click.UsageError(f"no stage {stage!r}; there are {', '.join(names)}")
-    for name, module in stages:
+    for name, module in found:
         if stage is None:
             click.echo(f"// ---- {name} ----")
-        if stage is None or modules.stage_matches(stage, name):
-            click.echo(modules.text(module, locations).rstrip() + "\n")
+        if stage is None or stage_matches(stage, name):
+            click.echo(mlir.text_of(module.operation, locations).rstrip() + "\n")
             if stage is not None:
                 break
 
 
-@main.command()
+@main.command(example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"')
 @click.argument("module", metavar="MODULE", default="-")
 @click.option("--pipeline", default="", help='Passes, such as "vjp{func=main wrt=0},cse".')
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write.  [default: -]")
+@options.output
 @click.option("--list-passes", is_flag=True, help="List irax's passes and their options.")
-@click.option("--locations", is_flag=True, help="Write each operation's source location.")
+@options.locations
 def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: bool) -> None:
-    """Run passes, irax's and MLIR's, on a StableHLO module.
-
-    Example: irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"
-    """
-    from irax_tools import modules
+    """Run passes, irax's and MLIR's, on a StableHLO module."""
+    from irax_compiler import mlir
+    from irax_tools import sources
+    from irax_tools.files import write_file
+    from irax_tools.stages import describe_passes
 
     if list_passes:
-        for line in modules.describe_passes():
+        for line in describe_passes():
             click.echo(line)
         return
     from irax_compiler.pipeline import run_pipeline
 
-    parsed = modules.read_module(module)
+    parsed = sources.read_module(module)
     run_pipeline(parsed, pipeline)
-    modules.write_file(output, modules.text(parsed, locations))
+    write_file(output, mlir.text_of(parsed.operation, locations))
 
 
-@main.command("compile")
-@click.argument("module", metavar="MODULE")
+@main.command(example="irax check in.mlir")
+@options.source
+@options.arguments
+@options.func
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many random inputs to try.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which random inputs.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="NAME",
+    default="failing",
+    show_default=True,
+    help="The smallest failing case becomes NAME.mlir and NAME.npz.",
+)
+def check(
+    source: str, arguments: str | None, func: str | None, trials: int, seed: int, output: str
+) -> None:
+    """Try what must hold for any function, on random inputs: exit with 1 where it does not.
+
+    Its text says what it is; compiled it computes what it does in the evaluator; derivatives are
+    limits of difference quotients, reverse mode is the transpose of forward mode; batched it does
+    what it does in a loop. What has no rule is told, and is no failure.
+    """
+    from irax_tools import checking, sources
+
+    loaded = sources.load(source, arguments, func)
+    failed = []
+    for row in checking.check_source(loaded, trials, seed):
+        click.echo(f"{row.name:26}{row.outcome:10}{row.detail}".rstrip())
+        if row.outcome == "FAILED":
+            failed.append(row)
+    if failed:
+        checking.save_smallest(loaded, failed[0], seed, output)
+        click.echo(f"{failed[0].name} fails for {output}.mlir with {output}.npz", err=True)
+        click.get_current_context().exit(1)
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+@main.command("compile", example="irax compile in.mlir -o model.vmfb")
+@options.source
+@options.arguments
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
 @click.option(
     "--target",
@@ -118,26 +268,22 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
     show_default=True,
     help="What to compile for: iree-cpu, or pjrt, whose plugins compile StableHLO themselves.",
 )
-@func_option
-def compile_(module: str, output: str, target: str, func: str | None) -> None:
-    """Compile a module to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt.
+@options.func
+def compile_(
+    source: str, arguments: str | None, output: str, target: str, func: str | None
+) -> None:
+    """Compile a function to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt."""
+    from irax_tools import programs, sources
+    from irax_tools.files import write_file
 
-    Example: irax compile model.mlir -o model.vmfb
-    """
-    from irax_tools import modules
-
-    modules.write_file(output, modules.compile_module(module, func, target))
+    programs.check_target(target)
+    write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
 
 
-@main.command()
-@click.argument("program", metavar="MODULE|FILE.vmfb|FILE.pjrt")
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    metavar="FILE.npy|TYPE=VALUES",
-    help="An argument, in order: x.npy, 4x4xf32=1 (all ones), or 3xf32=1,2,3.",
-)
+@main.command(example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy")
+@click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|FILE.pjrt", default="-")
+@options.arguments
+@options.inputs
 @click.option(
     "--output",
     "outputs",
@@ -145,39 +291,33 @@ def compile_(module: str, output: str, target: str, func: str | None) -> None:
     metavar="FILE.npy",
     help="Where to save a result, in order; without it, results are printed.",
 )
+@options.device
 @click.option(
-    "--device",
-    metavar="PLATFORM|reference",
-    default="cpu",
+    "--repeat",
+    type=int,
+    default=1,
     show_default=True,
-    help="The platform (`irax devices` lists them), or the NumPy evaluator.",
+    help="Run so often, and print the times and the peak of memory.",
 )
-@click.option("--repeat", default=1, show_default=True, help="Run so often, and print the times.")
-@func_option
+@options.func
 def run(
     program: str,
+    arguments: str | None,
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     device: str,
     repeat: int,
     func: str | None,
 ) -> None:
-    """Run a function of a module or of a compiled program.
-
-    Example: irax run model.mlir --input x.npy --input 4xf32=1
-    """
+    """Run a function of a module or of a compiled program."""
     if repeat < 1:
         raise click.UsageError("--repeat must be at least 1")
-    from irax_tools import arrays, modules
+    from irax_tools import arrays, programs
 
     operands = [arrays.parse_input(text) for text in inputs]
-    call: Callable[..., Any] = modules.load_program(program, func, device)
-    times = []
-    results: list[Any] = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        results = call(operands)
-        times.append(time.perf_counter() - start)
+    call = programs.load_program(program, arguments, func, device)
+    results: list[Any]
+    results, times = programs.timed(lambda: call(operands), repeat)
     if outputs and len(outputs) != len(results):
         raise click.UsageError(
             f"the function has {len(results)} results, got {len(outputs)} --output"
@@ -188,24 +328,94 @@ def run(
         else:
             click.echo(f"{arrays.describe(result)}\n{result}")
     if repeat > 1:
-        times.sort()
-        click.echo(
-            f"{repeat} runs: min {times[0] * 1e6:.1f} us, median "
-            f"{times[len(times) // 2] * 1e6:.1f} us, max {times[-1] * 1e6:.1f} us",
-            err=True,
-        )
+        click.echo(programs.describe_times(times), err=True)
+        click.echo(f"peak memory: {programs.peak_memory():.0f} MiB", err=True)
 
 
-@main.command()
-def devices() -> None:
-    """List the devices there are, and what is missing for the others.
+@main.command(example="irax bench in.mlir --repeat 20")
+@options.source
+@options.arguments
+@options.inputs
+@options.device
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="How many calls to time, after one that is not.",
+)
+@options.func
+def bench(
+    source: str,
+    arguments: str | None,
+    inputs: tuple[str, ...],
+    device: str,
+    repeat: int,
+    func: str | None,
+) -> None:
+    """Compile a function and time its calls: the least, the median and the most.
 
-    Example: irax devices
+    Without --input, its arguments are random.
     """
+    from irax_tools import arrays, checking, programs, sources
+
+    loaded = sources.load(source, arguments, func)
+    call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
+    operands = [arrays.parse_input(text) for text in inputs]
+    given = operands or checking.trial_of(loaded, 0).inputs
+    _, (first,) = programs.timed(lambda: call(given), 1)
+    _, times = programs.timed(lambda: call(given), repeat)
+    click.echo(f"compile {compiled * 1e3:.1f} ms, first run {first * 1e3:.2f} ms")
+    click.echo(programs.describe_times(times))
+    click.echo(f"peak memory: {programs.peak_memory():.0f} MiB")
+
+
+# ---- this machine --------------------------------------------------------------------------------
+
+
+@main.command(example="irax devices")
+def devices() -> None:
+    """List the devices there are, and what is missing for the others."""
     from irax_runtime.devices import describe
 
     for line in describe():
         click.echo(line)
+
+
+@main.command(example="irax doctor")
+def doctor() -> None:
+    """Say what works here, and what to install for what does not: exit with 1 where irax fails."""
+    from irax_tools.doctor import examine
+
+    healthy = True
+    for line, works in examine():
+        click.echo(f"{'ok ' if works else '!! '} {line}")
+        healthy = healthy and works
+    if not healthy:
+        click.get_current_context().exit(1)
+
+
+@main.command(example="irax cache info")
+@click.argument("action", type=click.Choice(["info", "list", "clear"]), default="info")
+def cache(action: str) -> None:
+    """Tell of, list, or remove the compiled programs that irax keeps."""
+    import time
+
+    from irax_compiler.targets import cache as kept
+
+    folder = kept.directory()
+    if folder is None:
+        click.echo("none are kept: IRAX_CACHE_DIR=off")
+        return
+    found = kept.clear() if action == "clear" else kept.entries()
+    size = sum(entry.size for entry in found) / 2**20
+    if action == "list":
+        for entry in found:
+            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+            click.echo(f"{entry.path.name}  {entry.size:10} bytes, used {used}")
+        return
+    did = "removed" if action == "clear" else f"of at most {kept.SIZE_LIMIT / 2**20:.0f} MiB"
+    click.echo(f"{folder}: {len(found)} programs, {size:.1f} MiB, {did}")
 
 
 if __name__ == "__main__":

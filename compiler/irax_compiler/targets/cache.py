@@ -14,6 +14,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +23,9 @@ import platformdirs
 
 SIZE_LIMIT = 2 << 30
 """Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
+
+_NAME = re.compile(r"[0-9a-f]{64}")
+"""What `key` makes: other files in the folder are none of the cache's."""
 
 _CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
 """The lines of /proc/cpuinfo, on x86 and ARM, that tell one kind of processor from another."""
@@ -77,15 +81,50 @@ def directory() -> Path | None:
     )
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An artefact on disk."""
+
+    path: Path
+    size: int
+    """Its bytes."""
+    used: float
+    """When it was last used, in seconds since the epoch."""
+
+
+def entries() -> list[Entry]:
+    """The artefacts that are kept, those that have not been used for longest first."""
+    folder = directory()
+    return [] if folder is None or not folder.is_dir() else _entries(folder)
+
+
+def clear() -> list[Entry]:
+    """Removes the artefacts that are kept, and nothing else; those that were there."""
+    found = entries()
+    for entry in found:
+        entry.path.unlink(missing_ok=True)
+    return found
+
+
+def _entries(folder: Path) -> list[Entry]:
+    found = []
+    for path in folder.iterdir():
+        if _NAME.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # another process may have removed it
+                facts = path.stat()
+                found.append(Entry(path, facts.st_size, facts.st_mtime))
+    return sorted(found, key=lambda entry: entry.used)
+
+
 def _evict(folder: Path) -> None:
-    files = [(f.stat(), f) for f in folder.iterdir() if f.is_file()]
-    total = sum(stat.st_size for stat, _ in files)
-    for stat, file in sorted(files, key=lambda item: item[0].st_mtime):
+    files = _entries(folder)
+    total = sum(entry.size for entry in files)
+    for entry in files:
         if total <= SIZE_LIMIT:
             break
         with contextlib.suppress(OSError):
-            file.unlink()
-        total -= stat.st_size
+            entry.path.unlink()
+        total -= entry.size
 
 
 @cache

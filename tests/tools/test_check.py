@@ -1,0 +1,134 @@
+"""irax check: the table, and what it is worth where something is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from irax_compiler import mlir
+from irax_tools import checking
+from irax_tools.sources import Source, read_module
+
+WRONG_RULE = """
+import irax
+import irax.numpy as jnp
+
+@irax.custom_jvp
+def square(x):
+    return x * x
+
+@square.defjvp
+def square_jvp(primals, tangents):
+    (x,), (dx,) = primals, tangents
+    return square(x), 3 * x * dx
+
+def f(x):
+    y = jnp.exp(-x * x)
+    return jnp.sum(jnp.sin(square(y)) * 2)
+"""
+
+
+def rows(done):
+    return {line[:26].strip(): line[26:].split(maxsplit=1) for line in done.stdout.splitlines()}
+
+
+def test_what_is_right(irax):
+    done = irax("check", "in.mlir")
+    assert done.returncode == 0, done.stdout
+    assert set(rows(done)) == set(checking.PROPERTIES)
+    assert {outcome for (outcome,) in rows(done).values()} == {"ok"}
+
+
+def test_what_is_wrong_is_cut_short(folder, irax):
+    (folder / "wrong.py").write_text(WRONG_RULE)
+    done = irax("check", "wrong.py:f", "--args", "f32[3]", "-o", "found")
+    assert done.returncode == 1
+    outcome, detail = rows(done)["jvp = differences"]
+    assert (outcome, detail[:7]) == ("FAILED", "off by ")
+    assert [name for name, row in rows(done).items() if row[0] != "ok"] == ["jvp = differences"]
+    assert "found.mlir with found.npz" in done.stderr
+    text = (folder / "found.mlir").read_text()
+    assert text.startswith("// jvp = differences: off by ")
+    body = text[text.index("func.func @f(") :]
+    assert "irax.custom_jvp" in body
+    assert "stablehlo.sine" not in body  # comes after the wrong operation
+    with np.load(folder / "found.npz") as inputs:
+        assert [inputs[name].shape for name in inputs] == [(3,)]
+    again = irax("check", "found.mlir")
+    assert again.returncode == 1
+    assert "jvp = differences         FAILED" in again.stdout
+
+
+def test_what_has_no_rule_is_told(folder, irax):
+    text = """
+    func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %0 = stablehlo.while(%i = %x) : tensor<f32>
+      cond {
+        %c = stablehlo.constant dense<9.0> : tensor<f32>
+        %p = stablehlo.compare LT, %i, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %c = stablehlo.constant dense<1.5> : tensor<f32>
+        %n = stablehlo.add %i, %c : tensor<f32>
+        stablehlo.return %n : tensor<f32>
+      }
+      return %0 : tensor<f32>
+    }
+    """
+    done = irax("check", "-", stdin=text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    outcome, detail = rows(done)["<u, jvp v> = <vjp u, v>"]
+    assert outcome == "refused"
+    assert detail.startswith("no derivative: ")
+    assert rows(done)["jvp = differences"][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("text", "property_", "reason"),
+    [
+        (
+            "func.func @main(%x: tensor<3xi32>) -> tensor<3xi32> { return %x : tensor<3xi32> }",
+            "jvp = differences",
+            "no argument of a floating-point type",
+        ),
+        (
+            "func.func @main(%x: tensor<bf16>) -> tensor<bf16> { return %x : tensor<bf16> }",
+            "jvp = differences",
+            "bfloat16 has too few digits for differences",
+        ),
+        (
+            "func.func @main() -> tensor<f32> { %0 = stablehlo.constant dense<1.0> : tensor<f32> "
+            "return %0 : tensor<f32> }",
+            "vmap = loop",
+            "no arguments",
+        ),
+    ],
+)
+def test_what_says_nothing_is_not_tried(text, property_, reason):
+    found = checking.check_source(Source(mlir.parse_module(text), "main"), 1, 0)
+    (row,) = [row for row in found if row.name == property_]
+    assert (row.outcome, row.detail) == ("not tried", reason)
+
+
+@pytest.mark.parametrize("property_", ["evaluator = IREE", "vmap = loop", "text round trip"])
+def test_each_property_can_fail(folder, monkeypatch, property_):
+    source = Source(read_module(str(folder / "in.mlir")), "main")
+    right = checking.program
+
+    def wrong(source, device):
+        run = right(source, device)
+        shapes = [shape for shape, _ in checking.argument_types(source)]
+        is_wrong = device == "cpu" if property_ == "evaluator = IREE" else len(shapes[0]) > 1
+        return lambda inputs: [r + is_wrong for r in run(inputs)]
+
+    monkeypatch.setattr(checking, "program", wrong)
+    if property_ == "text round trip":
+        monkeypatch.setattr(mlir, "bytecode", lambda module: "module {}")
+    (row,) = [row for row in checking.check_source(source, 1, 0) if row.name == property_]
+    assert row.outcome == "FAILED"
+
+
+def test_no_module(irax):
+    done = irax("check", "none.mlir")
+    assert done.returncode == 2
+    assert "none.mlir: No such file" in done.stderr

@@ -1,0 +1,104 @@
+"""irax cache, doctor and bench, and files that cannot be read or written."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import numpy as np
+import pytest
+
+
+def test_cache(folder, irax, monkeypatch):
+    kept = folder / "kept"
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(kept))
+    assert ": 0 programs, 0.0 MiB, of at most 2048 MiB" in irax("cache", "info").stdout
+    assert irax("compile", "in.mlir", "-o", "m.vmfb").returncode == 0
+    (line,) = irax("cache", "list").stdout.splitlines()
+    (artefact,) = kept.iterdir()
+    assert line.startswith(f"{artefact.name}  ")
+    (kept / "notes.txt").write_text("not a program")
+    assert ": 1 programs" in irax("cache", "clear").stdout
+    assert [path.name for path in kept.iterdir()] == ["notes.txt"]
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    assert irax("cache").stdout == "none are kept: IRAX_CACHE_DIR=off\n"
+    assert irax("cache", "burn").returncode == 2
+
+
+def test_doctor(irax, monkeypatch):
+    done = irax("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "ok  a program compiles, and runs on the processor" in done.stdout
+    assert "!!" not in done.stdout
+
+
+def test_doctor_finds_what_is_wrong(monkeypatch):
+    from irax_tools import doctor
+
+    monkeypatch.setattr(doctor, "_PROGRAM", doctor._PROGRAM.replace(".add", ".subtract"))
+    monkeypatch.setattr(doctor, "PACKAGES", ("irax-of-tomorrow",))
+    wrong = [line for line, works in doctor.examine() if not works]
+    assert wrong[0] == "irax-of-tomorrow is missing: pip install irax-of-tomorrow"
+    assert wrong[1].startswith("a program on the processor computes 1 + 1 = [0.")
+
+
+def test_bench(irax):
+    done = irax("bench", "in.mlir", "--repeat", "5", "--device", "reference")
+    assert done.returncode == 0, done.stderr
+    compiled, times, memory = done.stdout.splitlines()
+    assert compiled.startswith("compile ")
+    assert times.startswith("5 runs: min ")
+    assert memory.startswith("peak memory: ")
+    wrong = irax("bench", "in.mlir", "--input", "4xf32=1")
+    assert wrong.returncode == 1
+    assert "takes 2 arguments, got 1" in wrong.stderr
+
+
+def test_outputs_are_all_there_or_not_at_all(folder, irax):
+    before = sorted(os.listdir(folder))
+    full = folder / "folder"
+    full.mkdir()
+    for output in ("folder", "none/out.mlir"):
+        done = irax("grad", "in.mlir", "-o", output)
+        assert done.returncode == 1
+        assert f"{output}: cannot be written" in done.stderr
+    assert sorted(os.listdir(folder)) == sorted([*before, "folder"])
+    assert os.listdir(full) == []
+
+
+def test_devices_and_permissions_stay(folder, irax):
+    assert irax("grad", "in.mlir", "-o", os.devnull).returncode == 0
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    out = folder / "out.mlir"
+    out.write_text("old")
+    out.chmod(0o640)
+    assert irax("grad", "in.mlir", "-o", "out.mlir").returncode == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert irax("grad", "in.mlir", "-o", "new.mlir").returncode == 0
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((folder / "new.mlir").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_an_input_of_another_dtype(folder, irax, device):
+    np.save(folder / "double.npy", np.ones(4))
+    inputs = ("--input", "double.npy", "--input", "x.npy", "--output", "y.npy")
+    done = irax("run", "in.mlir", *inputs, "--device", device)
+    assert done.returncode == 1
+    assert "argument 0" in done.stderr
+    assert "float64" in done.stderr
+    assert not (folder / "y.npy").exists()
+
+
+def test_damaged_files(folder, irax):
+    from irax_compiler import mlir
+
+    data = mlir.bytecode(mlir.parse_module((folder / "in.mlir").read_text()))
+    (folder / "cut.mlirbc").write_bytes(data[: len(data) // 2])
+    (folder / "noise.mlir").write_bytes(b"\xff\xfe\x00")
+    for name, message in (("cut.mlirbc", "not a valid MLIR module"), ("noise.mlir", "neither")):
+        done = irax("check", name)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr

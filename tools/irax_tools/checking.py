@@ -1,0 +1,328 @@
+"""`irax check`: what must hold for any function, tried on random inputs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.lowering import check
+from irax_compiler.mlir import InsertionPoint
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.pipeline import run_pipeline
+from irax_tools import derive
+from irax_tools.files import write_file
+from irax_tools.programs import REFERENCE, argument_types, program
+from irax_tools.sources import Source
+
+Arrays = Sequence[np.ndarray[Any, Any]]
+
+LANES = 3
+_STEP = {"float32": 1e-2, "float64": 1e-4}
+"""How far finite differences go; where a dtype has too few digits, there are none."""
+_SLOPES = {"float32": 2e-2, "float64": 1e-5}
+"""How exact a difference quotient of such a step is."""
+_DIGITS = {2: 2e-2, 4: 2e-4, 8: 1e-9}
+"""How exact numbers of so many bytes are after a few operations."""
+
+
+class Failed(Exception):
+    """A property does not hold. The message says how far from it."""
+
+
+class NotTried(Exception):
+    """A property says nothing about a function. The message says why."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came out for one property."""
+
+    name: str
+    outcome: str
+    """ok, FAILED, refused or not tried"""
+    detail: str = ""
+    inputs: Arrays = ()
+    """Those that it failed for."""
+
+
+@dataclass
+class Trial:
+    """A function, and inputs to try it on."""
+
+    source: Source
+    inputs: Arrays
+    random: np.random.Generator
+
+    def evaluate(self, source: Source, inputs: Arrays) -> Arrays:
+        """The results in the evaluator."""
+        return program(source, REFERENCE)(inputs)
+
+    def active(self) -> list[int]:
+        """The arguments that have tangents."""
+        found = [i for i, x in enumerate(self.inputs) if mlir.inexact(x.dtype)]
+        if not found:
+            raise NotTried("no argument of a floating-point type")
+        return found
+
+    def directions(self, arrays: Arrays) -> Arrays:
+        """A random tangent or cotangent for each array that has one."""
+        return [draw(self.random, x.shape, x.dtype) for x in arrays if mlir.inexact(x.dtype)]
+
+
+# ---- properties ----------------------------------------------------------------------------------
+
+
+def text_round_trip(trial: Trial) -> None:
+    """The module is what its text, and its bytecode, say."""
+    text = mlir.text_of(trial.source.module.operation)
+    for form in (text, mlir.bytecode(trial.source.module)):
+        if mlir.text_of(mlir.parse_module(form).operation) != text:
+            raise Failed(f"differs when read again from {type(form).__name__}")
+
+
+def evaluator_against_iree(trial: Trial) -> None:
+    """Compiled for the processor, it computes what the evaluator computes."""
+    expected = trial.evaluate(trial.source, trial.inputs)
+    close(program(trial.source, "cpu")(trial.inputs), expected)
+
+
+def jvp_against_differences(trial: Trial) -> None:
+    """Its derivative along a direction is the limit of its difference quotients."""
+    active = trial.active()
+    derivative = derive.jvp(trial.source, None)
+    tangents = trial.directions(trial.inputs)
+    outputs = trial.evaluate(derivative, [*trial.inputs, *tangents])
+    values = outputs[: len(mlir.result_types(_function(trial.source)))]
+    slopes = outputs[len(values) :]
+    name = _shortest([*(trial.inputs[i] for i in active), *slopes])
+    if name not in _STEP:
+        raise NotTried(f"{name} has too few digits for differences")
+    if not slopes:
+        raise NotTried("no result of a floating-point type")
+
+    def quotients(step: float) -> Iterator[np.ndarray[Any, Any]]:
+        sides = []
+        for sign in (1, -1):
+            moved = list(trial.inputs)
+            for i, tangent in zip(active, tangents, strict=True):
+                moved[i] = (moved[i] + sign * step * tangent).astype(tangent.dtype)
+            found = trial.evaluate(trial.source, moved)
+            sides.append([wide(r) for r in found if mlir.inexact(r.dtype)])
+        return ((above - below) / (2 * step) for above, below in zip(*sides, strict=True))
+
+    tolerance, smooth_elements = _SLOPES[name], 0
+    both = zip(quotients(_STEP[name]), quotients(_STEP[name] / 2), strict=True)
+    for found, (coarse, fine) in zip(slopes, both, strict=True):
+        scale = np.abs(fine) + _largest(fine) * tolerance + 1
+        # Where two steps disagree there is a kink or a jump between, and nothing to compare.
+        smooth = np.isfinite(fine) & (np.abs(coarse - fine) <= tolerance * scale)
+        smooth_elements += np.count_nonzero(smooth)
+        error = np.where(smooth, np.abs(wide(found) - fine), 0)
+        if not (error <= 3 * tolerance * scale)[smooth].all():
+            raise Failed(f"off by {np.nanmax(error):.2g}, of slopes up to {_largest(fine):.2g}")
+    if not smooth_elements:
+        raise NotTried("not smooth, or not finite, where it was tried")
+
+
+def vjp_against_jvp(trial: Trial) -> None:
+    """<u, jvp v> = <vjp u, v>: reverse mode is the transpose of forward mode."""
+    trial.active()
+    tangents = trial.directions(trial.inputs)
+    outputs = trial.evaluate(derive.jvp(trial.source, None), [*trial.inputs, *tangents])
+    count = len(mlir.result_types(_function(trial.source)))
+    slopes = outputs[count:]
+    if not slopes:
+        raise NotTried("no result of a floating-point type")
+    cotangents = trial.directions(outputs[:count])
+    reverse = trial.evaluate(derive.vjp(trial.source, None), [*trial.inputs, *cotangents])
+    close(reverse[:count], outputs[:count])
+    left, size_left = _inner(cotangents, slopes)
+    right, size_right = _inner(reverse[count:], tangents)
+    if not np.isfinite([left, right]).all():
+        raise NotTried("not finite where it was tried")
+    shortest = np.dtype(mlir.DTYPES["bf16"])
+    name = _shortest([*tangents, *slopes])
+    itemsize = np.dtype(name).itemsize if name in ("float32", "float64") else shortest.itemsize
+    if abs(left - right) > 5 * _DIGITS[itemsize] * (size_left + size_right + 1e-30):
+        raise Failed(f"<u, jvp v> = {left:.6g}, <vjp u, v> = {right:.6g}")
+
+
+def vmap_against_loop(trial: Trial) -> None:
+    """Batched over all its arguments, it does what it does for each alone."""
+    if not trial.inputs:
+        raise NotTried("no arguments")
+    batched = derive.vmap(trial.source, LANES)
+    lanes = [trial.inputs] + [
+        [draw(trial.random, x.shape, x.dtype) for x in trial.inputs] for _ in range(LANES - 1)
+    ]
+    expected = [trial.evaluate(trial.source, lane) for lane in lanes]
+    found = trial.evaluate(batched, [np.stack(arrays) for arrays in zip(*lanes, strict=True)])
+    close(found, [np.stack(arrays) for arrays in zip(*expected, strict=True)])
+
+
+PROPERTIES: dict[str, tuple[Callable[[Trial], None], str]] = {
+    "text round trip": (text_round_trip, "no text"),
+    "evaluator = IREE": (evaluator_against_iree, "not compiled"),
+    "jvp = differences": (jvp_against_differences, "no derivative"),
+    "<u, jvp v> = <vjp u, v>": (vjp_against_jvp, "no derivative"),
+    "vmap = loop": (vmap_against_loop, "no batching"),
+}
+"""Each property, and what it means that an operation's rule refuses by name."""
+
+
+# ---- trying them ---------------------------------------------------------------------------------
+
+
+def check_source(source: Source, trials: int, seed: int) -> Iterator[Row]:
+    """A row for each property. Raises UnsupportedOp for what irax cannot run at all."""
+    check(source.module, source.func)
+    for name in PROPERTIES:
+        yield _try(name, source, trials, seed)
+
+
+def _try(name: str, source: Source, trials: int, seed: int) -> Row:
+    tried, refused = PROPERTIES[name]
+    reasons: list[str] = []
+    for number in range(seed, seed + trials):
+        trial = trial_of(source, number)
+        try:
+            tried(trial)
+        except NotTried as reason:
+            reasons.append(str(reason))
+        except UnsupportedOp as reason:
+            return Row(name, "refused", f"{refused}: {reason}")
+        except Exception as error:
+            return Row(name, "FAILED", _first_line(error), trial.inputs)
+    return Row(name, "not tried", reasons[0]) if len(reasons) == trials else Row(name, "ok")
+
+
+def trial_of(source: Source, seed: int, inputs: Arrays | None = None) -> Trial:
+    """Random inputs of the types of a function's arguments, or those given."""
+    random = np.random.default_rng(seed)
+    drawn = [draw(random, *type_) for type_ in argument_types(source)]
+    return Trial(source, drawn if inputs is None else inputs, random)
+
+
+def save_smallest(source: Source, row: Row, seed: int, name: str) -> None:
+    """Writes a failing case, as short as it can be found, and its inputs, to NAME.mlir and
+    NAME.npz.
+    """
+    found = smallest(source, row, seed)
+    text = mlir.text_of(found.module.operation)
+    write_file(f"{name}.mlir", f"// {row.name}: {row.detail}\n{text}")
+    data = io.BytesIO()
+    np.savez(data, *row.inputs)
+    write_file(f"{name}.npz", data.getvalue())
+
+
+def smallest(source: Source, row: Row, seed: int) -> Source:
+    """The shortest beginning of a function for which a property fails as it does for all of it."""
+    inlined = mlir.clone_module(source.module)
+    run_pipeline(inlined, "inline,symbol-dce")
+    whole = Source(inlined, source.func)
+
+    def fails(candidate: Source) -> bool:
+        try:
+            PROPERTIES[row.name][0](trial_of(candidate, seed, row.inputs))
+        except (NotTried, UnsupportedOp):
+            return False
+        except Exception:
+            return True
+        return False
+
+    least, most = 1, len(mlir.body(_function(whole)).operations) - 1
+    found = source
+    while least <= most:
+        middle = (least + most) // 2
+        candidate = _beginning(whole, middle)
+        if fails(candidate):
+            found, most = candidate, middle - 1
+        else:
+            least = middle + 1
+    return found
+
+
+def _beginning(source: Source, length: int) -> Source:
+    """The function that does the first operations, and returns the results of the last of them."""
+    module = mlir.clone_module(source.module)
+    function = mlir.functions(module)[source.func]
+    operations = [o.operation for o in mlir.body(function).operations]
+    for operation in reversed(operations[length:]):
+        operation.erase()
+    results = list(operations[length - 1].results)
+    with InsertionPoint(mlir.body(function)), function.location:
+        mlir.emit("func.return", results, results=[])
+    mlir.set_function_type(function)
+    if "res_attrs" in function.attributes:
+        del function.attributes["res_attrs"]
+    run_pipeline(module, "canonicalize,cse,symbol-dce")
+    return Source(module, source.func)
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def draw(
+    random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
+    """Random elements: standard normal ones, or small integers, which index something."""
+    if dtype.kind == "b":
+        return random.random(shape) < 0.5
+    if not mlir.inexact(dtype):
+        return random.integers(0, 3, shape).astype(dtype)
+    drawn = np.asarray(random.normal(size=shape))
+    if dtype.kind == "c":
+        drawn = drawn + 1j * random.normal(size=shape)
+    return np.asarray(drawn, dtype)
+
+
+def wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same numbers in double precision."""
+    return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def close(found: Arrays, expected: Arrays) -> None:
+    """Raises Failed where results differ by more than rounding."""
+    for i, (a, b) in enumerate(zip(found, expected, strict=True)):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            raise Failed(f"result {i} is {a.dtype}{a.shape}, not {b.dtype}{b.shape}")
+        part = b.dtype.itemsize // (2 if b.dtype.kind == "c" else 1)
+        tolerance = _DIGITS.get(part, 0.2) if mlir.inexact(b.dtype) else 0
+        x, y = wide(a), wide(b)
+        bad = ~np.isclose(x, y, rtol=tolerance, atol=tolerance * _largest(y), equal_nan=True)
+        if bad.any():
+            place = tuple(int(n) for n in np.argwhere(bad)[0])
+            raise Failed(f"result {i} at {place} is {a[place]}, not {b[place]}")
+
+
+def _largest(x: np.ndarray[Any, Any]) -> float:
+    finite = np.abs(x[np.isfinite(x)])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _inner(left: Arrays, right: Arrays) -> tuple[float, float]:
+    """The inner product of two lists of arrays, and the sum of the sizes of its terms."""
+    terms = [np.real(wide(x) * wide(y)).ravel() for x, y in zip(left, right, strict=True)]
+    return sum(float(t.sum()) for t in terms), sum(float(np.abs(t).sum()) for t in terms)
+
+
+def _shortest(arrays: Arrays) -> str:
+    """The name of the real dtype with the fewest digits among some arrays'."""
+    names = {"complex64": "float32", "complex128": "float64"}
+    dtypes = {np.dtype(names.get(x.dtype.name, x.dtype.name)) for x in arrays}
+    return min(dtypes, key=lambda d: d.itemsize).name
+
+
+def _function(source: Source) -> mlir.Operation:
+    return mlir.functions(source.module)[source.func]
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    text = " ".join(line.strip() for line in lines[:2])
+    return text if isinstance(error, Failed) else f"{type(error).__name__}: {text}"

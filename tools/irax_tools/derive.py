@@ -1,0 +1,130 @@
+"""The functions that `irax grad`, `vjp`, `jvp` and `vmap` make of a function.
+
+Each is a module whose one public function is @main, and as simple as the passes make it: so one
+command's output is another's input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module
+from irax_compiler.ops import core
+from irax_compiler.ops.control_flow import call_function
+from irax_compiler.passes import Pass
+from irax_compiler.passes.batch import Batch
+from irax_compiler.passes.core import PassError, find_function
+from irax_compiler.passes.jvp import Jvp, active_pattern
+from irax_compiler.passes.vjp import Vjp
+from irax_compiler.pipeline import run_pipeline
+from irax_tools.sources import Source
+
+TIDY = "inline,symbol-dce,simplify,canonicalize,cse,symbol-dce"
+
+
+def grad(source: Source, wrt: Sequence[int] | None, value: bool = False) -> Source:
+    """The gradient of a function of one real scalar with respect to the arguments in `wrt` (None:
+    all those of floating-point types), after its value if asked for.
+
+    Raises PassError where the function has another result.
+    """
+    name = source.func
+    function = find_function(source.module, name)
+    types: list[Any] = mlir.result_types(function)
+    dtypes = [mlir.dtype_of_type(t) for t in types]
+    if len(types) != 1 or types[0].shape or not mlir.inexact(dtypes[0]) or dtypes[0].kind == "c":
+        raise PassError(
+            f"@{name} returns ({', '.join(map(str, types))}); a gradient is of one real scalar, "
+            "such as tensor<f32>. Use `irax vjp`, which takes a cotangent for each result"
+        )
+
+    def add_gradient(module: Module) -> str:
+        vjp = _run(module, Vjp(name, _checked(source, wrt)))
+        inputs = [a.type for a in mlir.arguments(function)]
+        unique = mlir.unique_name(module, f"{name}.grad")
+        gradient = mlir.new_function(module, unique, inputs, function.location, public=True)
+        with InsertionPoint(mlir.body(gradient)), mlir.named("grad", function.location):
+            one = core.full((), 1, dtypes[0])
+            arguments = [*mlir.arguments(gradient), one]
+            results = call_function(mlir.functions(module), vjp, arguments)
+        mlir.finish_function(gradient, results if value else results[1:])
+        return unique
+
+    return _derived(source, add_gradient)
+
+
+def vjp(source: Source, wrt: Sequence[int] | None) -> Source:
+    """The function of the arguments and a cotangent for each result that returns the results and
+    the cotangents of the arguments in `wrt`.
+    """
+    return _derived(source, lambda m: _run(m, Vjp(source.func, _checked(source, wrt))))
+
+
+def jvp(source: Source, wrt: Sequence[int] | None) -> Source:
+    """The function of the arguments and tangents of those in `wrt` that returns the results and
+    their tangents.
+    """
+    return _derived(source, lambda m: _run(m, Jvp(source.func, _checked(source, wrt))))
+
+
+def vmap(
+    source: Source,
+    size: int,
+    in_axes: Sequence[int | None] | None = None,
+    out_axes: Sequence[int | None] | None = None,
+) -> Source:
+    """The function that does `size` times what the function does, along an axis of each argument
+    (None: the same for all), and puts the results together along `out_axes`.
+    """
+    batch = Batch(
+        source.func,
+        size,
+        None if in_axes is None else tuple(in_axes),
+        None if out_axes is None else tuple(out_axes),
+    )
+    return _derived(source, lambda m: _run(m, batch))
+
+
+def _checked(source: Source, wrt: Sequence[int] | None) -> tuple[int, ...]:
+    active = active_pattern(find_function(source.module, source.func), wrt)
+    if not any(active):
+        raise PassError(f"@{source.func} has no argument of a floating-point or complex type")
+    return tuple(i for i, is_active in enumerate(active) if is_active)
+
+
+def _run(module: Module, pass_: Pass) -> str:
+    """Runs a pass that adds one public function; that function's name."""
+    before = mlir.functions(module)
+    pass_.run(module)
+    (name,) = [
+        name
+        for name, function in mlir.functions(module).items()
+        if name not in before and mlir.is_public(function)
+    ]
+    return name
+
+
+def _derived(source: Source, add: Callable[[Module], str]) -> Source:
+    """A new module with what `add` adds to a copy, and names, as @main."""
+    module = mlir.clone_module(source.module)
+    result = mlir.new_module()
+    name = add(module)
+    derived = mlir.copy_functions(module, name, result)[name]
+    mlir.make_public(mlir.functions(result)[derived])
+    run_pipeline(result, TIDY)
+    _rename(result, derived, "main")
+    return Source(result, "main")
+
+
+def _rename(module: Module, old: str, new: str) -> None:
+    """Renames a public function, and one that has its new name already."""
+    names = {name: name for name in mlir.functions(module)}
+    if new in names and old != new:
+        names[new] = mlir.unique_name(module, new)
+    names[old] = new
+    for name, function in mlir.functions(module).items():
+        function.attributes["sym_name"] = mlir.string(names[name])
+        for reference in mlir.references(function):
+            mlir.rename_functions(reference, names)

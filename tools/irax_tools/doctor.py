@@ -1,0 +1,82 @@
+"""`irax doctor`: what works here, and what to install for what does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+
+import numpy as np
+
+from irax_compiler.targets import cache
+from irax_runtime.devices import describe
+
+PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
+OPTIONAL = {
+    "jax": ("JAX, an oracle for tests and a rival in benchmarks", "pip install irax[oracle]"),
+    "sklearn": ("data for examples/digits.py", "pip install irax[examples]"),
+}
+_PROGRAM = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def examine() -> Iterator[tuple[str, bool]]:
+    """Lines to print; and False with those that say that irax does not work."""
+    yield f"Python {platform.python_version()}, {platform.system()} {platform.machine()}", True
+    for package in PACKAGES:
+        yield _version(package)
+    yield _same_iree()
+    yield _compiles_and_runs()
+    yield _cache(), True
+    for line in describe():
+        yield f"device {line}", True
+    for module, (what, how) in OPTIONAL.items():
+        if importlib.util.find_spec(module) is None:
+            yield f"not installed: {what} ({how})", True
+
+
+def _version(package: str) -> tuple[str, bool]:
+    try:
+        return f"{package} {metadata.version(package)}", True
+    except metadata.PackageNotFoundError:
+        return f"{package} is missing: pip install {package}", False
+
+
+def _same_iree() -> tuple[str, bool]:
+    """The compiler and the runtime speak one bytecode version."""
+    try:
+        compiler, runtime = (
+            metadata.version(f"iree-base-{part}").split(".")[:2] for part in ("compiler", "runtime")
+        )
+    except metadata.PackageNotFoundError:
+        return "IREE is not complete: pip install irax", False
+    if compiler == runtime:
+        return "IREE's compiler and runtime are of one version", True
+    return "IREE's compiler and runtime are of two versions: pip install --upgrade irax", False
+
+
+def _compiles_and_runs() -> tuple[str, bool]:
+    from irax_compiler import mlir
+    from irax_tools.programs import program
+    from irax_tools.sources import Source
+
+    try:
+        run = program(Source(mlir.parse_module(_PROGRAM), "main"), "cpu")
+        (result,) = run([np.ones(4, np.float32)])
+    except Exception as error:
+        return f"a program does not compile and run on the processor: {error}", False
+    if not np.array_equal(result, np.full(4, 2, np.float32)):
+        return f"a program on the processor computes 1 + 1 = {result}", False
+    return "a program compiles, and runs on the processor", True
+
+
+def _cache() -> str:
+    folder = cache.directory()
+    if folder is None:
+        return "artefacts are not kept: IRAX_CACHE_DIR=off"
+    return f"artefacts are kept in {folder} ({len(cache.entries())} of them)"

@@ -1,0 +1,107 @@
+"""What the commands' options have in common, and how commands show their examples and errors."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+import click
+
+
+class Command(click.Command):
+    """A command with an example, which its help shows in one line that can be copied."""
+
+    def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"\nExample:\n  {self.example}\n")
+
+
+class Group(click.Group):
+    """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
+
+    command_class = Command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            reader_has_gone = isinstance(error, OSError) and error.errno == errno.EPIPE
+            if reader_has_gone or ctx.find_root().params.get("debug"):
+                raise
+            click.echo(f"irax: error: {str(error) or type(error).__name__}", err=True)
+            ctx.exit(1)
+
+
+class Numbers(click.ParamType):
+    """Numbers with commas between them, and None among them where that is allowed."""
+
+    name = "numbers"
+
+    def __init__(self, or_none: bool = False) -> None:
+        self.or_none = or_none
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int | None, ...]:
+        if not isinstance(value, str):
+            return value
+        try:
+            return tuple(self._number(item.strip()) for item in value.split(",") if item.strip())
+        except ValueError:
+            example = "0,None" if self.or_none else "0,2"
+            self.fail(f"{value!r}: expected numbers such as {example}", param, ctx)
+
+    def _number(self, text: str) -> int | None:
+        if self.or_none and text in ("None", "none", "-"):
+            return None
+        number = int(text)
+        if number < 0:
+            raise ValueError(text)
+        return number
+
+
+source = click.argument("source", metavar="MODULE|FILE.py:FUNCTION", default="-")
+arguments = click.option(
+    "--args",
+    "arguments",
+    metavar="ARGS",
+    help='The types a Python function is traced with: "f32[8,64], i32[8]". Pytrees are written as '
+    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\".",
+)
+func = click.option(
+    "--func",
+    metavar="NAME",
+    help="The function of the module.  [default: main, or the only public one]",
+)
+output = click.option(
+    "-o", "--output", metavar="FILE", default="-", help="Where to write.  [default: -]"
+)
+locations = click.option(
+    "--locations", is_flag=True, help="Write each operation's source location."
+)
+wrt = click.option(
+    "--wrt",
+    metavar="0,2",
+    type=Numbers(),
+    help="The arguments to differentiate with respect to, counted from 0.  [default: all those of "
+    "floating-point and complex types]",
+)
+inputs = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="FILE.npy|TYPE=VALUES",
+    help="An argument, in order: x.npy, 4x4xf32=1 (all ones), or 3xf32=1,2,3.",
+)
+device = click.option(
+    "--device",
+    metavar="PLATFORM|reference",
+    default="cpu",
+    show_default=True,
+    help="The platform (`irax devices` lists them), or the NumPy evaluator.",
+)

@@ -1,0 +1,112 @@
+"""Functions of modules as functions of NumPy arrays: compiled, or evaluated."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+from irax_compiler import mlir, targets
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import check, lower
+from irax_runtime.devices import devices
+from irax_tools import arrays, sources
+from irax_tools.files import read_file
+from irax_tools.sources import Source
+
+Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
+
+TARGETS = ("iree-cpu", "pjrt")
+COMPILED = (".vmfb", ".pjrt")
+REFERENCE = "reference"
+
+
+def compile_source(source: Source, target: str) -> bytes:
+    """The artefact of a function."""
+    check_target(target)
+    return targets.compile(lower(source.module, source.func, target), target)
+
+
+def check_target(target: str) -> None:
+    """Raises UsageError where there is no such target."""
+    if target not in TARGETS:
+        raise click.UsageError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
+
+
+def load_program(path: str, arguments: str | None, func: str | None, device: str) -> Program:
+    """A function of NumPy arrays, from a compiled program, a module or a Python file; to be run on
+    the first device of the platform `device`, or by the evaluator ("reference").
+    """
+    if path.endswith(COMPILED):
+        if device == REFERENCE:
+            raise click.UsageError("--device reference runs modules, not compiled programs")
+        return _executable(read_file(path), func, device)
+    return program(sources.load(path, arguments, func), device)
+
+
+def program(source: Source, device: str) -> Program:
+    """The same, from a module that has been read."""
+    name = source.func
+    if device != REFERENCE:
+        target = devices(device)[0].target
+        return _executable(compile_source(source, target), name, device)
+    check(source.module, name)
+    expected = argument_types(source)
+    evaluator = Evaluator(source.module)
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        if len(operands) != len(expected):
+            raise TypeError(f"{name} takes {len(expected)} arguments, got {len(operands)}")
+        for i, (operand, (shape, dtype)) in enumerate(zip(operands, expected, strict=True)):
+            if (operand.shape, operand.dtype) != (shape, dtype):
+                raise TypeError(
+                    f"{name}: argument {i} is {arrays.describe(operand)}; expected "
+                    f"{mlir.tensor_type(shape, dtype)}"
+                )
+        return evaluator(name, operands)
+
+    return run
+
+
+def argument_types(source: Source) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+    """The shape and dtype of each of a function's arguments."""
+    parameters = mlir.arguments(mlir.functions(source.module)[source.func])
+    return [(mlir.shape_of(p), mlir.dtype_of(p)) for p in parameters]
+
+
+def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
+    device = devices(platform)[0]
+    executable = device.load(artefact, func)
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        return [buffer.numpy() for buffer in executable([device.put(x) for x in operands])]
+
+    return run
+
+
+def timed(call: Callable[[], Any], repeat: int) -> tuple[Any, list[float]]:
+    """What the last of so many calls returned, and the seconds that each took, sorted."""
+    times: list[float] = []
+    result: Any = None
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - start)
+    return result, sorted(times)
+
+
+def describe_times(times: Sequence[float]) -> str:
+    """`10 runs: min 1.0 us, median 1.1 us, max 2.0 us`."""
+    least, median, most = (t * 1e6 for t in (times[0], times[len(times) // 2], times[-1]))
+    return f"{len(times)} runs: min {least:.1f} us, median {median:.1f} us, max {most:.1f} us"
+
+
+def peak_memory() -> float:
+    """The most memory that this process has had, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
