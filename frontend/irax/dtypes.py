@@ -45,6 +45,7 @@ __all__ = [
     "default_int",
     "default_uint",
     "dtype_of",
+    "extended",
     "finfo",
     "float0",
     "float4_e2m1fn",
@@ -64,6 +65,7 @@ __all__ = [
     "is_weakly_typed",
     "issubdtype",
     "lattice_result_type",
+    "prng_key",
     "promote_types",
     "requested_dtype",
     "result_type",
@@ -74,6 +76,14 @@ __all__ = [
 
 float0 = np.dtype([("float0", np.void, 0)])
 """The dtype of a tangent that can only be zero: that of an integer or a bool."""
+
+
+class extended(np.generic):
+    """The kind of dtypes whose elements are not numbers."""
+
+
+class prng_key(extended):
+    """The kind of the dtypes of typed random keys."""
 
 
 class TypePromotionError(ValueError):
@@ -237,6 +247,9 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def _scalar_type(dtype: Any) -> type:
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         return dtype
+    kind = getattr(dtype, "type", None)  # of what is no dtype of NumPy's: that of random keys
+    if isinstance(kind, type) and issubclass(kind, extended):
+        return kind
     return _as_dtype(dtype).type
 
 

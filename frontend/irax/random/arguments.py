@@ -1,0 +1,75 @@
+"""What functions of random numbers are given: shapes, dtypes, parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import broadcast_shapes, convert
+from irax.lax.arguments import canonical_shape
+
+
+def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
+    """The shape that is asked for; that of the parameters, broadcast, if it is None.
+
+    Raises:
+        TypeError: a size is not an int.
+        ValueError: a size is negative, or the parameters do not broadcast to the shape.
+    """
+    shapes = [p.shape for p in parameters]
+    if shape is None:
+        return broadcast_shapes(*shapes, what=what)
+    sizes = canonical_shape(what, shape)
+    try:
+        fits = broadcast_shapes(sizes, *shapes) == sizes
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{what}: the parameters, of shape {', '.join(map(str, shapes))}, must broadcast to "
+            f"the shape of the result, {sizes}"
+        )
+    return sizes
+
+
+def dtype_of(what: str, dtype: Any, kind: Any = np.floating) -> np.dtype[Any]:
+    """The dtype that is asked for; the default one of its kind if it is None.
+
+    Raises:
+        ValueError: it is not of the kind.
+    """
+    default, name = _KINDS[kind]
+    found = dtypes.requested_dtype(default if dtype is None else dtype, f"random.{what}")
+    if not dtypes.issubdtype(found, kind):
+        raise ValueError(f"{what}: dtype must be {name} type, got {found}")
+    return found
+
+
+_KINDS: dict[Any, tuple[Any, str]] = {
+    np.floating: (float, "a floating-point"),
+    np.inexact: (float, "a floating-point or complex"),
+    np.integer: (int, "an integer"),
+    np.unsignedinteger: (np.uint32, "an unsigned integer"),
+    np.number: (int, "a numeric"),
+}
+
+
+def parameters(what: str, dtype: np.dtype[Any], **named: Any) -> list[Array]:
+    """Parameters of a distribution, in the dtype of its numbers.
+
+    Raises:
+        TypePromotionError: one has a wider dtype (a ValueError).
+    """
+    found = []
+    for name, value in named.items():
+        array = as_array(value, f"{what}: {name}")
+        if dtypes.result_type(array, dtype) != dtype:
+            raise dtypes.TypePromotionError(
+                f"{what}: {name} has dtype {array.dtype}, which does not fit into the dtype asked "
+                f"for, {dtype}: convert it, or ask for dtype={array.dtype}"
+            )
+        found.append(convert(array, dtype))
+    return found

@@ -1,0 +1,165 @@
+"""What all other distributions are made of: bits, uniform floats and integers, booleans."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes
+from irax.array import Array, as_array
+from irax.elementwise import broadcast_to, convert
+from irax.random.arguments import dtype_of, shape_of
+from irax.random.keys import Key, one_key
+from irax.random.threefry import draw_bits, split_words
+from irax.tracing import bind
+from irax.typing import ArrayLike, DTypeLike, Shape
+from irax_compiler.ops import conversion
+
+
+def bits(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+    """Uniformly distributed unsigned integers.
+
+    Args:
+        key: a key.
+        shape: the shape of the result.
+        dtype: an unsigned integer dtype, uint32 by default.
+
+    Raises:
+        ValueError: another dtype.
+
+    >>> irax.random.bits(irax.random.key(0), (3,), "uint8").dtype
+    dtype('uint8')
+    """
+    dtype = dtype_of("bits", dtype, np.unsignedinteger)
+    return draw_bits(one_key(key, "bits"), 8 * dtype.itemsize, shape_of("bits", shape))
+
+
+def uniform(
+    key: Key,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
+) -> Array:
+    """Uniformly distributed floats in [minval, maxval).
+
+    Args:
+        key: a key.
+        shape: the shape of the result, to which both bounds broadcast.
+        dtype: a floating-point dtype.
+        minval: the lower bound.
+        maxval: the upper bound.
+
+    >>> irax.random.uniform(irax.random.key(0), (2, 3)).shape
+    (2, 3)
+    """
+    dtype = dtype_of("uniform", dtype)
+    words = one_key(key, "uniform")
+    low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
+    sizes = shape_of("uniform", shape, low, high)
+    low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
+    info = dtypes.finfo(dtype)
+    width = 8 if info.nmant < 8 else info.bits
+    # Random bits for the mantissa, under the exponent of 1: a float in [1, 2).
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    mantissa = convert(
+        draw_bits(words, width, sizes) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned
+    )
+    one = np.ones((), dtype).view(unsigned)
+    floats = bind(conversion.BitcastConvert(sizes, dtype), mantissa | one) - np.ones((), dtype)
+    return jnp.maximum(low, floats * (high - low) + low)
+
+
+def randint(
+    key: Key,
+    shape: Shape,
+    minval: ArrayLike,
+    maxval: ArrayLike,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """Uniformly distributed integers in [minval, maxval); minval where that is empty.
+
+    Args:
+        key: a key.
+        shape: the shape of the result, to which both bounds broadcast.
+        minval: the lower bound, integers.
+        maxval: the upper bound, integers.
+        dtype: an integer dtype.
+
+    Raises:
+        TypeError: bounds or dtype that are not of integers.
+
+    >>> int(irax.random.randint(irax.random.key(0), (), 0, 1))
+    0
+    """
+    dtype = dtypes.requested_dtype(int if dtype is None else dtype, "random.randint")
+    if not dtypes.issubdtype(dtype, np.integer):
+        raise TypeError(f"randint: dtype must be an integer type, got {dtype}")
+    info = np.iinfo(dtype)
+    low, high = as_array(minval, "randint: minval"), as_array(maxval, "randint: maxval")
+    for name, bound in (("minval", low), ("maxval", high)):
+        if not dtypes.issubdtype(bound.dtype, np.integer):
+            raise TypeError(f"randint: {name} must be an integer, got {bound.aval}")
+    sizes = shape_of("randint", shape, low, high)
+    # A bound above the dtype's largest value stands for that value plus one.
+    beyond = (
+        jnp.asarray(high > min(info.max, np.iinfo(high.dtype).max))
+        if high.dtype.itemsize > dtype.itemsize
+        else None
+    )
+    low = broadcast_to(convert(jnp.clip(low, info.min, info.max), dtype), sizes)
+    high = broadcast_to(convert(jnp.clip(high, info.min, info.max), dtype), sizes)
+    # At least 32 bits, so that small types are drawn with as little bias as large ones.
+    width = max(32, 8 * dtype.itemsize)
+    unsigned = np.dtype(f"u{width // 8}")
+    k1, k2 = split_words(one_key(key, "randint"))
+    upper, lower = draw_bits(k1, width, sizes), draw_bits(k2, width, sizes)
+    span = convert(high, unsigned) - convert(low, unsigned)
+    if beyond is not None:
+        span = jnp.where(beyond, span + np.ones((), unsigned), span)
+    span = jnp.where(high <= low, np.ones((), unsigned), span)
+    # (upper * 2**width + lower) mod span, in `width` bits.
+    multiplier = np.array(2 ** (width // 2), unsigned) % span
+    multiplier = (multiplier * multiplier) % span
+    offset = ((upper % span) * multiplier + lower % span) % span
+    return low + convert(offset, dtype)
+
+
+def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: str = "low") -> Array:
+    """Booleans that are True with probability p.
+
+    Args:
+        key: a key.
+        p: probabilities, floats.
+        shape: the shape of the result, to which p broadcasts; by default that of p.
+        mode: "high" draws twice the bits, for probabilities close to 0.
+
+    Raises:
+        TypeError: p is not floating-point.
+        ValueError: another mode.
+
+    >>> irax.random.bernoulli(irax.random.key(0), irax.numpy.array([0.0, 1.0]))
+    Array([False,  True], dtype=bool)
+    """
+    if mode not in ("low", "high"):
+        raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
+    p = as_array(p, "bernoulli: p")
+    if not dtypes.issubdtype(p.dtype, np.floating):
+        raise TypeError(f"bernoulli: p must be floating-point, got {p.aval}")
+    sizes = shape_of("bernoulli", shape, p)
+    if mode == "low":
+        return uniform(key, sizes, p.dtype) < p
+    coarse, fine = uniform(key, (2, *sizes), p.dtype)
+    step = np.array(2.0 ** -dtypes.finfo(p.dtype).nmant, p.dtype)
+    return fine * step < p - coarse
+
+
+def rademacher(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+    """Numbers that are 1 or -1, with equal probability.
+
+    >>> int(abs(irax.random.rademacher(irax.random.key(0))))
+    1
+    """
+    dtype = dtype_of("rademacher", dtype, np.number)
+    heads = bernoulli(key, 0.5, shape_of("rademacher", shape))
+    return jnp.where(heads, np.ones((), dtype), -np.ones((), dtype))

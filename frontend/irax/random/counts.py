@@ -1,0 +1,293 @@
+"""Distributions of counts: geometric, Poisson, binomial, multinomial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax
+from irax.array import Array, as_array
+from irax.elementwise import broadcast_to, convert, inexact_dtype
+from irax.random.arguments import dtype_of, shape_of
+from irax.random.basic import uniform
+from irax.random.keys import Key, one_key
+from irax.random.threefry import split_words
+from irax.typing import ArrayLike, DTypeLike, Shape
+
+F32 = np.dtype(np.float32)
+
+
+def _inexact(what: str, x: ArrayLike) -> Array:
+    array = as_array(x, what)
+    return convert(array, inexact_dtype(array.dtype))
+
+
+def geometric(
+    key: Key, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """The number of trials up to the first success, each of which succeeds with probability p.
+
+    Args:
+        key: a key.
+        p: in (0, 1].
+        shape: the shape of the result, to which p broadcasts; by default that of p.
+        dtype: an integer dtype.
+
+    >>> int(irax.random.geometric(irax.random.key(0), 1.0))
+    1
+    """
+    dtype = dtype_of("geometric", dtype, np.integer)
+    p = _inexact("geometric: p", p)
+    u = uniform(key, shape_of("geometric", shape, p), p.dtype)
+    log_u = jnp.log(jnp.where(u == 0, 1, u))
+    return convert(jnp.floor(log_u / jnp.log1p(-p)) + 1, dtype)
+
+
+# ---- poisson -------------------------------------------------------------------------------------
+
+
+def poisson(
+    key: Key, lam: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Integers of the Poisson distribution.
+
+    Args:
+        key: a key.
+        lam: the mean, not negative. (Where it is negative or nan the result is -1, as JAX's.)
+        shape: the shape of the result, to which lam broadcasts; by default that of lam.
+        dtype: an integer dtype.
+
+    Knuth's products of uniform numbers for small means; for others Hörmann, "The transformed
+    rejection method for generating Poisson random variables" (1993).
+
+    >>> int(irax.random.poisson(irax.random.key(0), 0.0))
+    0
+    """
+    dtype = dtype_of("poisson", dtype, np.integer)
+    lam = as_array(lam, "poisson: lam")
+    sizes = shape_of("poisson", shape, lam)
+    lam = broadcast_to(convert(lam, F32), sizes)
+    words = one_key(key, "poisson")
+    by_products = jnp.isnan(lam) | (lam < 10)
+    # Each method gets a mean that it is quick for where the other one is used.
+    small = _poisson_by_products(words, jnp.where(by_products, lam, 0), dtype)
+    large = _poisson_by_rejection(words, jnp.where(by_products, np.float32(1e5), lam))
+    found = jnp.where(by_products, small, convert(large, dtype))
+    return jnp.where(lam == 0, np.zeros((), dtype), found)
+
+
+def _poisson_by_products(words: Array, lam: Array, dtype: np.dtype[Any]) -> Array:
+    """One less than the number of uniform numbers whose product falls below exp(-lam)."""
+
+    def more(state: Any) -> Any:
+        count, words, log_product = state
+        words, now = split_words(words)
+        count = jnp.where(log_product > -lam, count + np.ones((), dtype), count)
+        return count, words, log_product + jnp.log(uniform(now, lam.shape, F32))
+
+    start = (jnp.zeros(lam.shape, dtype), words, jnp.zeros(lam.shape, F32))
+    count = lax.while_loop(lambda s: (s[2] > -lam).any(), more, start)[0]
+    return count - np.ones((), dtype)
+
+
+def _poisson_by_rejection(words: Array, lam: Array) -> Array:
+    """Hörmann's algorithm PTRS, for means from 10 on."""
+    log_lam = jnp.log(lam)
+    b = 0.931 + 2.53 * jnp.sqrt(lam)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    sure = 0.9277 - 3.6224 / (b - 2)
+
+    def propose(u: Array, v: Array) -> tuple[Array, Array]:
+        edge = 0.5 - jnp.abs(u)
+        k = jnp.floor((2 * a / edge + b) * u + lam + 0.43)
+        height = jnp.log(v * inverse_alpha / (a / (edge * edge) + b))
+        density = -lam + k * log_lam - lax.lgamma(k + 1)
+        inside = ~((k < 0) | ((edge < 0.013) & (v > edge)))
+        return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
+
+    return _rejection(words, lam, propose)
+
+
+def _rejection(
+    words: Array, like: Array, propose: Callable[[Array, Array], tuple[Array, Array]]
+) -> Array:
+    """Numbers that a function of u in [-1/2, 1/2) and v in [0, 1) proposes and says to accept.
+
+    All are drawn until each is accepted; as in JAX, one may still be replaced after that.
+    """
+
+    def attempt(state: Any) -> Any:
+        found, done, words = state
+        words, u_words, v_words = split_words(words, (3,))
+        u = uniform(u_words, like.shape, like.dtype) - 0.5
+        k, accepted = propose(u, uniform(v_words, like.shape, like.dtype))
+        return jnp.where(accepted, k, found), done | accepted, words
+
+    start = (jnp.full(like.shape, -1, like.dtype), jnp.zeros(like.shape, bool), words)
+    return lax.while_loop(lambda s: (~s[1]).any(), attempt, start)[0]
+
+
+# ---- binomial ------------------------------------------------------------------------------------
+
+
+def binomial(
+    key: Key,
+    n: ArrayLike,
+    p: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The number of successes in n trials, each of which succeeds with probability p, as floats.
+
+    Args:
+        key: a key.
+        n: not negative; it is rounded down. The result is nan where it is negative or nan.
+        p: in [0, 1]. The result is nan where it is not.
+        shape: the shape of the result, to which both broadcast; by default their own.
+        dtype: a floating-point dtype.
+
+    Sums of geometric numbers for small means; for others Hörmann, "The generation of binomial
+    random variates" (1993).
+
+    >>> float(irax.random.binomial(irax.random.key(0), 7, 1.0))
+    7.0
+    """
+    dtype = dtype_of("binomial", dtype)
+    p = _inexact("binomial: p", p)
+    n = convert(as_array(n, "binomial: n"), p.dtype)
+    sizes = shape_of("binomial", shape, n, p)
+    n, p = broadcast_to(n, sizes), broadcast_to(p, sizes)
+    words = one_key(key, "binomial")
+    # The rarer of success and failure is counted.
+    rare = p < 0.5
+    q = jnp.where(rare, p, 1.0 - p)
+    no_count = jnp.isnan(n) | (n < 0)
+    invalid = no_count | jnp.isnan(q) | (q < 0)
+    infinite = jnp.isinf(n)
+    q = jnp.where(jnp.isnan(q) | (q < 0), 0.01, q)
+    by_sums = no_count | (n * q <= 10)
+    n = jnp.floor(n)
+    small = _binomial_by_sums(words, jnp.where(by_sums, n, 0), q)
+    elsewhere = by_sums | infinite
+    large = _binomial_by_rejection(
+        words, jnp.where(elsewhere, 1e4, n), jnp.where(elsewhere, 0.5, q)
+    )
+    found = jnp.where(by_sums, convert(small, dtype), convert(large, dtype))
+    found = jnp.where(rare, found, convert(n, dtype) - found)
+    found = jnp.where(infinite, np.array(np.inf, dtype), found)
+    return jnp.where(invalid, np.array(np.nan, dtype), found)
+
+
+def _binomial_by_sums(words: Array, n: Array, q: Array) -> Array:
+    """One less than the number of geometric numbers whose sum exceeds n."""
+    log_failure = jnp.log1p(-q)
+
+    def more(state: Any) -> Any:
+        count, total, words = state
+        now, words = split_words(words)
+        count = jnp.where(total <= n, count + 1, count)
+        u = uniform(now, q.shape, q.dtype)
+        return count, total + jnp.ceil(jnp.log(u) / log_failure), words
+
+    start = (jnp.zeros(q.shape, q.dtype), jnp.zeros(q.shape, q.dtype), words)
+    return lax.while_loop(lambda s: (s[1] <= n).any(), more, start)[0] - 1
+
+
+def _binomial_by_rejection(words: Array, n: Array, q: Array) -> Array:
+    """Hörmann's algorithm BTRS, for means from 10 on."""
+    deviation = jnp.sqrt(n * q * (1 - q))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * q
+    centre = n * q + 0.5
+    sure = 0.92 - 4.2 / b
+    odds = q / (1 - q)
+    alpha = (2.83 + 5.1 / b) * deviation
+    mode = jnp.floor((n + 1) * q)
+
+    def propose(u: Array, v: Array) -> tuple[Array, Array]:
+        edge = 0.5 - jnp.abs(u)
+        k = jnp.floor((2 * a / edge + b) * u + centre)
+        height = jnp.log(v * alpha / (a / (edge * edge) + b))
+        density = (
+            (mode + 0.5) * jnp.log((mode + 1) / (odds * (n - mode + 1)))
+            + (n + 1) * jnp.log((n - mode + 1) / (n - k + 1))
+            + (k + 0.5) * jnp.log(odds * (n - k + 1) / (k + 1))
+            + _stirling_error(mode)
+            + _stirling_error(n - mode)
+            - _stirling_error(k)
+            - _stirling_error(n - k)
+        )
+        inside = (k >= 0) & (k <= n)
+        return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
+
+    return _rejection(words, n, propose)
+
+
+_STIRLING_ERRORS = [
+    math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+    for k in range(10)
+]
+
+
+def _stirling_error(k: Array) -> Array:
+    """What Stirling's formula for log(k!) lacks: a table up to 9, then a series."""
+    square = (k + 1) * (k + 1)
+    series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+    table = jnp.asarray(np.array(_STIRLING_ERRORS, k.dtype))
+    place = convert(jnp.clip(jnp.where(jnp.isnan(k), 0, k), 0, 9), np.dtype(np.int32))
+    return jnp.where(k <= 9, table[place], series)
+
+
+def multinomial(
+    key: Key,
+    n: ArrayLike,
+    p: ArrayLike,
+    *,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    unroll: int | bool = 1,
+) -> Array:
+    """How many of n trials have each of several outcomes, as floats.
+
+    Args:
+        key: a key.
+        n: the numbers of trials.
+        p: probabilities of the outcomes, of shape (..., k), with sum 1.
+        shape: the shape of the result, to which p broadcasts, and n without the last dimension; by
+            default that of p.
+        dtype: a floating-point dtype.
+        unroll: of the loop over outcomes: see `irax.lax.scan`.
+
+    Raises:
+        ValueError: p is a scalar, or shapes that do not fit.
+
+    >>> irax.random.multinomial(irax.random.key(0), 5, irax.numpy.array([0.5, 0.5])).sum()
+    Array(5., dtype=float32)
+    """
+    dtype = dtype_of("multinomial", dtype)
+    n, p = (_inexact(f"multinomial: {name}", v) for name, v in (("n", n), ("p", p)))
+    common = dtypes.result_type(n, p)
+    n, p = convert(n, common), convert(p, common)
+    sizes = shape_of("multinomial", p.shape if shape is None else shape, p)
+    if not p.ndim:
+        raise ValueError("multinomial: p must be a vector, or a batch of them, got a scalar")
+    shape_of("multinomial", sizes[:-1], n)
+    n = broadcast_to(n, sizes[:-1])
+    p = jnp.moveaxis(broadcast_to(p, sizes), -1, 0)
+    left = lax.cumsum(p, 0, reverse=True)
+    # Of the trials that are left, each has the next outcome with this probability.
+    ratios = jnp.clip(p / jnp.where(left == 0, 1, left), 0, 1)
+
+    def step(trials: Array, outcome: Any) -> tuple[Array, Array]:
+        ratio, words = outcome
+        count = binomial(words, trials, ratio, dtype=trials.dtype)
+        return trials - count, count
+
+    keys = split_words(one_key(key, "multinomial"), (sizes[-1],))
+    counts = lax.scan(step, n, (ratios, keys), unroll=unroll)[1]
+    return convert(jnp.moveaxis(counts, 0, -1), dtype)

@@ -1,0 +1,296 @@
+"""The gamma distribution, and those that are made of it."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax
+from irax.array import Array, as_array
+from irax.batching import vmap
+from irax.custom_derivatives import custom_jvp
+from irax.elementwise import broadcast_to, convert
+from irax.random.arguments import dtype_of, parameters, shape_of
+from irax.random.basic import rademacher, uniform
+from irax.random.continuous import exponential
+from irax.random.keys import Key, one_key
+from irax.random.normals import normal
+from irax.random.threefry import split_words
+from irax.typing import ArrayLike, DTypeLike, Shape
+
+
+def gamma(
+    key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
+
+    Args:
+        key: a key.
+        a: positive; the numbers have derivatives in it.
+        shape: the shape of the result, to which a broadcasts; by default that of a.
+        dtype: a floating-point dtype.
+
+    Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
+
+    >>> bool(irax.random.gamma(irax.random.key(0), 2.0) > 0)
+    True
+    """
+    return _gammas("gamma", False, key, a, shape, dtype)
+
+
+def loggamma(
+    key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """The logarithms of floats of the gamma distribution, for an `a` so small that these are 0.
+
+    Args:
+        key: a key.
+        a: positive; the numbers have derivatives in it.
+        shape: the shape of the result, to which a broadcasts; by default that of a.
+        dtype: a floating-point dtype.
+
+    >>> bool(irax.random.loggamma(irax.random.key(0), 1e-6) < -100)
+    True
+    """
+    return _gammas("loggamma", True, key, a, shape, dtype)
+
+
+def _gammas(what: str, in_logs: bool, key: Key, a: Any, shape: Any, dtype: Any) -> Array:
+    dtype = dtype_of(what, dtype)
+    a = convert(as_array(a, f"{what}: a"), dtype)
+    sizes = shape_of(what, shape, a)
+    flat = jnp.reshape(broadcast_to(a, sizes), (math.prod(sizes),))
+    return jnp.reshape(_draw(in_logs, split_words(one_key(key, what), flat.shape), flat), sizes)
+
+
+@functools.partial(custom_jvp, nondiff_argnums=(0,))
+def _draw(in_logs: bool, words: Array, a: Array) -> Array:
+    """A number for each key and each `a` of two vectors."""
+    return vmap(functools.partial(_draw_one, in_logs))(words, a)
+
+
+def _draw_one(in_logs: bool, words: Array, a: Array) -> Array:
+    """By rejection: (1 + c x)**3 d, x normal, is close to what is looked for if a >= 1. Others come
+    from a + 1, times u**(1 / a).
+    """
+    dtype = a.dtype
+    zero, one, third = (np.array(v, dtype) for v in (0, 1, 1 / 3))
+    large = a >= one
+    d = jnp.where(large, a, a + one) - third
+    c = third / jnp.sqrt(d)
+
+    def next_normal(state: Any) -> Any:
+        words, now = split_words(state[0])
+        x = normal(now, (), dtype)
+        return words, x, one + x * c
+
+    def attempt(state: Any) -> Any:
+        words, x_words, u_words = split_words(state[0], (3,))
+        start = (x_words, jnp.asarray(zero), jnp.asarray(-one))
+        _, x, v = lax.while_loop(lambda s: s[2] <= zero, next_normal, start)
+        return words, x * x, v * v * v, uniform(u_words, (), dtype)
+
+    def rejected(state: Any) -> Array:
+        _, square, v, u = state
+        unsure = u >= one - np.array(0.0331, dtype) * square
+        return unsure & (jnp.log(u) >= square * np.array(0.5, dtype) + d * (one - v + jnp.log(v)))
+
+    words, last = split_words(words)
+    start = (words, jnp.asarray(zero), jnp.asarray(one), jnp.asarray(one + one))
+    v = lax.while_loop(rejected, attempt, start)[2]
+    if in_logs:
+        log_u = -exponential(last, (), dtype)
+        boost = jnp.where(large | (log_u == 0), zero, log_u * (one / a))
+        return jnp.log(d) + jnp.log(v) + boost
+    boost = jnp.where(large, one, jnp.power(one - uniform(last, (), dtype), one / a))
+    return d * v * boost
+
+
+@_draw.defjvp
+def _draw_jvp(in_logs: bool, primals: Any, tangents: Any) -> Any:
+    """As if the number x were the inverse of the cumulative distribution at a fixed place. For
+    small x that is x**a / gamma(a + 1).
+    """
+    words, a = primals
+    found = _draw(in_logs, words, a)
+    if not in_logs:
+        some = found != 0
+        slope = jnp.where(some, lax.random_gamma_grad(a, jnp.where(some, found, 1)), 0)
+        return found, tangents[1] * slope
+    small = found < np.array(math.log(dtypes.finfo(a.dtype).eps), a.dtype)
+    x = jnp.exp(jnp.where(small, 0, found))
+    slope = jnp.where(small, (lax.digamma(a + 1) - found) / a, lax.random_gamma_grad(a, x) / x)
+    return found, tangents[1] * slope
+
+
+def beta(
+    key: Key,
+    a: ArrayLike,
+    b: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """Floats in (0, 1) with density proportional to x**(a - 1) (1 - x)**(b - 1).
+
+    Args:
+        key: a key.
+        a: positive.
+        b: positive.
+        shape: the shape of the result, to which both broadcast; by default their own.
+        dtype: a floating-point dtype.
+
+    >>> bool(irax.random.beta(irax.random.key(0), 2.0, 3.0) < 1)
+    True
+    """
+    dtype = dtype_of("beta", dtype)
+    a, b = parameters("beta", dtype, a=a, b=b)
+    sizes = shape_of("beta", shape, a, b)
+    a_key, b_key = split_words(one_key(key, "beta"))
+    return lax.logistic(loggamma(a_key, a, sizes, dtype) - loggamma(b_key, b, sizes, dtype))
+
+
+def dirichlet(
+    key: Key, alpha: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Vectors of positive floats with sum 1, of the Dirichlet distribution.
+
+    Args:
+        key: a key.
+        alpha: positive, of shape (..., n).
+        shape: the shape of the result without n, to which the batch of alpha broadcasts; by default
+            that.
+        dtype: a floating-point dtype.
+
+    Raises:
+        ValueError: alpha is a scalar.
+
+    >>> irax.random.dirichlet(irax.random.key(0), irax.numpy.ones(3), (4,)).shape
+    (4, 3)
+    """
+    from irax.nn import softmax  # whose initializers are made of this package
+
+    dtype = dtype_of("dirichlet", dtype)
+    alpha = convert(as_array(alpha, "dirichlet: alpha"), dtype)
+    if not alpha.ndim:
+        raise ValueError("dirichlet: alpha must be a vector, or a batch of them, got a scalar")
+    sizes = alpha.shape[:-1] if shape is None else shape_of("dirichlet", shape)
+    return softmax(loggamma(key, alpha, (*sizes, alpha.shape[-1]), dtype), -1)
+
+
+def chisquare(
+    key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Floats of the chi-square distribution with `df` degrees of freedom.
+
+    Args:
+        key: a key.
+        df: positive.
+        shape: the shape of the result, to which df broadcasts; by default that of df.
+        dtype: a floating-point dtype.
+
+    >>> bool(irax.random.chisquare(irax.random.key(0), 2.0) > 0)
+    True
+    """
+    dtype = dtype_of("chisquare", dtype)
+    (df,) = parameters("chisquare", dtype, df=df)
+    half = df / np.array(2, dtype)
+    return jnp.exp(loggamma(key, half, shape, dtype)) * np.array(2, dtype)
+
+
+def f(
+    key: Key,
+    dfnum: ArrayLike,
+    dfden: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """Floats of the F distribution: the quotient of two of chi-square distributions, each divided
+    by its degrees of freedom.
+
+    Args:
+        key: a key.
+        dfnum: the degrees of freedom above, positive.
+        dfden: those below, positive.
+        shape: the shape of the result, to which both broadcast; by default their own.
+        dtype: a floating-point dtype.
+
+    >>> bool(irax.random.f(irax.random.key(0), 2.0, 3.0) > 0)
+    True
+    """
+    dtype = dtype_of("f", dtype)
+    dfnum, dfden = parameters("f", dtype, dfnum=dfnum, dfden=dfden)
+    sizes = shape_of("f", shape, dfnum, dfden)
+    below_key, above_key = split_words(one_key(key, "f"))
+    above = chisquare(above_key, dfnum, sizes, dtype) / dfnum
+    return above / (chisquare(below_key, dfden, sizes, dtype) / dfden)
+
+
+def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Floats of Student's t distribution with `df` degrees of freedom.
+
+    Args:
+        key: a key.
+        df: positive.
+        shape: the shape of the result, to which df broadcasts; by default that of df.
+        dtype: a floating-point dtype.
+
+    >>> irax.random.t(irax.random.key(0), 2.0, (3,)).shape
+    (3,)
+    """
+    dtype = dtype_of("t", dtype)
+    (df,) = parameters("t", dtype, df=df)
+    sizes = shape_of("t", shape, df)
+    normal_key, gamma_key = split_words(one_key(key, "t"))
+    half = df / np.array(2, dtype)
+    spread = jnp.sqrt(half / gamma(gamma_key, half, sizes, dtype))
+    return normal(normal_key, sizes, dtype) * spread
+
+
+def generalized_normal(
+    key: Key, p: ArrayLike, shape: Shape = (), dtype: DTypeLike | None = None
+) -> Array:
+    """Floats with density proportional to exp(-|x|**p).
+
+    Args:
+        key: a key.
+        p: positive; 2 is the normal distribution with variance 1/2, 1 the Laplace distribution.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
+
+    >>> irax.random.generalized_normal(irax.random.key(0), 4.0, (3,)).shape
+    (3,)
+    """
+    dtype, sizes = dtype_of("generalized_normal", dtype), shape_of("generalized_normal", shape)
+    inverse = 1 / as_array(p, "generalized_normal: p")
+    size_key, sign_key = split_words(one_key(key, "generalized_normal"))
+    return rademacher(sign_key, sizes, dtype) * gamma(size_key, inverse, sizes, dtype) ** inverse
+
+
+def ball(
+    key: Key, d: int, p: ArrayLike = 2, shape: Shape = (), dtype: DTypeLike | None = None
+) -> Array:
+    """Vectors that are uniformly distributed in the unit ball of the p-norm.
+
+    Args:
+        key: a key.
+        d: the number of their elements.
+        p: of the norm.
+        shape: the shape of the result without d.
+        dtype: a floating-point dtype.
+
+    Barthe et al., "A probabilistic approach to the geometry of the l_p^n-ball" (2005).
+
+    >>> bool(irax.numpy.linalg.norm(irax.random.ball(irax.random.key(0), 3)) <= 1)
+    True
+    """
+    dtype, sizes = dtype_of("ball", dtype), shape_of("ball", shape)
+    p = as_array(p, "ball: p")
+    inner_key, outer_key = split_words(one_key(key, "ball"))
+    x = generalized_normal(inner_key, p, (*sizes, operator.index(d)), dtype)
+    e = exponential(outer_key, sizes, dtype)
+    return x / (((jnp.abs(x) ** p).sum(-1) + e) ** (1 / p))[..., None]

@@ -1,0 +1,245 @@
+"""The normal distribution, and those that are made of it."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax
+from irax.array import Array, as_array
+from irax.elementwise import broadcast_shapes, broadcast_to, convert, promote_dtypes
+from irax.random.arguments import dtype_of, parameters, shape_of
+from irax.random.basic import rademacher, uniform
+from irax.random.keys import Key, one_key
+from irax.random.threefry import split_words
+from irax.tracing import bind
+from irax.typing import ArrayLike, DTypeLike, Shape
+from irax_compiler.ops import special
+
+
+def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+    """Floats of the standard normal distribution: sqrt(2) erfinv(u), u uniform in (-1, 1).
+
+    Complex numbers have variance 1 too, shared by their two parts.
+
+    >>> irax.random.normal(irax.random.PRNGKey(0), (2, 3)).shape
+    (2, 3)
+    """
+    dtype = dtype_of("normal", dtype, np.inexact)
+    if dtypes.issubdtype(dtype, np.complexfloating):
+        real = np.zeros((), dtype).real.dtype
+        half = np.array(math.sqrt(0.5), real)
+        parts = (normal(k, shape, real) * half for k in split_words(one_key(key, "normal")))
+        return lax.complex(*parts)
+    above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
+    u = uniform(key, shape, dtype, above, 1.0)
+    return bind(special.erf_inv, u) * np.array(math.sqrt(2), dtype)
+
+
+def truncated_normal(
+    key: Key,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The standard normal distribution, restricted to (lower, upper).
+
+    Args:
+        key: a key.
+        lower: the lower bound.
+        upper: the upper bound.
+        shape: the shape of the result, to which both broadcast; by default their own.
+        dtype: a floating-point dtype.
+
+    >>> bool(abs(irax.random.truncated_normal(irax.random.key(0), -1.0, 1.0)) < 1)
+    True
+    """
+    dtype = dtype_of("truncated_normal", dtype)
+    low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
+    sizes = shape_of("truncated_normal", shape, low, high)
+    sqrt2 = np.array(math.sqrt(2), dtype)
+    edges = [bind(special.erf, v / sqrt2) for v in (low, high)]
+    found = sqrt2 * bind(special.erf_inv, uniform(key, sizes, dtype, *edges))
+    infinity = np.array(np.inf, dtype)
+    inside = [
+        jnp.nextafter(lax.stop_gradient(edge), inwards)
+        for edge, inwards in ((low, infinity), (high, -infinity))
+    ]
+    return jnp.clip(found, *inside)
+
+
+def lognormal(
+    key: Key, sigma: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """exp(sigma x), x of the standard normal distribution.
+
+    Args:
+        key: a key.
+        sigma: positive.
+        shape: the shape of the result, to which sigma broadcasts; by default that of sigma.
+        dtype: a floating-point or complex dtype.
+
+    >>> bool(irax.random.lognormal(irax.random.key(0), 2.0) > 0)
+    True
+    """
+    dtype = dtype_of("lognormal", dtype, np.inexact)
+    (sigma,) = parameters("lognormal", dtype, sigma=sigma)
+    return jnp.exp(normal(key, shape_of("lognormal", shape, sigma), dtype) * sigma)
+
+
+def maxwell(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+    """The length of vectors of three numbers of the standard normal distribution.
+
+    >>> bool(irax.random.maxwell(irax.random.key(0)) > 0)
+    True
+    """
+    sizes = shape_of("maxwell", shape)
+    return jnp.linalg.norm(normal(key, (*sizes, 3), dtype_of("maxwell", dtype)), axis=-1)
+
+
+def double_sided_maxwell(
+    key: Key,
+    loc: ArrayLike,
+    scale: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """loc + scale s x, s being 1 or -1 and x of the Maxwell distribution.
+
+    Args:
+        key: a key.
+        loc: where it is symmetric.
+        scale: positive.
+        shape: of draws for each pair of parameters: the shape of the result is this, followed by
+            that of the parameters. As in JAX, () stands for the parameters' shape.
+        dtype: a floating-point dtype.
+
+    >>> irax.random.double_sided_maxwell(irax.random.key(0), 0.0, 1.0, (3,)).shape
+    (3,)
+    """
+    what = "double_sided_maxwell"
+    dtype = dtype_of(what, dtype)
+    loc, scale = as_array(loc, f"{what}: loc"), as_array(scale, f"{what}: scale")
+    each = broadcast_shapes(loc.shape, scale.shape, what=what)
+    sizes = (*(shape_of(what, shape) or each), *each)
+    length_key, sign_key = split_words(one_key(key, what))
+    return rademacher(sign_key, sizes, dtype) * maxwell(length_key, sizes, dtype) * scale + loc
+
+
+def wald(
+    key: Key, mean: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Floats of the Wald, or inverse normal, distribution with scale 1.
+
+    Args:
+        key: a key.
+        mean: positive.
+        shape: the shape of the result, to which mean broadcasts; by default that of mean.
+        dtype: a floating-point dtype.
+
+    Michael, Schucany and Haas, "Generating random variates using transformations with multiple
+    roots" (1976).
+
+    >>> bool(irax.random.wald(irax.random.key(0), 2.0) > 0)
+    True
+    """
+    dtype = dtype_of("wald", dtype)
+    (mean,) = parameters("wald", dtype, mean=mean)
+    sizes = shape_of("wald", shape, mean)
+    mean = broadcast_to(mean, sizes)
+    normal_key, choice_key = split_words(one_key(key, "wald"))
+    y = jnp.square(normal(normal_key, sizes, dtype))
+    squared = jnp.square(mean)
+    root = jnp.sqrt(4 * mean * y + squared * jnp.square(y))
+    smaller = mean + squared * y / 2 - mean / 2 * root
+    takes_smaller = uniform(choice_key, sizes, dtype) <= mean / (mean + smaller)
+    return jnp.where(takes_smaller, smaller, squared / smaller)
+
+
+def multivariate_normal(
+    key: Key,
+    mean: ArrayLike,
+    cov: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    method: str = "cholesky",
+) -> Array:
+    """Vectors of a normal distribution with given mean and covariance.
+
+    Args:
+        key: a key.
+        mean: of shape (..., n).
+        cov: of shape (..., n, n), symmetric and positive definite; semidefinite is enough for the
+            methods "eigh" and "svd".
+        shape: the shape of the result without n, to which the batches of `mean` and `cov`
+            broadcast; by default their own.
+        dtype: a floating-point dtype, by default that of `mean` and `cov`.
+        method: how a square root of `cov` is found: "cholesky", "eigh" or "svd".
+
+    Raises:
+        ValueError: another method, or shapes that do not fit.
+
+    >>> irax.random.multivariate_normal(irax.random.key(0), irax.numpy.zeros(2), jnp.eye(2)).shape
+    (2,)
+    """
+    what = "multivariate_normal"
+    mean, cov = promote_dtypes(mean, cov, what=what)
+    mean, cov = (jnp.asarray(v * 1.0) if not _is_float(v) else v for v in (mean, cov))
+    if method not in ("cholesky", "eigh", "svd"):
+        raise ValueError(f"{what}: method must be 'cholesky', 'eigh' or 'svd', got {method!r}")
+    dtype = dtype_of(what, mean.dtype if dtype is None else dtype)
+    if mean.ndim < 1:
+        raise ValueError(f"{what}: mean must be a vector, or a batch of them, got a scalar")
+    n = mean.shape[-1]
+    if cov.shape[-2:] != (n, n):
+        raise ValueError(f"{what}: cov must be of shape (..., {n}, {n}), got {cov.shape}")
+    batches = [jnp.zeros(mean.shape[:-1], bool), jnp.zeros(cov.shape[:-2], bool)]
+    sizes = shape_of(what, shape, *batches)
+    if method == "cholesky":
+        root = jnp.linalg.cholesky(cov)
+    else:
+        if method == "eigh":
+            values, vectors = jnp.linalg.eigh(cov)
+        else:
+            vectors, values, _ = jnp.linalg.svd(cov)
+        root = vectors * jnp.sqrt(values)[..., None, :]
+    return mean + jnp.einsum("...ij,...j->...i", root, normal(key, (*sizes, n), dtype))
+
+
+def _is_float(x: Array) -> bool:
+    return dtypes.issubdtype(x.dtype, np.inexact)
+
+
+def orthogonal(
+    key: Key,
+    n: int,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    m: int | None = None,
+) -> Array:
+    """Orthogonal matrices, uniformly distributed; unitary ones if the dtype is complex.
+
+    Args:
+        key: a key.
+        n: the number of rows.
+        shape: of the batch of matrices.
+        dtype: a floating-point or complex dtype.
+        m: the number of columns, by default n. The shorter of rows and columns are orthonormal.
+
+    Returns:
+        An array of shape (*shape, n, m).
+
+    >>> irax.random.orthogonal(irax.random.key(0), 3, m=2).shape
+    (3, 2)
+    """
+    rows = operator.index(n)
+    columns = rows if m is None else operator.index(m)
+    sizes = (*shape_of("orthogonal", shape), max(rows, columns), min(rows, columns))
+    q, r = jnp.linalg.qr(normal(key, sizes, dtype_of("orthogonal", dtype, np.inexact)))
+    # Signs as if r had a positive diagonal, without which they would depend on the algorithm.
+    q = q * jnp.sign(jnp.linalg.diagonal(r))[..., None, :]
+    return jnp.matrix_transpose(q) if rows < columns else q
