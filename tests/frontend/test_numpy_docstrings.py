@@ -18,6 +18,8 @@ MODULES = [
     "irax.scipy.sparse.linalg",
     *(f"irax.scipy.linalg.{name}" for name in ("factorizations", "functions")),
     *(f"irax.scipy.linalg.{name}" for name in ("solutions", "special")),
+    *(f"irax.scipy.special.{name}" for name in ("bessels", "gammas", "hypergeometric")),
+    *(f"irax.scipy.special.{name}" for name in ("integrals", "logarithms", "normal")),
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),

@@ -1,4 +1,18 @@
-"""SciPy's functions on arrays."""
+"""SciPy's functions on arrays. Its modules are imported when they are first used."""
 
-from irax.scipy import linalg as linalg
-from irax.scipy import sparse as sparse
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from irax.scipy import linalg, sparse, special
+
+_MODULES = {"linalg", "sparse", "special"}
+
+
+def __getattr__(name: str) -> Any:
+    """Submodules are imported when they are first used."""
+    if name in _MODULES:
+        return importlib.import_module(f"irax.scipy.{name}")
+    raise AttributeError(f"module 'irax.scipy' has no attribute {name!r}")

@@ -1,0 +1,81 @@
+"""What functions of irax.scipy share: their operands as floats, and derivatives by formulas."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax.array import Array
+from irax.elementwise import check_dtype, convert, inexact_dtype, promote, promote_dtypes
+from irax.forward_rules import custom_jvp
+from irax.typing import ArrayLike
+
+
+def floats(what: str, *operands: ArrayLike) -> list[Array]:
+    """The operands as arrays of one shape and one float dtype.
+
+    Raises:
+        TypeError: one is a list, or they are complex.
+        ValueError: their shapes do not broadcast.
+    """
+    arrays = promote(*operands, what=what)
+    dtype = inexact_dtype(arrays[0].dtype)
+    check_dtype(what, dtype, np.floating)
+    return [convert(x, dtype, x.weak_type) for x in arrays]
+
+
+def inexact(what: str, *operands: ArrayLike) -> list[Array]:
+    """The operands as arrays of one float or complex dtype, each of its own shape."""
+    arrays = promote_dtypes(*operands, what=what)
+    dtype = inexact_dtype(arrays[0].dtype)
+    return [convert(x, dtype, x.weak_type) for x in arrays]
+
+
+def in_single(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise function that computes numbers of fewer than 32 bits with 32."""
+
+    @functools.wraps(function)
+    def call(*operands: Array) -> Any:
+        dtype = operands[0].dtype
+        if dtype.itemsize >= 4:
+            return function(*operands)
+        return function(*(convert(x, np.dtype(np.float32)) for x in operands)).astype(dtype)
+
+    return call
+
+
+def with_slopes(*slopes: Callable[..., Array]) -> Callable[[Callable[..., Any]], Any]:
+    """Gives an elementwise function its derivatives by formulas: one for each argument, of the
+    result and the arguments.
+    """
+
+    def rule(slope: Callable[..., Array]) -> Callable[..., Array]:
+        return lambda tangent, out, *primals: jnp.multiply(tangent, slope(out, *primals))
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        ruled = custom_jvp(function)
+        ruled.defjvps(*(rule(slope) for slope in slopes))
+        return in_single(ruled)
+
+    return decorate
+
+
+def polynomial(coefficients: Sequence[float], x: Array) -> Array:
+    """A polynomial at x, by Horner's rule; the coefficients begin with the constant one."""
+    *others, last = map(float, coefficients)
+    total = jnp.full_like(x, last)
+    for coefficient in reversed(others):
+        total = jnp.add(jnp.multiply(total, x), coefficient)
+    return total
+
+
+def unsupported(what: str, name: str, value: Any, expected: Any = None) -> None:
+    """Raises NotImplementedError where an argument is not what alone is supported."""
+    if value is not expected and value != expected:
+        raise NotImplementedError(
+            f"{what}: {name}={value!r} is not supported; expected {name}={expected!r}"
+        )

@@ -1,0 +1,230 @@
+"""The gamma and beta functions and what is made of them."""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax
+from irax.array import Array, as_array
+from irax.scipy.arguments import floats, unsupported
+from irax.typing import ArrayLike
+
+
+def gammaln(x: ArrayLike) -> Array:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> irax.scipy.special.gammaln(5.0)
+    Array(3.1780539, dtype=float32, weak_type=True)
+    """
+    return lax.lgamma(*floats("gammaln", x))
+
+
+def loggamma(x: ArrayLike) -> Array:
+    """The logarithm of the gamma function of real numbers; nan where gamma is negative.
+
+    >>> irax.scipy.special.loggamma(5.0)
+    Array(3.1780539, dtype=float32, weak_type=True)
+    """
+    (x,) = floats("loggamma", x)
+    return jnp.where(jnp.less(x, 0), np.nan, lax.lgamma(x))
+
+
+def gammasgn(x: ArrayLike) -> Array:
+    """The sign of the gamma function; nan at the negative integers, where it has none.
+
+    >>> irax.scipy.special.gammasgn(irax.numpy.array([-1.5, -0.5, 2.0]))
+    Array([ 1., -1.,  1.], dtype=float32)
+    """
+    (x,) = floats("gammasgn", x)
+    whole = jnp.floor(x)
+    sign = jnp.where(jnp.equal(jnp.remainder(whole, 2), 0), 1.0, -1.0).astype(x.dtype)
+    sign = jnp.where(jnp.less(x, 0), jnp.where(jnp.equal(x, whole), np.nan, sign), 1.0)
+    negative_zero = jnp.logical_and(jnp.equal(x, 0), jnp.signbit(x))
+    return jnp.where(jnp.isnan(x), x, jnp.where(negative_zero, -1.0, sign))
+
+
+def gamma(x: ArrayLike) -> Array:
+    """The gamma function: the factorial of x - 1, for real numbers.
+
+    >>> irax.scipy.special.gamma(5.0).round(3)
+    Array(24., dtype=float32)
+    """
+    (x,) = floats("gamma", x)
+    at_minus_infinity = jnp.equal(x, -np.inf)
+    return jnp.where(
+        at_minus_infinity, np.nan, jnp.multiply(gammasgn(x), jnp.exp(lax.lgamma(x)))
+    ).astype(x.dtype)
+
+
+def digamma(x: ArrayLike) -> Array:
+    """The derivative of the logarithm of the gamma function.
+
+    >>> irax.scipy.special.digamma(1.0).round(4)
+    Array(-0.5772, dtype=float32, weak_type=True)
+    """
+    return lax.digamma(*floats("digamma", x))
+
+
+def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
+    """Derivative number n of digamma; n is 0 or a positive integer.
+
+    >>> irax.scipy.special.polygamma(1, 1.0).round(4)
+    Array(1.6449, dtype=float32, weak_type=True)
+    """
+    return lax.polygamma(*floats("polygamma", n, x))
+
+
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
+    """The Hurwitz zeta function, the sum of (k + q)**-x over k from 0; Riemann's without q.
+
+    >>> irax.scipy.special.zeta(2.0).round(4)
+    Array(1.6449, dtype=float32, weak_type=True)
+    """
+    return lax.zeta(*floats("zeta", x, 1.0 if q is None else q))
+
+
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularized lower incomplete gamma function; it has derivatives in a and x.
+
+    >>> irax.scipy.special.gammainc(1.0, 1.0).round(4)
+    Array(0.6321, dtype=float32, weak_type=True)
+    """
+    return lax.igamma(*floats("gammainc", a, x))
+
+
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularized upper incomplete gamma function; it has derivatives in a and x.
+
+    >>> irax.scipy.special.gammaincc(1.0, 1.0).round(4)
+    Array(0.3679, dtype=float32, weak_type=True)
+    """
+    return lax.igammac(*floats("gammaincc", a, x))
+
+
+def multigammaln(a: ArrayLike, d: Any) -> Array:
+    """The logarithm of the multivariate gamma function of dimension d, a Python int.
+
+    >>> irax.scipy.special.multigammaln(2.5, 2).round(3)
+    Array(0.857, dtype=float32, weak_type=True)
+    """
+    (a,) = floats("multigammaln", a)
+    d = operator.index(d)
+    total = jnp.multiply(d * (d - 1) / 4, np.log(np.pi).item())
+    for i in range(d):
+        total = jnp.add(total, lax.lgamma(jnp.subtract(a, i / 2)))
+    return jnp.asarray(total).astype(a.dtype) if not a.weak_type else total
+
+
+def poch(z: ArrayLike, m: ArrayLike) -> Array:
+    """The Pochhammer symbol, gamma(z + m) / gamma(z).
+
+    >>> irax.scipy.special.poch(2.0, 3.0).round(3)
+    Array(24., dtype=float32)
+    """
+    z, m = floats("poch", z, m)
+    end = jnp.add(z, m)
+    size = jnp.exp(jnp.subtract(lax.lgamma(end), lax.lgamma(z)))
+    return jnp.where(jnp.equal(m, 0), 1.0, jnp.multiply(_ratio_sign(end, z), size))
+
+
+def _ratio_sign(x: Array, y: Array) -> Array:
+    return jnp.multiply(gammasgn(x), gammasgn(y))
+
+
+def factorial(n: ArrayLike, exact: bool = False) -> Array:
+    """The factorial of n, gamma(n + 1); 0 where n is negative.
+
+    Raises:
+        NotImplementedError: `exact=True`, which takes integers without bound.
+
+    >>> irax.scipy.special.factorial(irax.numpy.array([0, 3])).round(3)
+    Array([1., 6.], dtype=float32)
+    """
+    unsupported("factorial", "exact", exact, False)
+    (n,) = floats("factorial", n)
+    return jnp.where(jnp.less(n, 0), 0.0, jnp.exp(lax.lgamma(jnp.add(n, 1))))
+
+
+def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
+    """How many ways there are to take k of N things; 0 where k is negative or above N.
+
+    Args:
+        N: how many there are.
+        k: how many are taken.
+        repetition: whether one may be taken again.
+
+    >>> irax.scipy.special.comb(5, 2).round(3)
+    Array(10., dtype=float32, weak_type=True)
+    """
+    n, k = floats("comb", N, k)
+    if repetition:
+        # Of nothing, nothing can be taken in one way: n - 1 things more would be negative ones.
+        ways = comb(jnp.subtract(jnp.add(n, k), 1), k)
+        return jnp.where(jnp.logical_and(jnp.equal(k, 0), jnp.greater_equal(n, 0)), 1.0, ways)
+    rest = jnp.subtract(n, k)
+    possible = jnp.logical_and(jnp.greater_equal(k, 0), jnp.greater_equal(rest, 0))
+    k, rest = jnp.where(possible, k, 0.0), jnp.where(possible, rest, 0.0)
+    logarithm = jnp.negative(betaln(jnp.add(rest, 1), jnp.add(k, 1)))
+    ways = jnp.divide(jnp.exp(logarithm), jnp.add(jnp.add(rest, k), 1))
+    return jnp.where(possible, ways, 0.0)
+
+
+def betaln(a: ArrayLike, b: ArrayLike) -> Array:
+    """The logarithm of the absolute value of the beta function.
+
+    >>> irax.scipy.special.betaln(2.0, 3.0).round(4)
+    Array(-2.4849, dtype=float32, weak_type=True)
+    """
+    a, b = floats("betaln", a, b)
+    return jnp.subtract(jnp.add(lax.lgamma(a), lax.lgamma(b)), lax.lgamma(jnp.add(a, b)))
+
+
+def beta(a: ArrayLike, b: ArrayLike) -> Array:
+    """The beta function, gamma(a) gamma(b) / gamma(a + b).
+
+    >>> irax.scipy.special.beta(2.0, 3.0).round(4)
+    Array(0.0833, dtype=float32)
+    """
+    a, b = floats("beta", a, b)
+    sign = jnp.multiply(jnp.multiply(gammasgn(a), gammasgn(b)), gammasgn(jnp.add(a, b)))
+    return jnp.multiply(sign, jnp.exp(betaln(a, b)))
+
+
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
+    """The regularized incomplete beta function; it has a derivative in x.
+
+    >>> irax.scipy.special.betainc(1.0, 1.0, 0.25)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    return lax.betainc(*floats("betainc", a, b, x))
+
+
+def bernoulli(n: int) -> Array:
+    """The Bernoulli numbers 0 to n, of which number 1 is -1/2; shape (n + 1,).
+
+    Raises:
+        TypeError: n is not an int.
+        ValueError: n is negative.
+
+    >>> irax.scipy.special.bernoulli(4).round(3)
+    Array([ 1.   , -0.5  ,  0.167,  0.   , -0.033], dtype=float32)
+    """
+    last = operator.index(n)
+    if last < 0:
+        raise ValueError(f"bernoulli: n must not be negative, got {last}")
+    row: list[Fraction] = []
+    numbers: list[float] = []
+    for m in range(last + 1):  # Akiyama and Tanigawa's triangle, exactly
+        row.append(Fraction(1, m + 1))
+        for j in range(m, 0, -1):
+            row[j - 1] = j * (row[j - 1] - row[j])
+        numbers.append(float(row[0]))
+    if last >= 1:
+        numbers[1] = -0.5
+    with np.errstate(over="ignore"):
+        return as_array(np.array(numbers, dtypes.default_float()))

@@ -1,0 +1,149 @@
+"""Logarithms with their limits at 0, entropies, and logarithms of sums of exponentials."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import lax, nn
+from irax.array import Array
+from irax.scipy.arguments import floats, inexact
+from irax.typing import ArrayLike, Axis
+
+
+def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log(y); 0 where x is 0, so are its derivatives in y there.
+
+    >>> irax.scipy.special.xlogy(0.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    x, y = inexact("xlogy", x, y)
+    nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
+    return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log(jnp.where(nothing, 1.0, y))))
+
+
+def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log1p(y); 0 where x is 0, so are its derivatives in y there.
+
+    >>> irax.scipy.special.xlog1py(0.0, -1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    x, y = inexact("xlog1py", x, y)
+    nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
+    return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log1p(jnp.where(nothing, 0.0, y))))
+
+
+def entr(x: ArrayLike) -> Array:
+    """-x log(x); 0 at 0, -inf below.
+
+    >>> irax.scipy.special.entr(irax.numpy.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.3466], dtype=float32)
+    """
+    (x,) = floats("entr", x)
+    outside = jnp.where(jnp.less(x, 0), -np.inf, 0.0)
+    return jnp.where(jnp.less_equal(x, 0), outside, jnp.negative(xlogy(x, x))).astype(x.dtype)
+
+
+def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
+    """p log(p / q); 0 where p is 0 and q is not negative, inf where either is out of range.
+
+    >>> irax.scipy.special.rel_entr(1.0, 1.0)
+    Array(0., dtype=float32)
+    """
+    p, q = floats("rel_entr", p, q)
+    both = jnp.logical_and(jnp.greater(p, 0), jnp.greater(q, 0))
+    nothing = jnp.logical_and(jnp.equal(p, 0), jnp.greater_equal(q, 0))
+    safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
+    value = jnp.multiply(safe_p, jnp.subtract(jnp.log(safe_p), jnp.log(safe_q)))
+    outside = jnp.where(jnp.logical_or(jnp.isnan(p), jnp.isnan(q)), np.nan, np.inf)
+    return jnp.where(both, value, jnp.where(nothing, 0.0, outside)).astype(p.dtype)
+
+
+def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
+    """The part of an element in the Kullback-Leibler divergence: rel_entr(p, q) - p + q.
+
+    >>> irax.scipy.special.kl_div(1.0, 1.0)
+    Array(0., dtype=float32)
+    """
+    p, q = floats("kl_div", p, q)
+    return jnp.add(jnp.subtract(rel_entr(p, q), p), q)
+
+
+def expit(x: ArrayLike) -> Array:
+    """1 / (1 + exp(-x)).
+
+    >>> irax.scipy.special.expit(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return lax.logistic(*inexact("expit", x))
+
+
+def logit(x: ArrayLike) -> Array:
+    """log(x / (1 - x)), the inverse of expit.
+
+    >>> irax.scipy.special.logit(0.5)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    (x,) = floats("logit", x)
+    return jnp.subtract(jnp.log(x), jnp.log1p(jnp.negative(x)))
+
+
+def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
+    """The transformation of Box and Cox: (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
+
+    >>> irax.scipy.special.boxcox(3.0, 2.0).round(3)
+    Array(4., dtype=float32, weak_type=True)
+    """
+    x, power = floats("boxcox", x, lmbda)
+    return _of_logarithm(jnp.log(x), power)
+
+
+def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
+    """boxcox(1 + x, lmbda), precise for small x.
+
+    >>> irax.scipy.special.boxcox1p(2.0, 2.0).round(3)
+    Array(4., dtype=float32, weak_type=True)
+    """
+    x, power = floats("boxcox1p", x, lmbda)
+    return _of_logarithm(jnp.log1p(x), power)
+
+
+def _of_logarithm(logarithm: Array, power: Array) -> Array:
+    flat = jnp.equal(power, 0)
+    safe = jnp.where(flat, 1.0, power)
+    return jnp.where(flat, logarithm, jnp.divide(jnp.expm1(jnp.multiply(safe, logarithm)), safe))
+
+
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
+    """log(sum(b exp(a))) over axes, without overflow: `irax.nn.logsumexp`, but nan where the sum
+    is negative and no sign is asked for.
+
+    >>> irax.scipy.special.logsumexp(irax.numpy.array([1000.0, 1000.0]))
+    Array(1000.6932, dtype=float32)
+    """
+    return nn.logsumexp(a, axis, b, keepdims, return_sign, where)
+
+
+def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """exp(x) divided by its sum over axes, all by default.
+
+    >>> irax.scipy.special.softmax(irax.numpy.array([0.0, 0.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return nn.softmax(x, axis)
+
+
+def log_softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """log(softmax(x)) over axes, all by default, without underflow.
+
+    >>> irax.scipy.special.log_softmax(irax.numpy.array([0.0, 1000.0]))
+    Array([-1000.,     0.], dtype=float32)
+    """
+    return nn.log_softmax(x, axis)

@@ -1,0 +1,221 @@
+"""irax.scipy.special against SciPy: values in two precisions, derivatives, dtypes."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import irax
+import irax.numpy as jnp
+import irax.scipy.special as special
+
+try:
+    import jax.scipy.special as oracle
+except ImportError:
+    oracle = None
+
+RNG = np.random.default_rng(0)
+
+
+def between(low, high, count=24):
+    return RNG.uniform(low, high, count)
+
+
+def sized(low, high):
+    """Of all sizes, of both signs."""
+    return np.exp(between(low, high)) * RNG.choice([-1, 1], 24)
+
+
+ANY, POSITIVE, SHARE = sized(-4, 3), np.abs(sized(-3, 3)), between(0.02, 0.98)
+EDGES = np.array([0.0, 1.0, np.inf, -np.inf, np.nan])
+
+CASES = {
+    "beta": (POSITIVE, between(0.2, 4)),
+    "betaln": (POSITIVE, between(0.2, 4)),
+    "betainc": (between(0.2, 9), between(0.2, 9), SHARE),
+    "boxcox": (POSITIVE, np.r_[0.0, between(-2, 2, 23)]),
+    "boxcox1p": (POSITIVE, np.r_[0.0, between(-2, 2, 23)]),
+    "comb": (np.r_[5, between(8, 20, 23)], np.r_[6, between(0, 8, 23)]),
+    "dawsn": (np.r_[ANY, EDGES],),
+    "digamma": (ANY,),
+    "entr": (np.r_[ANY, 0, 1],),
+    "erf": (np.r_[ANY, EDGES],),
+    "erfc": (np.r_[between(-5, 5), EDGES],),
+    "erfcx": (np.r_[POSITIVE, between(-2, 2), 0, 1, np.inf],),
+    "erfinv": (np.r_[2 * SHARE - 1, -1, 1],),
+    "exp1": (np.r_[POSITIVE, 0, -1, np.inf],),
+    "expi": (np.r_[ANY, 0, np.inf],),
+    "expit": (np.r_[ANY, EDGES],),
+    "expn": (np.arange(24) % 6, np.abs(ANY)),
+    "factorial": (np.r_[between(0, 20), -1],),
+    "fresnel": (np.r_[sized(-4, 2), 0, np.inf, -np.inf],),
+    "gamma": (np.r_[between(0.1, 20), between(-4.9, -4.1), -1, 1, np.inf],),
+    "gammainc": (POSITIVE, np.abs(ANY)),
+    "gammaincc": (between(1, 9), between(0.1, 9)),
+    "gammaln": (np.r_[ANY, 0, 1, np.inf],),
+    "gammasgn": (np.r_[ANY, 0, -1],),
+    "hyp1f1": (between(0.5, 3), between(1, 4), sized(-3, 2)),
+    "hyp2f1": (between(0.5, 2), between(0.5, 2), between(1, 5), np.r_[between(-9, 0.8, 23), 0.95]),
+    "i0": (ANY,),
+    "i0e": (ANY,),
+    "i1": (ANY,),
+    "i1e": (ANY,),
+    "kl_div": (np.r_[POSITIVE, 0, 0, -1], np.r_[POSITIVE[::-1], 0, 1, 1]),
+    "log_ndtr": (np.r_[between(-40, 6), 0, np.inf, np.nan],),
+    "log_softmax": (ANY,),
+    "loggamma": (POSITIVE,),
+    "logit": (np.r_[SHARE, 0, 1, 2],),
+    "logsumexp": (ANY,),
+    "multigammaln": (between(2, 9), 3),
+    "ndtr": (np.r_[between(-6, 6), EDGES],),
+    "ndtri": (np.r_[SHARE, 0, 1, 2, 1e-3, 1e-10, 1e-30],),
+    "owens_t": (between(-4, 4), np.r_[between(-1, 1, 12), between(-9, 9, 11), np.inf]),
+    "poch": (between(0.2, 9), between(0, 3)),
+    "polygamma": (np.arange(24) % 4, POSITIVE),
+    "rel_entr": (np.r_[POSITIVE, 0, 0, -1], np.r_[POSITIVE[::-1], 0, 1, 1]),
+    "sici": (np.r_[ANY, 0, np.inf],),
+    "softmax": (ANY,),
+    "spence": (np.r_[POSITIVE, 0, 1, -1],),
+    "sph_harm_y": (np.arange(24) % 5, np.arange(24) % 11 - 5, between(0, 3), between(-3, 3)),
+    "wofz": (ANY + 1j * np.r_[between(-1, 3)],),
+    "xlog1py": (np.r_[ANY, 0], np.r_[POSITIVE, -1]),
+    "xlogy": (np.r_[ANY, 0], np.r_[POSITIVE, 0]),
+    "zeta": (between(1.1, 9), between(0.5, 5)),
+}
+
+NOT_IN_SCIPY = {"bessel_jn", "bernoulli"}
+NOT_DIFFERENTIATED = {"gammasgn", "loggamma", "wofz", "sph_harm_y", "logsumexp", "log_softmax"}
+SLOPES = {  # the arguments that there are derivatives in; all, unless named
+    "betainc": (2,),
+    "comb": (),
+    "expn": (1,),
+    "multigammaln": (0,),
+    "polygamma": (1,),
+    "zeta": (1,),
+    "softmax": (),
+}
+# Of float32: what the last bit of a large intermediate amounts to.
+LOOSE = {"digamma": 1e-4, "expi": 1e-4, "gamma": 2e-5, "poch": 2e-5, "sici": 1e-4, "erfc": 1e-4}
+
+
+def in_dtype(x, kind):
+    """The operand with 32 or 64 bits, but for Python numbers."""
+    if isinstance(x, int):
+        return x
+    target = {"f": "f", "i": "i", "c": "c"}[x.dtype.kind]
+    width = {"f": 4, "i": 4, "c": 8}[target] * (2 if kind == "f8" else 1)
+    return x.astype(f"{target}{width}")
+
+
+def parts(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def test_table_is_whole() -> None:
+    names = {n for n in dir(special) if callable(getattr(special, n)) and not n.startswith("_")}
+    assert names == set(CASES) | NOT_IN_SCIPY
+    if oracle is not None:
+        assert {n for n in dir(oracle) if not n.startswith("_")} <= names
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str, kind: str) -> None:
+    with irax.enable_x64(kind == "f8"):
+        operands = [in_dtype(x, kind) for x in CASES[name]]
+        wide = [x if isinstance(x, int) else in_dtype(x, "f8") for x in operands]
+        expected = getattr(scipy.special, name)(*wide)
+        found = getattr(special, name)(*operands)
+        assert len(parts(found)) == len(parts(expected))
+        for ours, theirs in zip(parts(found), parts(expected), strict=True):
+            assert ours.dtype == in_dtype(np.asarray(theirs), kind).dtype
+            rtol = 1e-11 if kind == "f8" else LOOSE.get(name, 1e-5)
+            np.testing.assert_allclose(
+                ours, theirs, rtol=rtol, atol=1e-14 if kind == "f8" else 2e-6
+            )
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - NOT_DIFFERENTIATED))
+def test_derivatives(name: str) -> None:
+    with irax.enable_x64(True):
+        function, theirs = getattr(special, name), getattr(scipy.special, name)
+        operands = [x if isinstance(x, int) else in_dtype(x[:22], "f8") for x in CASES[name]]
+        for i in SLOPES.get(name, range(len(operands))):
+            total = lambda *xs: sum(jnp.sum(p) for p in parts(function(*xs)))
+            found = irax.grad(total, i)(*operands)
+            step = 1e-6 * np.maximum(np.abs(operands[i]), 1e-2)
+            ends = []
+            for sign in (1, -1):
+                moved = [x + sign * step if j == i else x for j, x in enumerate(operands)]
+                ends.append(sum(parts(theirs(*moved))))
+            with np.errstate(invalid="ignore"):
+                expected = (ends[0] - ends[1]) / (2 * step)
+            known = np.isfinite(expected)
+            assert known.sum() > 8
+            scale = 1e-7 * np.abs(expected[known]) + 1e-9 * np.abs(ends[0][known]) / step[known]
+            error = np.abs(np.asarray(found) - expected)[known]
+            assert (error <= 2e-6 + 20 * scale).all(), (i, operands[i][known][error.argmax()])
+
+
+@pytest.mark.skipif(oracle is None, reason="needs JAX as an oracle")
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"owens_t", "spence", "sph_harm_y", "wofz"}))
+def test_dtypes_as_jax(name: str) -> None:
+    for kind in ("f4", "i4", "f2"):
+        whole = [x if isinstance(x, int) else np.ones(2, kind) for x in CASES[name]]
+        try:
+            expected = parts(getattr(oracle, name)(*whole))
+        except (TypeError, ValueError, RuntimeWarning):  # which JAX's own casts give
+            continue
+        found = parts(getattr(special, name)(*whole))
+        assert [x.dtype for x in found] == [x.dtype for x in expected], kind
+
+
+def test_compiled_and_batched() -> None:
+    def f(x):
+        wave = special.fresnel(x)[0] + special.dawsn(x) + special.sici(x)[0]
+        return wave + special.log_ndtr(x) + special.hyp1f1(1.5, 2.5, x) + special.spence(x)
+
+    x = np.array([0.3, 1.2, 2.7], np.float32)
+    for function in (f, irax.grad(f)):
+        each = np.array([function(v) for v in x])
+        np.testing.assert_allclose(irax.vmap(function)(x), each, rtol=1e-5)
+        np.testing.assert_allclose(irax.jit(irax.vmap(function))(x), each, rtol=2e-5)
+
+
+def test_bessel_functions_and_bernoulli_numbers() -> None:
+    x = np.array([-3.0, 0.0, 0.01, 2.5, 20.0], np.float32)
+    expected = [scipy.special.jv(k, x) for k in range(4)]
+    np.testing.assert_allclose(special.bessel_jn(x, v=3), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(special.bernoulli(20), scipy.special.bernoulli(20), rtol=1e-6)
+    slope = irax.grad(lambda v: special.bessel_jn(v, v=0)[0])(2.5)
+    np.testing.assert_allclose(slope, -scipy.special.jv(1, 2.5), rtol=1e-5)
+
+
+def test_options_of_sums() -> None:
+    x, b = np.array([[1.0, 2.0], [3.0, 4.0]], "f4"), np.array([1.0, -2.0], "f4")
+    for options in ({"axis": 0}, {"axis": 1, "keepdims": True}):
+        found, sign = special.logsumexp(x, b=b, return_sign=True, **options)
+        theirs = scipy.special.logsumexp(x, b=b, return_sign=True, **options)
+        np.testing.assert_allclose([found, sign], theirs, rtol=1e-6)
+    np.testing.assert_allclose(
+        special.comb(np.arange(4), 2, repetition=True),
+        scipy.special.comb(np.arange(4), 2, repetition=True),
+        atol=1e-6,
+    )
+    with pytest.raises(NotImplementedError, match="exact"):
+        special.factorial(3, exact=True)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: special.gammaln([1.0]), TypeError, "gammaln: argument 0"),
+        (lambda: special.erfcx(1j), TypeError, "erfcx: expected arrays of floats, got complex64"),
+        (lambda: special.bernoulli(-1), ValueError, "n must not be negative"),
+        (lambda: special.bessel_jn(1.0, v=60), ValueError, "below n_iter=50"),
+        (lambda: special.sph_harm_y(1.5, 0, 0.0, 0.0), TypeError, "n must be integers"),
+        (lambda: special.sph_harm_y(1, 0, 0.0, 0.0, diff_n=1), NotImplementedError, "diff_n=1"),
+    ],
+)
+def test_wrong_arguments(call, error, message) -> None:
+    with pytest.raises(error, match=message):
+        call()
