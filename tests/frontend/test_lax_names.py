@@ -55,6 +55,8 @@ CASES = {
         x, x.T, lhs_scale=x[:, :2], rhs_scale=x.T[:1], preferred_element_type="float32"
     ),
     "dot-algorithm": lambda m, x: m.dot(x, x.T, precision="BF16_BF16_F32_X6"),
+    "dot-numbers": lambda m, x: m.dot(x, x, dimension_numbers=(((1,), (1,)), ((), ()))),
+    "polygamma": lambda m, x: (m.polygamma(2 + 0 * x, x * x), m.zeta(3 + x, x * x)),
     "dot-f32": lambda m, x: m.dot(x, x.T, precision=m.DotAlgorithmPreset.F32_F32_F32),
     "exp": lambda m, x: m.exp(x, accuracy=m.AccuracyMode.HIGHEST),
     "log": lambda m, x: m.log(x * x, accuracy=m.Tolerance(rtol=1e-3)),
@@ -169,6 +171,21 @@ def test_a_composite_is_one_operation_with_derivatives() -> None:
         irax.jit(lambda x: squared(x, scale=None, name="a"))(X)
     with pytest.raises(NotImplementedError, match="no function for the platform"):
         lax.platform_dependent(1.0, tpu=lambda x: x)
+
+
+def test_negative_starts_may_be_ruled_out() -> None:
+    x = jnp.arange(5)
+    np.testing.assert_array_equal(lax.dynamic_slice(x, (-2,), (2,)), [3, 4])
+    with pytest.raises(ValueError, match="allow_negative_indices=False"):
+        lax.dynamic_slice(x, (-2,), (2,), allow_negative_indices=False)
+    part = lambda i: lax.dynamic_index_in_dim(x, i, allow_negative_indices=False)
+    np.testing.assert_array_equal(irax.jit(part)(-2), [0])
+    put = lambda i: lax.dynamic_update_index_in_dim(x, 9, i, 0, allow_negative_indices=False)
+    np.testing.assert_array_equal(irax.jit(put)(-2), [9, 1, 2, 3, 4])
+    text = str(irax.make_ir(part)(3))
+    assert "select" not in text
+    with pytest.raises(ValueError, match="one for each of the 1 dimensions"):
+        lax.dynamic_slice(x, (1,), (2,), allow_negative_indices=(True, False))
 
 
 SMOOTH = ("split", "stack", "unstack", "tile", "index_take", "complex", "bessel", "top_k")

@@ -122,10 +122,13 @@ def dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
     *,
+    dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The product of two vectors or matrices: the last dimension with the first.
+
+    With `dimension_numbers` it is `dot_general`.
 
     Raises:
         TypeError: other ranks, different dtypes, or sizes that do not fit.
@@ -134,6 +137,8 @@ def dot(
     Array([3., 3.], dtype=float32)
     """
     what = "lax.dot"
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     x, y = array_of(what, lhs), array_of(what, rhs)
     if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
         raise TypeError(

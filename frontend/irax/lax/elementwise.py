@@ -197,8 +197,25 @@ erfc = unary("erfc", special.erfc, FLOAT, "1 - erf(x), accurate for large x.")
 erf_inv = unary("erf_inv", special.erf_inv, FLOAT, "The number whose erf is x.")
 lgamma = unary("lgamma", special.lgamma, FLOAT, "The logarithm of the absolute gamma function.")
 digamma = unary("digamma", special.digamma, FLOAT, "The derivative of lgamma.")
-polygamma = binary("polygamma", special.polygamma, FLOAT, "Derivative number m of digamma, at x.")
-zeta = binary("zeta", special.zeta, FLOAT, "The Hurwitz zeta function of exponent x and shift q.")
+
+
+def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
+    """The float next to x1 in the direction of x2, of one dtype; one shape, or scalars."""
+    return _of_two("lax.nextafter", special.next_after, x1, x2)
+
+
+def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
+    """Derivative number m of digamma, at x; of one dtype; one shape, or scalars."""
+    return _of_two("lax.polygamma", special.polygamma, m, x)
+
+
+def zeta(x: ArrayLike, q: ArrayLike) -> Array:
+    """The Hurwitz zeta function of exponent x and shift q; of one dtype; one shape, or scalars."""
+    return _of_two("lax.zeta", special.zeta, x, q)
+
+
+def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:
+    return apply(op, *strict(what, x, y), what=what, accepts=FLOAT)
 
 
 def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
@@ -208,9 +225,6 @@ def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> A
     return apply(ew.power, convert(as_array(2.0), x.dtype, x.weak_type), x, what="lax.exp2")
 
 
-nextafter = binary(
-    "nextafter", special.next_after, FLOAT, "The float next to x in the direction of y."
-)
 bessel_i0e = unary("bessel_i0e", bessel.BesselI0e(), FLOAT, "exp(-|x|) I0(x).")
 bessel_i1e = unary("bessel_i1e", bessel.bessel_i1e, FLOAT, "exp(-|x|) I1(x).")  # pyright: ignore
 

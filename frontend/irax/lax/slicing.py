@@ -93,7 +93,13 @@ def _without(x: Array, axis: int) -> Array:
 # ---- at computed places --------------------------------------------------------------------------
 
 
-def _starts(what: str, x: Array, starts: Sequence[Any] | Array) -> list[Array]:
+Negative = bool | Sequence[bool]
+"""Whether negative starts count from the end, in all dimensions or in each."""
+
+
+def _starts(
+    what: str, x: Array, starts: Sequence[Any] | Array, negative: Negative = True
+) -> list[Array]:
     """The starts as scalars of one integer dtype, negative ones counted from the end."""
     if isinstance(starts, Array | np.ndarray):
         vector = array_of(what, starts)
@@ -102,23 +108,40 @@ def _starts(what: str, x: Array, starts: Sequence[Any] | Array) -> list[Array]:
         raise TypeError(
             f"{what}: expected a start index for each of the {x.ndim} dimensions, got {len(starts)}"
         )
-    return [_start(what, s, n) for s, n in zip(starts, x.shape, strict=True)]
+    allowed = [negative] * x.ndim if isinstance(negative, bool) else list(negative)
+    if len(allowed) != x.ndim:
+        raise ValueError(
+            f"{what}: allow_negative_indices must be a bool, or one for each of the {x.ndim} "
+            f"dimensions, got {negative!r}"
+        )
+    return [_start(what, s, n, a) for s, n, a in zip(starts, x.shape, allowed, strict=True)]
 
 
-def _start(what: str, start: Any, size: int) -> Array:
+def _start(what: str, start: Any, size: int, from_end: bool) -> Array:
     if isinstance(start, int):
+        if start < 0 and not from_end:
+            raise ValueError(
+                f"{what}: start index {start} is negative, which allow_negative_indices=False "
+                "rules out"
+            )
         return convert(array_of(what, start + size * (start < 0)), dtypes.default_int())
     start = array_of(what, start)
     if start.ndim or not dtypes.issubdtype(start.dtype, np.integer):
         raise TypeError(f"{what}: a start index must be an integer scalar, got {start.aval}")
     start = convert(start, dtypes.default_int())
-    from_end = apply(elementwise.add, start, size, what=what)
+    if not from_end:
+        return start
+    counted = apply(elementwise.add, start, size, what=what)
     negative = apply(comparison.less, start, 0, what=what)
-    return bind(comparison.select, negative, convert(from_end, start.dtype), start)
+    return bind(comparison.select, negative, convert(counted, start.dtype), start)
 
 
 def dynamic_slice(
-    operand: ArrayLike, start_indices: Sequence[Any] | ArrayLike, slice_sizes: Sequence[int]
+    operand: ArrayLike,
+    start_indices: Sequence[Any] | ArrayLike,
+    slice_sizes: Sequence[int],
+    *,
+    allow_negative_indices: Negative = True,
 ) -> Array:
     """The part of the operand of `slice_sizes` that begins at computed places.
 
@@ -128,6 +151,8 @@ def dynamic_slice(
         operand: an array.
         start_indices: an integer for each dimension, or a vector of them; may be traced.
         slice_sizes: the result's shape; ints.
+        allow_negative_indices: a bool for all dimensions, or one for each. False: starts are the
+            caller's word that they are not negative, and one that is becomes 0.
 
     Raises:
         TypeError: not one start and size for each dimension, or a size larger than the operand's.
@@ -143,12 +168,16 @@ def dynamic_slice(
             f"{what}: slice_sizes {sizes} do not fit shape {x.shape}: expected a size for each "
             "dimension, none larger than its size"
         )
-    starts = _starts(what, x, start_indices)  # pyright: ignore[reportArgumentType]
+    starts = _starts(what, x, start_indices, allow_negative_indices)  # pyright: ignore
     return bind(dynamic.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type)
 
 
 def dynamic_update_slice(
-    operand: ArrayLike, update: ArrayLike, start_indices: Sequence[Any] | ArrayLike
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_indices: Sequence[Any] | ArrayLike,
+    *,
+    allow_negative_indices: Negative = True,
 ) -> Array:
     """The operand with the part that begins at computed places replaced by `update`.
 
@@ -170,7 +199,7 @@ def dynamic_update_slice(
         )
     if any(m > n for m, n in zip(part.shape, x.shape, strict=True)):
         raise TypeError(f"{what}: update of shape {part.shape} is larger than {x.shape}")
-    starts = _starts(what, x, start_indices)  # pyright: ignore[reportArgumentType]
+    starts = _starts(what, x, start_indices, allow_negative_indices)  # pyright: ignore
     return bind(dynamic.DynamicUpdateSlice(), x, part, *starts, weak_type=x.weak_type)
 
 
@@ -179,34 +208,57 @@ def _along(x: Array, start: Any, axis: int) -> list[Any]:
 
 
 def dynamic_slice_in_dim(
-    operand: ArrayLike, start_index: ArrayLike, slice_size: int, axis: int = 0
+    operand: ArrayLike,
+    start_index: ArrayLike,
+    slice_size: int,
+    axis: int = 0,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """`dynamic_slice` along one axis."""
     x = array_of("lax.dynamic_slice_in_dim", operand)
     axis = canonical_axis("lax.dynamic_slice_in_dim", axis, x.ndim)
     sizes = (*x.shape[:axis], slice_size, *x.shape[axis + 1 :])
-    return dynamic_slice(x, _along(x, start_index, axis), sizes)
+    starts, allowed = _along(x, start_index, axis), allow_negative_indices
+    return dynamic_slice(x, starts, sizes, allow_negative_indices=allowed)
 
 
 def dynamic_update_slice_in_dim(
-    operand: ArrayLike, update: ArrayLike, start_index: ArrayLike, axis: int
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_index: ArrayLike,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """`dynamic_update_slice` along one axis."""
     x = array_of("lax.dynamic_update_slice_in_dim", operand)
     axis = canonical_axis("lax.dynamic_update_slice_in_dim", axis, x.ndim)
-    return dynamic_update_slice(x, update, _along(x, start_index, axis))
+    starts, allowed = _along(x, start_index, axis), allow_negative_indices
+    return dynamic_update_slice(x, update, starts, allow_negative_indices=allowed)
 
 
 def dynamic_index_in_dim(
-    operand: ArrayLike, index: ArrayLike, axis: int = 0, keepdims: bool = True
+    operand: ArrayLike,
+    index: ArrayLike,
+    axis: int = 0,
+    keepdims: bool = True,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """The part at one computed place of an axis; without that axis if not `keepdims`."""
-    part = dynamic_slice_in_dim(operand, index, 1, axis)
+    allowed = allow_negative_indices
+    part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allowed)
     return part if keepdims else _without(part, canonical_axis("lax", axis, part.ndim))
 
 
 def dynamic_update_index_in_dim(
-    operand: ArrayLike, update: ArrayLike, index: ArrayLike, axis: int
+    operand: ArrayLike,
+    update: ArrayLike,
+    index: ArrayLike,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """The operand with the part at one computed place of an axis replaced."""
     what = "lax.dynamic_update_index_in_dim"
@@ -215,4 +267,5 @@ def dynamic_update_index_in_dim(
     if part.ndim != x.ndim:
         sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         part = reshape(part, sizes)
-    return dynamic_update_slice_in_dim(x, part, index, axis)
+    allowed = allow_negative_indices
+    return dynamic_update_slice_in_dim(x, part, index, axis, allow_negative_indices=allowed)
