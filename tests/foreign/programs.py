@@ -55,6 +55,11 @@ def cnn(kernel, bias, w, images):
     return jnp.sum(nn.softmax(y.reshape(2, 36) @ w) ** 2)
 
 
+@program(normal(1, 4, 3), normal(3, 3, 2, scale=0.5))
+def upsampling(x, kernel):
+    return lax.conv_transpose(x, kernel, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
 @program(normal(2, 4, 6), normal(6, 6), normal(6, 6), normal(6, 6))
 def attention(x, wq, wk, wv):
     def heads(w):
