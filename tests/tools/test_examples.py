@@ -1,41 +1,73 @@
-"""The example in each command's help runs, in a shell."""
+"""The example in each command's help runs, in a shell, and so does docs/command_line.md."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from irax_tools.cli import main
 
+DOCS = Path(__file__).parents[2] / "docs" / "command_line.md"
 FUNCTION = """
 import irax.numpy as jnp
 
 def f(x, y):
     return jnp.sin(x) + y
 """
+Shell = Callable[[str], subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
-def test_example(name, folder, irax):
+@pytest.fixture
+def shell(folder: Path) -> Shell:
     (folder / "function.py").write_text(FUNCTION)
     command = folder / "irax"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m irax_tools.cli "$@"\n')
     command.chmod(0o755)
-    helped = irax(name, "--help")
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+    def run(commands: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-ec", commands],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_example(name, shell):
+    helped = shell(f"irax {name} --help")
     assert helped.returncode == 0
     _, _, example = helped.stdout.partition("\nExample:\n  ")
     assert example.startswith(f"irax {name}") or f"| irax {name}" in example
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        example,
-        shell=True,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-    )
+    done = shell(example)
     assert done.returncode == 0, done.stderr
     assert "error" not in done.stderr
+
+
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCS.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def test_docs(shell, folder):
+    assert {
+        name for name in main.commands if f"irax {name}" not in DOCS.read_text("utf-8")
+    } == set()
+    for (kind, commands), (next_kind, printed) in itertools.pairwise([*BLOCKS, ("", "")]):
+        if kind == "mlir":
+            (folder / "in.mlir").write_text(commands)
+        if kind == "sh":
+            done = shell(commands)
+            assert done.returncode == 0, done.stderr
+            assert "error" not in done.stderr
+            if next_kind == "text":
+                assert done.stdout == printed
