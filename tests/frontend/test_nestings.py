@@ -186,18 +186,19 @@ def test_on_iree(names):
     np.testing.assert_allclose(slopes, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_three_numbers_through_a_branch_on_iree():
-    """IREE itself loses the buffers of a branch that hands on three numbers as they are."""
+@pytest.mark.parametrize("shape", [(), (200,)])
+def test_three_values_through_a_branch_on_iree(shape):
+    """IREE itself loses the buffers of a branch that hands on three values as they are."""
 
     def step(carry, _):
         turned = lambda a, b, c: (a * b, b * c, c * a)
-        return lax.cond(carry[0] > 0, turned, lambda *same: same, *carry), None
+        return lax.cond(jnp.sum(carry[0]) > 0, turned, lambda *same: same, *carry), None
 
     segment = irax.checkpoint(lambda *carry: lax.scan(step, carry, None, length=3)[0])
 
     def f(x):
         start = (x, 2 * x, x + 1)
-        return sum(lax.scan(lambda c, _: (segment(*c), None), start, None, length=2)[0])
+        return jnp.sum(sum(lax.scan(lambda c, _: (segment(*c), None), start, None, length=2)[0]))
 
-    for x in (0.3, -0.3):
+    for x in (np.full(shape, 0.3), np.full(shape, -0.3)):
         np.testing.assert_allclose(irax.jit(irax.grad(f))(x), irax.grad(f)(x), rtol=1e-9)

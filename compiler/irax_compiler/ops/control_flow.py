@@ -115,6 +115,20 @@ class StructuredOp(Op):
         """The same, by operations each of which is either independent of or linear in tangents."""
         raise NotImplementedError
 
+    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+        """Whether it computes something besides what is linear, as a loop that counts does, which
+        `transpose_through` does not expect: `linearize` parts the two.
+        """
+        return False
+
+    def check_linear(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> None:
+        """Raises UnsupportedOp where one that is mixed is not linear in the `Linear` operands."""
+
     def transpose_through(
         self,
         transform: Transform,
@@ -401,13 +415,24 @@ def residuals_of(function: Operation, num_results: int) -> list[int | Type]:
     return found
 
 
-def dependent_results(function: Operation, flags: Sequence[bool]) -> tuple[bool, ...]:
-    """Which results of a function depend on one of the arguments that `flags` marks."""
+def dependent_results(
+    function: Operation, flags: Sequence[bool], functions: Mapping[str, Operation] | None = None
+) -> tuple[bool, ...]:
+    """Which results of a function depend on one of the arguments that `flags` marks; those of calls
+    one by one, if the module's functions are given.
+    """
     block = mlir.body(function)
     found: set[Value] = {a for a, flag in zip(block.arguments, flags, strict=True) if flag}
     *body, last = (view.operation for view in block.operations)
     for operation in body:
-        if any(v in found for v in [*operation.operands, *mlir.captured(operation)]):
+        if not any(v in found for v in [*operation.operands, *mlir.captured(operation)]):
+            continue
+        if operation.name == "func.call" and functions is not None:
+            given = [v in found for v in operation.operands]
+            callee = functions[mlir.callee(operation)]
+            depend = dependent_results(callee, given, functions)
+            found.update(v for v, d in zip(operation.results, depend, strict=True) if d)
+        else:
             found.update(operation.results)
     return tuple(v in found for v in last.operands)
 

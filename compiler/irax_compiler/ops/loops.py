@@ -110,6 +110,18 @@ class While(RegionOp):
         _, t_operands = self._as_scan(transform, tangents)
         return as_scan.linearize_through(transform, operands, t_operands)
 
+    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+        return True  # it counts
+
+    def check_linear(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> None:
+        as_scan, in_order = self._as_scan(transform, operands)
+        as_scan.check_linear(transform, cotangents, in_order)
+
     def transpose_through(
         self,
         transform: Transform,

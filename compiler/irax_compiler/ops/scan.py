@@ -41,7 +41,6 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Tangent,
-    UnsupportedOp,
     attribute,
     full,
 )
@@ -289,6 +288,19 @@ class Scan(StructuredOp, ComposedOp):
         effects.remove_dead_operations(mlir.body(transform.functions[once]))
         return dict(zip(wanted, call_function(transform.functions, once, consts), strict=True))
 
+    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+        return not all(self.parts(self._linear(transform, operands))[1])
+
+    def check_linear(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> None:
+        linear = self._linear(transform, operands)
+        _, ct_ys = self.results(cotangents)
+        transform.function(self.body, (linear, (*self.parts(linear)[1], *_there(ct_ys))))
+
     def transpose_through(
         self,
         transform: Transform,
@@ -298,11 +310,6 @@ class Scan(StructuredOp, ComposedOp):
         consts, carry, xs = self.parts(operands)
         ct_carry, ct_ys = self.results(cotangents)
         linear = self._linear(transform, operands)
-        if not all(self.parts(linear)[1]):
-            raise UnsupportedOp(
-                f"{self.name}: no transpose rule for a loop that carries values it is not linear "
-                "in; make them rows of xs"
-            )
         pattern = (linear, (*(True,) * self.num_carry, *_there(ct_ys)))
         derived = transform.function(self.body, pattern)
         found_consts, _, found_xs = self.parts(derived.results)
@@ -345,7 +352,7 @@ class Scan(StructuredOp, ComposedOp):
 
         def step(flags: tuple[bool, ...]):
             linear = (*consts, *flags, *xs)
-            return linear, dependent_results(body, linear)[: self.num_carry]
+            return linear, dependent_results(body, linear, transform.functions)[: self.num_carry]
 
         linear, _ = fixed_point(step, tuple(carry))
         return linear

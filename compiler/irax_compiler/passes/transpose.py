@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
-from irax_compiler.ops.control_flow import Derived, StructuredOp
+from irax_compiler.ops.control_flow import (
+    Derived,
+    Linearized,
+    StructuredOp,
+    call_function,
+    dependent_results,
+    inlined,
+    scatter,
+    zeros_of,
+)
 from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
 from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.passes.core import (
@@ -26,6 +35,7 @@ from irax_compiler.passes.core import (
     walk,
 )
 from irax_compiler.passes.jvp import active_pattern
+from irax_compiler.passes.linearize import LinearizeDeriver
 
 
 @register_pass
@@ -61,6 +71,8 @@ class TransposeDeriver(Deriver):
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         linear, has_cotangent = pattern
         name = mlir.function_name(source)
+        flat = self._flat(source, linear)
+        source = flat or source
         arguments = mlir.arguments(source)
         outputs = returned(source)
         given = [v for v, has in zip(outputs, has_cotangent, strict=True) if has]
@@ -96,6 +108,9 @@ class TransposeDeriver(Deriver):
             ]
         mlir.finish_function(function, [ct for ct in results if ct is not None])
         effects.remove_dead_operations(mlir.body(function))
+        if flat is not None:
+            del self.functions[mlir.function_name(flat)]
+            flat.erase()
         present = iter(ct is not None for ct in results)
         return Derived(
             mlir.function_name(function),
@@ -118,8 +133,11 @@ class TransposeDeriver(Deriver):
         operands = [Linear(v.type) if v in unknown else env[v] for v in values]
         try:
             with mlir.named("transpose", operation.location):
-                if isinstance(op, StructuredOp):
-                    found: Sequence[Tangent] = op.transpose_through(self, given, operands)
+                if isinstance(op, StructuredOp) and op.is_mixed(self, operands):
+                    op.check_linear(self, given, operands)
+                    found: Sequence[Tangent] = self._by_linearizing(operation, given, operands)
+                elif isinstance(op, StructuredOp):
+                    found = op.transpose_through(self, given, operands)
                 else:
                     found = op.transpose(given, operands)
                 for value, ct in zip(values, found, strict=True):
@@ -127,6 +145,62 @@ class TransposeDeriver(Deriver):
                         accumulate(cotangents, value, ct)
         except UnsupportedOp as error:
             raise in_context(error, operation) from None
+        except TypeError:  # of a rule that uses an operand which has no value
+            if sum(isinstance(x, Linear) for x in operands) < 2:
+                raise
+            problem = UnsupportedOp(f"{operation.name} is not linear in two operands together")
+            raise in_context(problem, operation) from None
+
+    def _by_linearizing(
+        self, operation: Operation, given: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        """The transpose of the operation's derivative, which is the operation itself without what
+        it computes besides.
+        """
+        values = inputs(operation)
+        name = self.build_function(
+            operation.name.partition(".")[2],
+            [v.type for v in values],
+            lambda *arguments: mlir.clone(operation, dict(zip(values, arguments, strict=True))),
+        )
+        active = tuple(isinstance(x, Linear) for x in operands)
+        split = LinearizeDeriver(self.module).function(name, active)
+        assert isinstance(split, Linearized)
+        self.functions.update(mlir.functions(self.module))
+        primals = [zeros_of(x.type) if isinstance(x, Linear) else x for x in operands]
+        residuals = call_function(self.functions, split.name, primals)[len(given) :]
+        moved = [ct for ct, has in zip(given, split.results, strict=True) if has]
+        pattern = (
+            (False,) * len(residuals) + (True,) * sum(active),
+            tuple(ct is not None for ct in moved),
+        )
+        derived = self.function(split.linear, pattern)
+        cotangents = [ct for ct in moved if ct is not None]
+        found = call_function(self.functions, derived.name, [*residuals, *cotangents])
+        remaining = iter(scatter(found, derived.results[len(residuals) :]))
+        return [next(remaining) if is_active else None for is_active in active]
+
+    def _flat(self, source: Operation, linear: Sequence[bool]) -> Operation | None:
+        """The function without calls, if one of them computes something besides what is linear."""
+        block = mlir.body(source)
+        unknown: set[Value] = set()
+        unknown.update(a for a, is_linear in zip(block.arguments, linear, strict=True) if is_linear)
+        for operation in walk(block):
+            if not any(v in unknown for v in inputs(operation)):
+                continue
+            if operation.name == "func.call":
+                flags = [v in unknown for v in operation.operands]
+                callee = self.functions[mlir.callee(operation)]
+                if not all(dependent_results(callee, flags, self.functions)):
+                    name = mlir.function_name(source)
+                    types = [a.type for a in block.arguments]
+                    flat = self.new_function(f"{name}.flat", types, source.location)
+                    with InsertionPoint(mlir.body(flat)), source.location:
+                        values = inlined(self.functions, name, mlir.arguments(flat))
+                    mlir.finish_function(flat, values)
+                    return flat
+            unknown.update(operation.results)
+        return None
 
 
 def _refuse_effects(operation: Operation) -> None:

@@ -10,6 +10,7 @@ from irax_compiler.mlir import Module, Operation
 from irax_compiler.passes.core import Pass, PassError, register_pass
 from irax_compiler.passes.legalize import (
     arguments,
+    branches,
     broadcasts,
     complexes,
     contraction,
@@ -94,6 +95,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.narrow_reduction,
         complexes.pad_of_complex,
         complexes.bitcast_of_complex,
+        branches.branch_that_hands_on,
         loops.carry_that_is_overwritten,
         fusion.stride_to_nowhere,
         fusion.one_window_of_more,
@@ -114,6 +116,7 @@ CURES: dict[str, list[Cure]] = {
         contraction.narrow_reduction,
         xla.windows_over_padded,
         xla.narrow_windows,
+        xla.scatter_into_scalar,
     ],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over

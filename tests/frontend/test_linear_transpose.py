@@ -1,0 +1,65 @@
+"""The transpose of linear functions with loops and branches inside, against their matrices."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+SIZE = 4
+
+
+def halving(t):
+    return lax.fori_loop(0, 3, lambda i, y: y * 0.5 + t, t)
+
+
+def by_branches(t):
+    return lax.fori_loop(0, 3, lambda i, y: lax.cond(i == 1, lambda: y * 0.5, lambda: y + t), t)
+
+
+def by_places(t):
+    return lax.fori_loop(0, 3, lambda i, y: y.at[i].add(t[i + 1] * i), t)
+
+
+def by_the_count(t):
+    return lax.fori_loop(0, 3, lambda i, y: jnp.where(i < 2, y, t * i), t)
+
+
+def by_rows(t):
+    return lax.scan(lambda c, x: (c * 0.5 + x, c), 0.0, t)[1]
+
+
+def nested(t):
+    return lax.fori_loop(0, 2, lambda i, y: lax.fori_loop(0, i + 2, lambda j, z: z + t * j, y), t)
+
+
+LINEAR = [halving, by_branches, by_places, by_the_count, by_rows]
+
+
+@pytest.mark.parametrize("f", LINEAR, ids=lambda f: f.__name__)
+def test_the_transpose_is_that_of_the_matrix(f):
+    matrix = np.stack([f(row) for row in jnp.eye(SIZE)], axis=1)
+    transpose = irax.linear_transpose(f, jnp.ones(SIZE))
+    for i, row in enumerate(jnp.eye(SIZE)):
+        np.testing.assert_allclose(transpose(row)[0], matrix[i], rtol=1e-6)
+
+
+@pytest.mark.parametrize("f", LINEAR, ids=lambda f: f.__name__)
+def test_a_rule_may_hold_loops(f):
+    @irax.custom_jvp
+    def g(x):
+        return jnp.sin(x)
+
+    g.defjvp(lambda primals, tangents: (g(*primals), f(*tangents) * jnp.cos(primals[0])))
+    matrix = np.stack([f(row) for row in jnp.eye(SIZE)], axis=1)
+    x = jnp.arange(SIZE) * 0.3
+    expected = np.cos(x) @ matrix
+    np.testing.assert_allclose(irax.grad(lambda x: jnp.sum(g(x)))(x), expected, rtol=1e-6)
+
+
+def test_loops_that_are_not_linear():
+    with pytest.raises(NotImplementedError, match=r"multiply is not linear in two operands"):
+        irax.linear_transpose(lambda t: lax.fori_loop(0, 3, lambda i, y: y * t, t), 1.0)
+    with pytest.raises(NotImplementedError, match=r"known only when it runs"):
+        irax.linear_transpose(nested, jnp.ones(SIZE))
