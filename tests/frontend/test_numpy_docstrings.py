@@ -12,7 +12,9 @@ import irax
 MODULES = [
     "irax.callbacks",
     "irax.debug",
-    "irax.nn",
+    *(f"irax.nn.{name}" for name in ("activations", "attention", "axes", "initializers", "scaled")),
+    *(f"irax.random.{name}" for name in ("basic", "continuous", "counts", "gammas", "keys")),
+    *(f"irax.random.{name}" for name in ("normals", "selection")),
     "irax.experimental.ode",
     "irax.flatten_util",
     "irax.scipy.sparse.linalg",

@@ -10,8 +10,15 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import random
+from irax.random.threefry import hash_words
 
 HAS_JAX = importlib.util.find_spec("jax") is not None
+
+A = np.array([0.3, 1.0, 2.5, 30.0], np.float32)
+P = np.array([0.1, 0.2, 0.3, 0.35], np.float32)
+SHARES = np.array([0.5, 0.1, 0.9, 0.3, 0.7], np.float32)
+M = np.arange(12, dtype=np.int32).reshape(3, 4)
+COV = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
 
 DRAWS = {
     "split": lambda r, k: r.split(k, 5),
@@ -47,6 +54,65 @@ DRAWS = {
     "truncated_normal": lambda r, k: r.truncated_normal(k, -1.0, 2.0, (9,)),
     "choice": lambda r, k: r.choice(k, 10, (4,)),
     "choice without replacement": lambda r, k: r.choice(k, 10, (4,), replace=False),
+    "choice of columns": lambda r, k: r.choice(k, M, (2, 2), axis=1),
+    "choice of columns without replacement": lambda r, k: r.choice(k, M, (3,), False, axis=1),
+    "choice by p": lambda r, k: r.choice(k, 4, (20,), p=P),
+    "choice by p without replacement": lambda r, k: r.choice(k, 4, (3,), False, P),
+    "choice of none": lambda r, k: r.choice(k, 4, (0,)),
+    "categorical broadcast": lambda r, k: r.categorical(k, np.zeros((3, 1), "f"), 0, (5, 4)),
+    "categorical without replacement": lambda r, k: r.categorical(
+        k, np.log(np.stack([P, P[::-1]], 1)), 0, (3, 2), replace=False
+    ),
+    "uniform per element": lambda r, k: r.uniform(k, (2, 3), minval=np.zeros((2, 1)), maxval=A[:3]),
+    "normal f16": lambda r, k: r.normal(k, (9,), np.float16),
+    "normal bf16": lambda r, k: r.normal(k, (9,), jnp.bfloat16),
+    "normal complex": lambda r, k: r.normal(k, (9,), np.complex64),
+    "truncated_normal per element": lambda r, k: r.truncated_normal(k, -A, A),
+    "bernoulli high": lambda r, k: r.bernoulli(k, 0.3, (40,), "high"),
+    "gumbel high": lambda r, k: r.gumbel(k, (9,), mode="high"),
+    "gumbel highest": lambda r, k: r.gumbel(k, (200,), mode="highest"),
+    "rademacher": lambda r, k: r.rademacher(k, (20,)),
+    "rademacher float": lambda r, k: r.rademacher(k, (20,), np.float16),
+    "cauchy": lambda r, k: r.cauchy(k, (9,)),
+    "laplace": lambda r, k: r.laplace(k, (9,)),
+    "logistic": lambda r, k: r.logistic(k, (9,)),
+    "pareto": lambda r, k: r.pareto(k, A),
+    "rayleigh": lambda r, k: r.rayleigh(k, A, (2, 4)),
+    "triangular": lambda r, k: r.triangular(k, -A, A / 2, A, (3, 4)),
+    "weibull_min": lambda r, k: r.weibull_min(k, 2.0, 1.5, (9,)),
+    "lognormal": lambda r, k: r.lognormal(k, A),
+    "lognormal complex": lambda r, k: r.lognormal(k, 0.5, (5,), np.complex64),
+    "maxwell": lambda r, k: r.maxwell(k, (9,)),
+    "double_sided_maxwell": lambda r, k: r.double_sided_maxwell(k, 1.0, A, (3,)),
+    "wald": lambda r, k: r.wald(k, A[:3], (4, 3))  # JAX's loses digits where the mean is large,
+    "multivariate_normal": lambda r, k: r.multivariate_normal(k, A[:2], COV, (3,)),
+    "multivariate_normal batch": lambda r, k: r.multivariate_normal(k, M[:, :2] * 1.0, COV),
+    "orthogonal": lambda r, k: r.orthogonal(k, 3, (2,)),
+    "orthogonal wide": lambda r, k: r.orthogonal(k, 2, m=4),
+    "orthogonal complex": lambda r, k: r.orthogonal(k, 3, dtype=np.complex64),
+    "gamma": lambda r, k: r.gamma(k, A, (5, 4)),
+    "gamma scalar": lambda r, k: r.gamma(k, 3),
+    "loggamma": lambda r, k: r.loggamma(k, A * 0.01),
+    "beta": lambda r, k: r.beta(k, A, 2.0),
+    "dirichlet": lambda r, k: r.dirichlet(k, A, (3,)),
+    "chisquare": lambda r, k: r.chisquare(k, A),
+    "f": lambda r, k: r.f(k, A, 5.0),
+    "t": lambda r, k: r.t(k, A, (2, 4)),
+    "generalized_normal": lambda r, k: r.generalized_normal(k, 3.0, (9,)),
+    "ball": lambda r, k: r.ball(k, 3, 1.5, (4,)),
+    "geometric": lambda r, k: r.geometric(k, P, (7, 4)),
+    "poisson": lambda r, k: r.poisson(k, np.array([0, 0.5, 3, 11, 200, 1e6, -1, np.nan], "f")),
+    "poisson i8": lambda r, k: r.poisson(k, 4.0, (6,), np.int8),
+    "binomial": lambda r, k: r.binomial(k, np.array([1, 20, 20, 1e3, 1e6], "f"), SHARES),
+    "binomial edges": lambda r, k: r.binomial(
+        k,
+        np.array([5, 5, 5, 5, -1, np.inf, np.nan, 0], "f"),
+        np.array([0, 1, -0.1, 1.1, 0.5, 0.5, 0.5, 0.5], "f"),
+    ),
+    "binomial f16": lambda r, k: r.binomial(k, 10, 0.4, (4,), np.float16),
+    "multinomial": lambda r, k: r.multinomial(k, 100, P / P.sum(), shape=(2, 4)),
+    "clone": lambda r, k: r.clone(k),
+    "typed": lambda r, k: r.key_data(r.split(r.fold_in(r.wrap_key_data(k), 3), (2, 1))),
 }
 
 
@@ -67,8 +133,10 @@ def test_same_as_jax(draw, partitionable):
     if found.dtype.kind in "iub":
         np.testing.assert_array_equal(found, expected)
     else:
-        found, expected = found.astype(np.float64), expected.astype(np.float64)
-        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)
+        close = 2e-2 if found.dtype.itemsize == 2 else 2e-5
+        wide = np.complex128 if found.dtype.kind == "c" else np.float64
+        found, expected = found.astype(wide), expected.astype(wide)
+        np.testing.assert_allclose(found, expected, rtol=close, atol=close / 10)
 
 
 def test_known_answers_of_threefry():
@@ -81,7 +149,7 @@ def test_known_answers_of_threefry():
     ]
     for key, counts, expected in vectors:
         key, counts = (np.array(v, np.uint32) for v in (key, counts))
-        found = random._threefry(jnp.asarray(key), jnp.asarray(counts[:1]), jnp.asarray(counts[1:]))
+        found = hash_words(jnp.asarray(key), jnp.asarray(counts[:1]), jnp.asarray(counts[1:]))
         np.testing.assert_array_equal(np.concatenate(found), expected)
 
 
@@ -138,9 +206,9 @@ def test_moments():
     [
         (lambda: random.normal(3), TypeError, "expected a key"),
         (lambda: random.normal(random.split(random.key(0))), ValueError, "single key.*vmap"),
-        (lambda: random.normal(random.key(0), (2.5,)), TypeError, "non-negative ints"),
-        (lambda: random.normal(random.key(0), dtype=int), TypeError, "floating-point"),
-        (lambda: random.bits(random.key(0), dtype=int), TypeError, "unsigned"),
+        (lambda: random.normal(random.key(0), (2.5,)), TypeError, "shape of ints"),
+        (lambda: random.normal(random.key(0), dtype=int), ValueError, "floating-point"),
+        (lambda: random.bits(random.key(0), dtype=int), ValueError, "unsigned"),
         (lambda: random.bernoulli(random.key(0), 1), TypeError, "p must be floating-point"),
         (lambda: random.categorical(random.key(0), 1.0), ValueError, "axis of categories"),
         (lambda: random.choice(random.key(0), 3, (4,), replace=False), ValueError, "4 of 3"),

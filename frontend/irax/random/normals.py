@@ -152,10 +152,11 @@ def wald(
     sizes = shape_of("wald", shape, mean)
     mean = broadcast_to(mean, sizes)
     normal_key, choice_key = split_words(one_key(key, "wald"))
-    y = jnp.square(normal(normal_key, sizes, dtype))
+    x = jnp.abs(normal(normal_key, sizes, dtype))
+    # Of the two roots the larger one loses no digits; their product is mean**2.
     squared = jnp.square(mean)
-    root = jnp.sqrt(4 * mean * y + squared * jnp.square(y))
-    smaller = mean + squared * y / 2 - mean / 2 * root
+    root = mean / 2 * (x * jnp.sqrt(4 * mean + squared * jnp.square(x)))
+    smaller = squared / (mean + squared * jnp.square(x) / 2 + root)
     takes_smaller = uniform(choice_key, sizes, dtype) <= mean / (mean + smaller)
     return jnp.where(takes_smaller, smaller, squared / smaller)
 

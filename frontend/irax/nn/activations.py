@@ -1,0 +1,218 @@
+"""Activation functions: element by element, and `glu`."""
+
+from __future__ import annotations
+
+import math
+
+import irax.numpy as jnp
+from irax import lax
+from irax.array import Array
+from irax.elementwise import as_arrays, promote
+from irax.lax.arguments import canonical_axis
+from irax.nn.operands import inexact
+from irax.typing import ArrayLike
+
+
+def relu(x: ArrayLike) -> Array:
+    """x where it is positive, otherwise 0; integers stay integers. Its derivative at 0 is 0.
+
+    >>> irax.nn.relu(irax.numpy.array([-1.0, 2.0]))
+    Array([0., 2.], dtype=float32)
+    """
+    (array,) = as_arrays([x], "nn.relu")
+    return jnp.where(jnp.less_equal(array, 0), lax.full_like(array, 0), array)
+
+
+def relu6(x: ArrayLike) -> Array:
+    """x kept between 0 and 6; its derivative at both is 0."""
+    array = inexact("relu6", x)
+    return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
+
+
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
+    """x where it is at least 0, otherwise `negative_slope` x."""
+    array = inexact("leaky_relu", x)
+    return jnp.where(jnp.greater_equal(array, 0), array, jnp.multiply(negative_slope, array))
+
+
+def hard_tanh(x: ArrayLike) -> Array:
+    """x kept between -1 and 1."""
+    array = inexact("hard_tanh", x)
+    return jnp.where(jnp.greater(array, 1), 1, jnp.where(jnp.less(array, -1), -1, array))
+
+
+def sigmoid(x: ArrayLike) -> Array:
+    """1 / (1 + exp(-x)).
+
+    >>> irax.nn.sigmoid(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return lax.logistic(inexact("sigmoid", x))
+
+
+def hard_sigmoid(x: ArrayLike) -> Array:
+    """A sigmoid of straight pieces: relu6(x + 3) / 6."""
+    return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x), 3)), 6)
+
+
+def silu(x: ArrayLike) -> Array:
+    """x sigmoid(x)."""
+    array = inexact("silu", x)
+    return jnp.multiply(array, sigmoid(array))
+
+
+swish = silu
+
+
+def hard_silu(x: ArrayLike) -> Array:
+    """x hard_sigmoid(x)."""
+    array = inexact("hard_silu", x)
+    return jnp.multiply(array, hard_sigmoid(array))
+
+
+hard_swish = hard_silu
+
+
+def softplus(x: ArrayLike) -> Array:
+    """log(1 + exp(x)), without overflow; its derivative is sigmoid(x)."""
+    return jnp.logaddexp(inexact("softplus", x), 0)
+
+
+def log_sigmoid(x: ArrayLike) -> Array:
+    """log(sigmoid(x)), without underflow."""
+    return jnp.negative(softplus(jnp.negative(inexact("log_sigmoid", x))))
+
+
+def soft_sign(x: ArrayLike) -> Array:
+    """x / (1 + |x|)."""
+    array = inexact("soft_sign", x)
+    return jnp.divide(array, jnp.add(jnp.abs(array), 1))
+
+
+def tanh(x: ArrayLike) -> Array:
+    """The hyperbolic tangent."""
+    return jnp.tanh(x)
+
+
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
+    """x where it is positive, otherwise `alpha` (exp(x) - 1)."""
+    array = inexact("elu", x)
+    positive = jnp.greater(array, 0)
+    # What is not chosen must not overflow, or its derivative would be nan.
+    return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(jnp.where(positive, 0, array))))
+
+
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
+    """x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
+    return jnp.multiply(alpha, elu(jnp.divide(inexact("celu", x), alpha)))
+
+
+def selu(x: ArrayLike) -> Array:
+    """The elu whose constants keep mean 0 and variance 1 (Klambauer et al., 2017)."""
+    alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+    return jnp.multiply(scale, elu(x, alpha))
+
+
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
+    """x times the share of a normal distribution that is below x.
+
+    With `approximate`, by a formula with tanh that is up to 5e-4 off; otherwise by erf.
+    """
+    array = inexact("gelu", x)
+    if approximate:
+        # From 10 on the tanh is 1, and a third power need not overflow.
+        near = jnp.clip(array, -10, 10)
+        inner = jnp.add(near, jnp.multiply(0.044715, jnp.power(near, 3)))
+        share = jnp.tanh(jnp.multiply(math.sqrt(2 / math.pi), inner))
+        return jnp.multiply(jnp.multiply(array, 0.5), jnp.add(share, 1))
+    share = lax.erfc(jnp.multiply(array, -math.sqrt(0.5)))
+    return jnp.multiply(jnp.multiply(array, 0.5), share)
+
+
+def glu(x: ArrayLike, axis: int = -1) -> Array:
+    """The first half along an axis times the sigmoid of the second half.
+
+    Raises:
+        ValueError: the axis has an odd size.
+    """
+    array = inexact("glu", x)
+    along = canonical_axis("nn.glu", axis, array.ndim)
+    if array.shape[along] % 2:
+        raise ValueError(f"nn.glu: axis {along} of shape {array.shape} must have an even size")
+    first, second = jnp.split(array, 2, along)
+    return jnp.multiply(first, sigmoid(second))
+
+
+def mish(x: ArrayLike) -> Array:
+    """x tanh(softplus(x)).
+
+    >>> irax.nn.mish(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    array = inexact("mish", x)
+    return jnp.multiply(array, jnp.tanh(softplus(array)))
+
+
+def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
+    """(x + sqrt(x**2 + b)) / 2: a smooth relu; `b` is how much it is rounded off at 0.
+
+    >>> irax.nn.squareplus(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    x, b = promote(inexact("squareplus", x), b, what="nn.squareplus")
+    # In units of `scale`, so that no square overflows.
+    scale = lax.stop_gradient(jnp.maximum(jnp.abs(x), 1))
+    square = jnp.add(jnp.square(jnp.divide(x, scale)), jnp.divide(jnp.divide(b, scale), scale))
+    positive = jnp.greater(square, 0)
+    root = jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1)), 0)
+    root = jnp.multiply(scale, root)
+    negative = jnp.less(x, 0)  # where x + root would cancel
+    apart = jnp.where(negative, jnp.subtract(root, x), 1)
+    result = jnp.where(negative, jnp.divide(b, apart), jnp.add(x, root))
+    return jnp.divide(result, 2)
+
+
+def sparse_plus(x: ArrayLike) -> Array:
+    """0 up to -1, x from 1 on, and a parabola between: (x + 1)**2 / 4.
+
+    >>> irax.nn.sparse_plus(irax.numpy.array([-2.0, 0.0, 2.0]))
+    Array([0.  , 0.25, 2.  ], dtype=float32)
+    """
+    array = inexact("sparse_plus", x)
+    between = jnp.divide(jnp.square(jnp.add(jnp.clip(array, -1, 1), 1)), 4)
+    return jnp.where(jnp.greater_equal(array, 1), array, between)
+
+
+def sparse_sigmoid(x: ArrayLike) -> Array:
+    """(x + 1) / 2, kept between 0 and 1: the derivative of `sparse_plus`.
+
+    >>> irax.nn.sparse_sigmoid(irax.numpy.array([-2.0, 0.0, 2.0]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return jnp.multiply(0.5, jnp.clip(jnp.add(inexact("sparse_sigmoid", x), 1), 0, 2))
+
+
+def log1mexp(x: ArrayLike) -> Array:
+    """log(1 - exp(-x)) for positive x, without loss of digits; -inf at 0, nan below.
+
+    Maechler, "Accurately computing log(1 - exp(-|a|))" (2012).
+
+    >>> irax.nn.log1mexp(1e-20)
+    Array(-46.0517, dtype=float32, weak_type=True)
+    """
+    array = inexact("log1mexp", x)
+    small = jnp.less(array, math.log(2))
+    # What is not chosen gets an argument at which it has a derivative.
+    near = jnp.log(jnp.negative(jnp.expm1(jnp.negative(jnp.where(small, array, 1)))))
+    far = jnp.log1p(jnp.negative(jnp.exp(jnp.negative(jnp.where(small, 1, array)))))
+    return jnp.where(small, near, far)
+
+
+def identity(x: ArrayLike) -> Array:
+    """The argument itself, as an array.
+
+    >>> irax.nn.identity(2.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    (array,) = as_arrays([x], "nn.identity")
+    return array

@@ -1,0 +1,178 @@
+"""Functions over axes: softmax and its kin, standardization, one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax
+from irax.array import Array
+from irax.elementwise import as_arrays, convert
+from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.nn.operands import inexact
+from irax.numpy.reductions import masked
+from irax.typing import ArrayLike, Axis, DTypeLike
+
+
+def _largest(x: Array, axes: tuple[int, ...]) -> Array:
+    """The largest elements, axes kept, as constants: what is computed does not depend on them."""
+    largest = lax.stop_gradient(lax.reduce_max(x, axes))
+    return lax.expand_dims(largest, axes)
+
+
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
+    """log(sum(b exp(a))) over axes, without overflow; its derivative is the softmax.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        b: weights, 1 by default.
+        keepdims: whether the result keeps those axes, with size 1.
+        return_sign: whether to return the logarithm of the absolute sum, and the sign of the sum.
+        where: which elements take part.
+
+    >>> irax.nn.logsumexp(irax.numpy.array([1000.0, 1000.0]))
+    Array(1000.6932, dtype=float32)
+    """
+    x = inexact("logsumexp", a)
+    if b is not None:
+        x, weights = jnp.broadcast_arrays(x, inexact("logsumexp", b))
+        x = jnp.where(jnp.equal(weights, 0), -np.inf, x)
+    x = masked("nn.logsumexp", x, where, -np.inf)
+    axes = canonical_axes("nn.logsumexp", axis, x.ndim)
+    shift = _largest(x, axes)
+    shift = jnp.where(jnp.isfinite(shift), shift, 0)  # nothing becomes inf - inf
+    terms = jnp.exp(jnp.subtract(x, shift))
+    if b is not None:
+        terms = jnp.multiply(terms, weights)  # pyright: ignore[reportPossiblyUnboundVariable]
+    total = jnp.sum(terms, axes, keepdims=keepdims)
+    shift = shift if keepdims else lax.squeeze(shift, axes)
+    if return_sign:
+        return jnp.add(jnp.log(jnp.abs(total)), shift), jnp.sign(total)
+    return jnp.add(jnp.log(total), shift)
+
+
+def logmeanexp(
+    x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False
+) -> Array:
+    """log(mean(exp(x))) over axes, without overflow.
+
+    Args:
+        x: an array.
+        axis: the axis or axes; all by default.
+        where: which elements take part.
+        keepdims: whether the result keeps those axes, with size 1.
+
+    >>> irax.nn.logmeanexp(irax.numpy.array([1000.0, 1000.0]))
+    Array(1000., dtype=float32)
+    """
+    array = inexact("logmeanexp", x)
+    total = cast(Array, logsumexp(array, axis, keepdims=keepdims, where=where))
+    count = jnp.sum(lax.full_like(array, 1), axis, where=where, keepdims=keepdims)
+    return jnp.subtract(total, jnp.log(count))
+
+
+def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
+    """exp(x) divided by its sum over axes, without overflow.
+
+    Args:
+        x: an array.
+        axis: the axis or axes.
+        where: which elements take part; the others are 0.
+
+    >>> irax.nn.softmax(irax.numpy.array([0.0, 0.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    array = masked("nn.softmax", inexact("softmax", x), where, -np.inf)
+    axes = canonical_axes("nn.softmax", axis, array.ndim)
+    terms = jnp.exp(jnp.subtract(array, _largest(array, axes)))
+    result = jnp.divide(terms, jnp.sum(terms, axes, keepdims=True))
+    return masked("nn.softmax", result, where, 0)
+
+
+def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
+    """log(softmax(x)), without underflow; what does not take part is -inf.
+
+    >>> irax.nn.log_softmax(irax.numpy.array([0.0, 1000.0]))
+    Array([-1000.,     0.], dtype=float32)
+    """
+    array = masked("nn.log_softmax", inexact("log_softmax", x), where, -np.inf)
+    axes = canonical_axes("nn.log_softmax", axis, array.ndim)
+    shifted = jnp.subtract(array, _largest(array, axes))
+    total = jnp.sum(jnp.exp(shifted), axes, keepdims=True)
+    return masked("nn.log_softmax", jnp.subtract(shifted, jnp.log(total)), where, -np.inf)
+
+
+def standardize(
+    x: ArrayLike,
+    axis: Axis = -1,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
+    *,
+    algorithm: str = "stable",
+) -> Array:
+    """x less its mean, divided by sqrt(variance + epsilon), over axes.
+
+    Args:
+        x: an array.
+        axis: the axis or axes.
+        mean: to be used instead of that of `x`.
+        variance: likewise.
+        epsilon: keeps the divisor away from 0.
+        where: which elements take part in mean and variance.
+        algorithm: how the variance is found: "stable" is the mean of (x - mean)**2; "fast" that of
+            x**2 less mean**2, which loses its digits where the mean is large.
+
+    Raises:
+        ValueError: another algorithm.
+
+    >>> irax.nn.standardize(irax.numpy.array([1.0, 3.0]), epsilon=0.0)
+    Array([-1.,  1.], dtype=float32)
+    """
+    if algorithm not in ("stable", "fast"):
+        raise ValueError(f"nn.standardize: algorithm must be 'stable' or 'fast', got {algorithm!r}")
+    array = inexact("standardize", x)
+    if mean is None:
+        mean = jnp.mean(array, axis, keepdims=True, where=where)
+    centred = jnp.subtract(array, mean)
+    if variance is None and algorithm == "stable":
+        variance = jnp.mean(jnp.square(centred), axis, keepdims=True, where=where)
+    elif variance is None:
+        squares = jnp.mean(jnp.square(array), axis, keepdims=True, where=where)
+        variance = jnp.clip(jnp.subtract(squares, jnp.square(mean)), 0)
+    return jnp.multiply(centred, lax.rsqrt(inexact("standardize", jnp.add(variance, epsilon))))
+
+
+def one_hot(
+    x: ArrayLike, num_classes: int, *, dtype: DTypeLike | None = None, axis: int = -1
+) -> Array:
+    """For each element n, a vector of zeros with a one at place n; all zeros if there is none.
+
+    Args:
+        x: integers.
+        num_classes: the length of the vectors.
+        dtype: of the result; the default float.
+        axis: the axis of the result along which the vectors lie.
+
+    >>> irax.nn.one_hot(irax.numpy.array([0, 2]), 3)
+    Array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    (numbers,) = as_arrays([x], "nn.one_hot")
+    along = canonical_axis("nn.one_hot", axis, numbers.ndim + 1)
+    column = lax.expand_dims(numbers, (along,))
+    sizes = [num_classes if d == along else 1 for d in range(column.ndim)]
+    places = lax.broadcasted_iota(dtypes.default_int(), sizes, along)
+    wanted = dtypes.requested_dtype(float if dtype is None else dtype, "nn.one_hot")
+    return convert(jnp.equal(column, places), wanted)

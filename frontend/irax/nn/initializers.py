@@ -1,0 +1,376 @@
+"""irax.nn.initializers: functions that make the weights of a layer from a key and a shape.
+
+`zeros` and `ones` are initializers; the others make one, from options. The fan-in of weights is the
+number of inputs of each output, the fan-out the other way round.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import dtypes, lax, random
+from irax.array import Array
+from irax.elementwise import convert
+from irax.lax.arguments import canonical_axis, canonical_shape
+from irax.numpy.tables import no_sharding
+from irax.random.keys import Key
+from irax.typing import ArrayLike, DTypeLike, Shape
+
+Axes = int | Sequence[int]
+
+
+@runtime_checkable
+class Initializer(Protocol):
+    """What makes weights: `init(key, shape)`, in the initializer's dtype or another."""
+
+    def __call__(
+        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+    ) -> Array:
+        """The weights."""
+        ...
+
+
+def _dtype(what: str, *wanted: DTypeLike | None) -> np.dtype[Any]:
+    """The first dtype that is given, or the default float."""
+    given = next((d for d in wanted if d is not None), float)
+    dtype = dtypes.requested_dtype(given, f"initializers.{what}")
+    if not dtypes.issubdtype(dtype, np.inexact):
+        raise ValueError(f"initializers.{what}: dtype must be floating-point, got {dtype}")
+    return dtype
+
+
+class _Initializer:
+    """An initializer of a function of key, shape and dtype."""
+
+    def __init__(self, what: str, dtype: DTypeLike | None, make: Any) -> None:
+        self.what, self.dtype, self.make = what, dtype, make
+
+    def __call__(
+        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+    ) -> Array:
+        what = f"initializers.{self.what}"
+        no_sharding(what, out_sharding)
+        found = _dtype(self.what, dtype, self.dtype)
+        return self.make(key, canonical_shape(what, shape), found)
+
+    def __repr__(self) -> str:
+        return f"<initializer {self.what}>"
+
+
+def zeros(
+    key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+) -> Array:
+    """Weights that are 0.
+
+    >>> irax.nn.initializers.zeros(irax.random.key(0), (2,))
+    Array([0., 0.], dtype=float32)
+    """
+    no_sharding("initializers.zeros", out_sharding)
+    return jnp.zeros(shape, float if dtype is None else dtype)
+
+
+def ones(
+    key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+) -> Array:
+    """Weights that are 1.
+
+    >>> irax.nn.initializers.ones(irax.random.key(0), (2,))
+    Array([1., 1.], dtype=float32)
+    """
+    no_sharding("initializers.ones", out_sharding)
+    return jnp.ones(shape, float if dtype is None else dtype)
+
+
+def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
+    """Weights that are a value, which broadcasts to their shape.
+
+    >>> irax.nn.initializers.constant(7)(irax.random.key(0), (2,))
+    Array([7., 7.], dtype=float32)
+    """
+    return _Initializer(
+        "constant", dtype, lambda key, shape, dtype: jnp.full(shape, value, dtype=dtype)
+    )
+
+
+def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
+    """Weights that are uniformly distributed in [0, scale).
+
+    >>> irax.nn.initializers.uniform(10.0)(irax.random.key(0), (2,)).shape
+    (2,)
+    """
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        return random.uniform(key, shape, dtype) * jnp.asarray(scale, dtype)
+
+    return _Initializer("uniform", dtype, make)
+
+
+def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
+    """Weights of the normal distribution with mean 0.
+
+    >>> irax.nn.initializers.normal(5.0)(irax.random.key(0), (2,)).shape
+    (2,)
+    """
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        return random.normal(key, shape, dtype) * jnp.asarray(stddev, dtype)
+
+    return _Initializer("normal", dtype, make)
+
+
+def truncated_normal(
+    stddev: ArrayLike = 1e-2,
+    dtype: DTypeLike | None = None,
+    lower: ArrayLike = -2.0,
+    upper: ArrayLike = 2.0,
+) -> Initializer:
+    """Weights of the normal distribution, restricted to `lower` to `upper` standard deviations.
+
+    `stddev` is that of the distribution before it is restricted.
+
+    >>> irax.nn.initializers.truncated_normal(5.0)(irax.random.key(0), (2,)).shape
+    (2,)
+    """
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        weights = random.truncated_normal(key, lower, upper, shape, dtype)
+        return weights * jnp.asarray(stddev, dtype)
+
+    return _Initializer("truncated_normal", dtype, make)
+
+
+# ---- variance scaling ----------------------------------------------------------------------------
+
+
+def variance_scaling(
+    scale: float,
+    mode: str,
+    distribution: str,
+    in_axis: Axes = -2,
+    out_axis: Axes = -1,
+    batch_axis: Axes = (),
+    dtype: DTypeLike | None = None,
+) -> Initializer:
+    """Weights with mean 0 and variance scale / n, n being a count of connections.
+
+    Args:
+        scale: of the variance.
+        mode: what n is: "fan_in", "fan_out", their mean "fan_avg" or "fan_geo_avg".
+        distribution: "truncated_normal" (at two standard deviations), "normal" or "uniform".
+        in_axis: the axis or axes of inputs.
+        out_axis: the axis or axes of outputs.
+        batch_axis: axes that are neither. All others are of a receptive field, that of a
+            convolution's kernel, which counts for both fans.
+        dtype: of weights that are made without saying which.
+
+    Raises:
+        ValueError: another mode or distribution; by the initializer: fewer than two dimensions.
+
+    >>> init = irax.nn.initializers.variance_scaling(1.0, "fan_avg", "uniform")
+    >>> init(irax.random.key(0), (2, 3)).shape
+    (2, 3)
+    """
+    if mode not in _MODES:
+        raise ValueError(
+            f"variance_scaling: mode must be one of {', '.join(map(repr, _MODES))}, got {mode!r}"
+        )
+    if distribution not in _DISTRIBUTIONS:
+        raise ValueError(
+            "variance_scaling: distribution must be one of "
+            f"{', '.join(map(repr, _DISTRIBUTIONS))}, got {distribution!r}"
+        )
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        connections = _MODES[mode](*_fans(shape, in_axis, out_axis, batch_axis))
+        variance = jnp.asarray(scale / connections, dtype)
+        return _DISTRIBUTIONS[distribution](key, shape, dtype, variance)
+
+    return _Initializer("variance_scaling", dtype, make)
+
+
+def _fans(
+    shape: tuple[int, ...], in_axis: Axes, out_axis: Axes, batch_axis: Axes
+) -> tuple[float, float]:
+    """Fan-in and fan-out of weights of a shape."""
+    what = "variance_scaling"
+    if in_axis == -2 and len(shape) < 2:
+        raise ValueError(
+            f"{what}: shape {shape} has no axis of inputs -2: give two dimensions, or in_axis"
+        )
+    sizes = [
+        math.prod(shape[canonical_axis(what, a, len(shape))] for a in np.atleast_1d(axes).tolist())
+        for axes in (in_axis, out_axis, batch_axis)
+    ]
+    if 0 in sizes:
+        raise ValueError(f"{what}: shape {shape} has inputs, outputs or a batch of size 0")
+    field = math.prod(shape) / math.prod(sizes)
+    return sizes[0] * field, sizes[1] * field
+
+
+_MODES = {
+    "fan_in": lambda fan_in, fan_out: fan_in,
+    "fan_out": lambda fan_in, fan_out: fan_out,
+    "fan_avg": lambda fan_in, fan_out: (fan_in + fan_out) / 2,
+    "fan_geo_avg": lambda fan_in, fan_out: math.sqrt(fan_in * fan_out),
+}
+
+
+def _of_normal(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array) -> Array:
+    return random.normal(key, shape, dtype) * jnp.sqrt(variance)
+
+
+def _of_truncated_normal(
+    key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array
+) -> Array:
+    """Divided by the standard deviation of what is left of a normal distribution within 2."""
+    if dtypes.issubdtype(dtype, np.floating):
+        density = math.exp(-2) / math.sqrt(2 * math.pi)
+        left = math.sqrt(1 - 4 * density / math.erf(math.sqrt(2)))
+        stddev = jnp.sqrt(variance) / np.array(left, dtype)
+        return random.truncated_normal(key, -2, 2, shape, dtype) * stddev
+    left = math.sqrt(1 - 4 * math.exp(-4) / (1 - math.exp(-4)))
+
+    def radius(u: Array) -> Array:
+        return jnp.sqrt(-jnp.log1p(np.array(math.expm1(-4), u.dtype) * u))
+
+    return _of_polar(key, shape, dtype, radius) * (jnp.sqrt(variance) / np.array(left, dtype))
+
+
+def _of_uniform(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array) -> Array:
+    """In an interval, or in a disk if the dtype is complex."""
+    if dtypes.issubdtype(dtype, np.floating):
+        return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
+    return _of_polar(key, shape, dtype, lambda u: jnp.sqrt(2 * u)) * jnp.sqrt(variance)
+
+
+def _of_polar(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], radius: Any) -> Array:
+    """Complex numbers in random directions, with a radius that is a function of a uniform one."""
+    real = np.zeros((), dtype).real.dtype
+    radius_key, angle_key = random.split(key)
+    size = radius(random.uniform(radius_key, shape, real))
+    angle = np.array(2 * math.pi, real) * random.uniform(angle_key, shape, real)
+    return lax.complex(size * jnp.cos(angle), size * jnp.sin(angle))
+
+
+_DISTRIBUTIONS = {
+    "truncated_normal": _of_truncated_normal,
+    "normal": _of_normal,
+    "uniform": _of_uniform,
+}
+
+
+def _family(name: str, scale: float, mode: str, distribution: str, source: str) -> Any:
+    """A function that makes initializers of variance scaling with fixed options."""
+
+    def make(
+        in_axis: Axes = -2,
+        out_axis: Axes = -1,
+        batch_axis: Axes = (),
+        dtype: DTypeLike | None = None,
+    ) -> Initializer:
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"""`variance_scaling` with scale {scale}, mode "{mode}" and distribution
+    "{distribution}": {source}.
+
+    >>> irax.nn.initializers.{name}()(irax.random.key(0), (2, 3)).shape
+    (2, 3)
+    """
+    return make
+
+
+_GLOROT = "Glorot and Bengio (2010)"
+_LECUN = "LeCun et al. (1998)"
+_HE = "He et al. (2015), for layers with relu"
+glorot_uniform = _family("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
+glorot_normal = _family("glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT)
+lecun_uniform = _family("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
+lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
+he_uniform = _family("he_uniform", 2.0, "fan_in", "uniform", _HE)
+he_normal = _family("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
+xavier_uniform, xavier_normal = glorot_uniform, glorot_normal
+kaiming_uniform, kaiming_normal = he_uniform, he_normal
+
+
+# ---- orthogonal ----------------------------------------------------------------------------------
+
+
+def orthogonal(
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
+    """Weights that are an orthogonal matrix, uniformly distributed, times a scale.
+
+    Args:
+        scale: a factor.
+        column_axis: the axis of columns; all others together are the rows. The shorter of rows and
+            columns are orthonormal.
+        dtype: of weights that are made without saying which.
+
+    Raises:
+        ValueError: by the initializer: fewer than two dimensions.
+
+    >>> irax.nn.initializers.orthogonal()(irax.random.key(0), (2, 3)).shape
+    (2, 3)
+    """
+    make = functools.partial(_orthogonal, scale, column_axis)
+    return _Initializer("orthogonal", dtype, make)
+
+
+def _orthogonal(
+    scale: ArrayLike, column_axis: int, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
+    what = "initializers.orthogonal"
+    if len(shape) < 2:
+        raise ValueError(f"{what}: the shape must have two dimensions or more, got {shape}")
+    if 0 in shape:
+        return jnp.zeros(shape, dtype)
+    along = canonical_axis(what, column_axis, len(shape))
+    columns = shape[along]
+    others = (*shape[:along], *shape[along + 1 :])
+    matrix = random.orthogonal(key, math.prod(others), (), dtype, columns)
+    placed = jnp.moveaxis(jnp.reshape(matrix, (*others, columns)), -1, along)
+    return convert(jnp.asarray(scale), dtype) * placed
+
+
+def delta_orthogonal(
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
+    """Kernels of convolutions that are an orthogonal matrix in their middle, and 0 elsewhere.
+
+    Args:
+        scale: a factor.
+        column_axis: of the matrix, the last two dimensions: see `orthogonal`.
+        dtype: of weights that are made without saying which.
+
+    Raises:
+        ValueError: by the initializer: not 3 to 5 dimensions, or more inputs (the last dimension
+            but one) than outputs (the last one).
+
+    Xiao et al., "Dynamical isometry and a mean field theory of CNNs" (2018).
+
+    >>> irax.nn.initializers.delta_orthogonal()(irax.random.key(0), (3, 2, 2))[0]
+    Array([[0., 0.],
+           [0., 0.]], dtype=float32)
+    """
+    what = "initializers.delta_orthogonal"
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        if len(shape) not in (3, 4, 5):
+            raise ValueError(f"{what}: the shape must have 3, 4 or 5 dimensions, got {shape}")
+        if shape[-1] < shape[-2]:
+            raise ValueError(
+                f"{what}: there must be as many outputs as inputs, or more: got shape {shape} with "
+                f"{shape[-2]} inputs and {shape[-1]} outputs"
+            )
+        matrix = _orthogonal(scale, column_axis, key, shape[-2:], dtype)
+        middle = tuple((n - 1) // 2 for n in shape[:-2])
+        return jnp.zeros(shape, dtype).at[middle].set(matrix)
+
+    return _Initializer("delta_orthogonal", dtype, make)

@@ -1,0 +1,13 @@
+"""What functions of irax.nn take."""
+
+from __future__ import annotations
+
+from irax.array import Array
+from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.typing import ArrayLike
+
+
+def inexact(name: str, x: ArrayLike) -> Array:
+    """An array of floats or complex numbers; integers become floats."""
+    (array,) = as_arrays([x], f"nn.{name}")
+    return convert(array, inexact_dtype(array.dtype), array.weak_type)
