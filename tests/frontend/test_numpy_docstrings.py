@@ -22,6 +22,7 @@ MODULES = [
     *(f"irax.scipy.linalg.{name}" for name in ("solutions", "special")),
     *(f"irax.scipy.special.{name}" for name in ("bessels", "gammas", "hypergeometric")),
     *(f"irax.scipy.special.{name}" for name in ("integrals", "logarithms", "normal")),
+    *(f"irax.scipy.stats.{name}" for name in ("kde", "multivariate", "samples")),
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),
@@ -38,10 +39,13 @@ MODULES = [
 ]
 
 
+GLOBALS = {"irax": irax, "jnp": irax.numpy, "stats": irax.scipy.stats}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(name)
-    results = doctest.testmod(module, extraglobs={"irax": irax, "jnp": irax.numpy}, verbose=False)
+    results = doctest.testmod(module, extraglobs=GLOBALS, verbose=False)
     assert not results.failed
 
 

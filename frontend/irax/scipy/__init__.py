@@ -6,9 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from irax.scipy import linalg, sparse, special
+    from irax.scipy import linalg, sparse, special, stats
 
-_MODULES = {"linalg", "sparse", "special"}
+_MODULES = {"linalg", "sparse", "special", "stats"}
 
 
 def __getattr__(name: str) -> Any:

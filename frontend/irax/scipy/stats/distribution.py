@@ -1,0 +1,166 @@
+"""What a distribution of numbers is: formulas in its standard place and scale, and a support.
+
+From these come the functions a user calls: they move the argument there, keep it in the support
+(so that derivatives outside are 0, not nan), and say what holds outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax.array import Array
+from irax.lax.arguments import documented
+from irax.scipy.arguments import floats
+
+Formula = Callable[..., Any]
+Bound = float | Callable[..., Any]
+
+_TEXTS = {
+    "pdf": "The probability density at {x}.",
+    "logpdf": "The logarithm of the probability density at {x}; -inf outside of the support.",
+    "pmf": "The probability of {x}.",
+    "logpmf": "The logarithm of the probability of {x}; -inf where that is 0.",
+    "cdf": "The probability of at most {x}.",
+    "logcdf": "The logarithm of the probability of at most {x}.",
+    "sf": "The probability of more than {x}.",
+    "logsf": "The logarithm of the probability of more than {x}.",
+    "ppf": "The inverse of cdf; nan where {x} is no probability.",
+    "isf": "The inverse of sf; nan where {x} is no probability.",
+}
+_OUTSIDE = {  # below the support, above it
+    "logpdf": (-np.inf, -np.inf),
+    "logpmf": (-np.inf, -np.inf),
+    "cdf": (0.0, 1.0),
+    "logcdf": (-np.inf, 0.0),
+    "sf": (1.0, 0.0),
+    "logsf": (0.0, -np.inf),
+}
+_LOGARITHMS = {"pdf": "logpdf", "pmf": "logpmf"}
+_WITH_LOGARITHM = {"logcdf": "cdf", "logsf": "sf"}
+
+
+class Distribution:
+    """A distribution of JAX's: its functions are attributes (`norm.pdf`).
+
+    Args:
+        name: what it is called.
+        parameters: the names of its parameters, without place and scale.
+        offers: the functions that there are.
+        formulas: of some functions, by name: of the argument in standard place and scale, and the
+            parameters. The others follow from these.
+        support: the least and the largest value; numbers, or functions of the parameters.
+        discrete: whether the values are integers.
+        located: whether there are the arguments `loc` and `scale` (not if discrete).
+        first: what the argument is called, by function, where it is not x, k or q.
+        unmoved: functions that do not take `loc` and `scale`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[str],
+        offers: str,
+        formulas: dict[str, Formula],
+        support: tuple[Bound, Bound] = (-np.inf, np.inf),
+        discrete: bool = False,
+        located: bool = True,
+        first: dict[str, str] | None = None,
+        unmoved: str = "",
+    ) -> None:
+        self.__name__ = name
+        self._parameters = tuple(parameters)
+        self._formulas = formulas
+        self._support = support
+        self._discrete = discrete
+        self._located = located
+        self._unmoved = unmoved.split()
+        for offered in offers.split():
+            self._offer(offered, (first or {}).get(offered))
+
+    def __repr__(self) -> str:
+        return f"<distribution irax.scipy.stats.{self.__name__}>"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"irax.scipy.stats.{self.__name__} has no function {name!r}")
+
+    def _offer(self, name: str, first: str | None) -> None:
+        first = first or ("q" if name in ("ppf", "isf") else "k" if self._discrete else "x")
+        defaults = {"loc": 0} | ({} if self._discrete else {"scale": 1})
+        defaults = defaults if self._located and name not in self._unmoved else {}
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        required = [Parameter(p, kind) for p in (first, *self._parameters)]
+        optional = [Parameter(p, kind, default=value) for p, value in defaults.items()]
+        signature = Signature([*required, *optional])
+        what = f"{self.__name__}.{name}"
+
+        def function(*args: Any, **options: Any) -> Array:
+            try:
+                bound = signature.bind(*args, **options)
+            except TypeError as error:
+                raise TypeError(f"{what}{signature}: {error}") from None
+            bound.apply_defaults()
+            return self._at(what, name, *bound.args)
+
+        doc = _TEXTS[name].format(x=first)
+        function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
+        setattr(self, name, documented(function, name, doc, "irax.scipy.stats"))
+
+    def _at(self, what: str, name: str, *operands: Any) -> Array:
+        x, *others = floats(what, *operands)
+        dtype = x.dtype
+        count = len(self._parameters)
+        parameters, moved = others[:count], others[count:]
+        place = moved[0] if moved else None
+        scale = moved[1] if len(moved) > 1 else None
+        if name in ("ppf", "isf"):
+            found = self._quantile(name, x, parameters)
+            found = found if scale is None else jnp.multiply(found, scale)
+            return (found if place is None else jnp.add(found, place)).astype(dtype)
+        x = x if place is None else jnp.subtract(x, place)
+        x = x if scale is None else jnp.divide(x, scale)
+        base = _LOGARITHMS.get(name, name)
+        found = self._inside(base, x, parameters)
+        if base == "logpdf" and scale is not None:
+            found = jnp.subtract(found, jnp.log(scale))
+        if scale is not None:
+            found = jnp.where(jnp.greater(scale, 0), found, np.nan)
+        return (jnp.exp(found) if base != name else found).astype(dtype)
+
+    def _inside(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
+        low, high = (b(*parameters) if callable(b) else b for b in self._support)
+        if self._discrete and name == "cdf":
+            x = jnp.floor(x)
+        below, above = jnp.less(x, low), jnp.greater(x, high)
+        outside = jnp.logical_or(below, above)
+        middle = (
+            0.0
+            if self._support == (-np.inf, np.inf)
+            else jnp.where(jnp.isinf(high), jnp.add(low, 1), jnp.multiply(0.5, jnp.add(low, high)))
+        )
+        if self._discrete:
+            middle = low
+            if name == "logpmf":
+                broken = jnp.not_equal(x, jnp.floor(x))
+                outside, below = jnp.logical_or(outside, broken), jnp.logical_or(below, broken)
+        value = self._standard(name, jnp.where(outside, middle, x), parameters)
+        least, largest = _OUTSIDE[name]
+        return jnp.where(outside, jnp.where(below, least, largest), value)
+
+    def _standard(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
+        """A function by its formula, or by another's."""
+        if name in self._formulas:
+            return self._formulas[name](x, *parameters)
+        if name in _WITH_LOGARITHM:
+            return jnp.log(self._standard(_WITH_LOGARITHM[name], x, parameters))
+        assert name == "sf"
+        return jnp.subtract(1, self._standard("cdf", x, parameters))
+
+    def _quantile(self, name: str, q: Array, parameters: Sequence[Array]) -> Array:
+        likely = jnp.logical_and(jnp.greater_equal(q, 0), jnp.less_equal(q, 1))
+        safe = jnp.where(likely, q, 0.5)
+        return jnp.where(likely, self._formulas[name](safe, *parameters), np.nan)
