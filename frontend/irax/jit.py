@@ -7,7 +7,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.tracing import Traced, call, concrete_array, current_trace, trace_function
 from irax_runtime.device import Buffer, Device, Executable
+
+if TYPE_CHECKING:
+    from irax.stages import Lowered
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
     weakref.WeakKeyDictionary()
@@ -112,7 +115,7 @@ class Compiled:
         """
         program = self.programs.get(asked)
         if program is None:
-            program = self._compile(asked)
+            program = self.compile(asked)
         executable, captured = program
         device = executable.device
         committed = False
@@ -151,7 +154,8 @@ class Compiled:
                 nans.explain(bad, self.traced, [x.numpy() for x in buffers])
         return results
 
-    def _compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+    def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        """Makes the program for a device, as it stands in `programs`."""
         device = backend.resolve_device(asked)
         module, name = self.traced.builder.module, self.traced.name
         executable = backend.compile(module, name, device, self.donated)
@@ -219,6 +223,24 @@ class JitFunction:
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
         leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
         return self._trace(leaves, tree, static)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The module that a call with these arguments (or `ShapeDtypeStruct`s) would run: to look
+        at, and to compile ahead of time.
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).lower(3.0).compile()(4.0)
+        Array(16., dtype=float32, weak_type=True)
+        """
+        from irax.stages import Lowered
+
+        dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        there = backend.device_of(leaves, name_of(self._fun))
+        device = self._device or there or config.default_device
+        return Lowered(self._trace(leaves, tree, static), tree, device)
 
     def _call_traced(self, leaves: list[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)

@@ -1,0 +1,143 @@
+"""A jitted function on its way to a program, a step at a time: traced, compiled, called.
+
+lowered = jit(f).lower(x)      its module, which can be looked at
+compiled = lowered.compile()   the program, which takes arrays like x and compiles nothing more
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irax import backend, tree_util
+from irax.array import as_array
+from irax.aval import ShapedArray, ShapeDtypeStruct
+from irax.flat import argument_names
+from irax.jit import Compiled as _Traced
+from irax.tracing import Tracer
+from irax_compiler import mlir
+from irax_compiler.cost import cost_of
+from irax_compiler.lowering import lower
+from irax_runtime.device import Device
+
+
+class Stage:
+    """What the stages have in common."""
+
+    def __init__(self, traced: _Traced, in_tree: Any, device: Device | str | None) -> None:
+        self._traced = traced
+        self._device = device
+        self.in_tree = in_tree
+        """The pytree of `(args, kwargs)`."""
+
+    @property
+    def out_tree(self) -> Any:
+        """The pytree of what it returns."""
+        return self._traced.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of what it returns."""
+        avals = self._traced.traced.results
+        structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals]
+        return tree_util.tree_unflatten(self.out_tree, structs)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Floating-point operations, elements of transcendental functions, and bytes that the
+        operations read and write, each for itself, before any are fused.
+
+        >>> jit(jnp.dot).lower(jnp.ones(3), jnp.ones(3)).cost_analysis()["flops"]
+        6.0
+        """
+        cost = cost_of(self._traced.traced.builder.module, self._traced.traced.name)
+        return {
+            "flops": float(cost.flops),
+            "transcendentals": float(cost.transcendentals),
+            "bytes accessed": float(cost.bytes),
+        }
+
+    def _text(self, stage: str) -> str:
+        name = self._traced.traced.name
+        module = mlir.clone_module(self._traced.traced.builder.module)
+        mlir.make_public(mlir.functions(module)[name])
+        texts = {"traced": mlir.text_of(module.operation)}
+        if stage not in texts:
+
+            def keep(pass_: str, module: mlir.Module) -> None:
+                texts[pass_.split("{")[0]] = texts["lowered"] = mlir.text_of(module.operation)
+
+            lower(module, name, backend.resolve_device(self._device).target, keep)
+        if stage not in texts:
+            raise ValueError(f"as_text: no stage {stage!r}; there are {', '.join(texts)}")
+        return texts[stage]
+
+
+class Lowered(Stage):
+    """What `jit(f).lower(*args)` returns: the function as a module, not compiled yet."""
+
+    def __repr__(self) -> str:
+        return f"<Lowered {self._traced.traced.name}>"
+
+    def as_text(self, stage: str = "traced") -> str:
+        """The module's text: as traced, "lowered" for the device, or after one of the passes that
+        do that, by the pass's name.
+
+        Raises:
+            ValueError: there is no such stage.
+
+        >>> "stablehlo.sine" in jit(jnp.sin).lower(1.0).as_text()
+        True
+        """
+        return self._text(stage)
+
+    def compile(self) -> Compiled:
+        """The program.
+
+        Raises:
+            RuntimeError: the device, or its compiler, is not there or refuses the module.
+
+        >>> jit(lambda x: x + x).lower(1.0).compile()(2.0)
+        Array(4., dtype=float32, weak_type=True)
+        """
+        device = backend.resolve_device(self._device)
+        self._traced.compile(device)
+        return Compiled(self._traced, self.in_tree, device)
+
+
+class Compiled(Stage):
+    """A program for arguments of fixed shapes and dtypes. It is called with the arguments that were
+    not static.
+    """
+
+    def __repr__(self) -> str:
+        return f"<Compiled {self._traced.traced.name}>"
+
+    def as_text(self) -> str:
+        """The text of the module that was compiled."""
+        return self._text("lowered")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the program.
+
+        Raises:
+            TypeError: arguments of another structure, shape or dtype, or traced ones.
+        """
+        name = self._traced.traced.name
+        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        if tree != self.in_tree:
+            raise TypeError(f"{name} was compiled for {self.in_tree}, got {tree}")
+        names = argument_names(args, kwargs)
+        function = mlir.functions(self._traced.traced.builder.module)[name]
+        expected = mlir.arguments(function)[: len(leaves)]  # then what it uses from outside
+        arrays = []
+        for leaf, parameter, where in zip(leaves, expected, names, strict=True):
+            array = as_array(leaf, f"{name}: {where}")
+            if isinstance(array, Tracer):
+                raise TypeError(
+                    f"{name}: {where} is traced: a compiled program cannot be transformed or be "
+                    "part of another; use the jitted function"
+                )
+            aval = ShapedArray(mlir.shape_of(parameter), mlir.dtype_of(parameter))
+            if (array.shape, array.dtype) != (aval.shape, aval.dtype):
+                raise TypeError(f"{name}: {where} is {array.aval}; compiled for {aval}")
+            arrays.append(array)
+        return self._traced.run(arrays, self._device, fixed=True)

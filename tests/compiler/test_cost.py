@@ -1,0 +1,87 @@
+"""Costs, counted by hand."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from irax_compiler import cost, mlir
+
+CASES = {
+    "dot": (
+        "(%x: tensor<4x5xf32>, %y: tensor<5x3xf32>) -> tensor<4x3xf32> {"
+        "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]"
+        " : (tensor<4x5xf32>, tensor<5x3xf32>) -> tensor<4x3xf32> return %0 : tensor<4x3xf32> }",
+        cost.Cost(2 * 4 * 5 * 3, 0, 4 * (20 + 15 + 12)),
+    ),
+    "convolution": (
+        "(%x: tensor<1x2x8xf32>, %k: tensor<5x2x3xf32>) -> tensor<1x5x6xf32> {"
+        "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],"
+        " window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+        " : (tensor<1x2x8xf32>, tensor<5x2x3xf32>) -> tensor<1x5x6xf32>"
+        " return %0 : tensor<1x5x6xf32> }",
+        cost.Cost(2 * 30 * 6, 0, 4 * (16 + 30 + 30)),
+    ),
+    "reduce": (
+        "(%x: tensor<4x5xf64>, %z: tensor<f64>) -> tensor<4xf64> {"
+        "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1]"
+        " : (tensor<4x5xf64>, tensor<f64>) -> tensor<4xf64> return %0 : tensor<4xf64> }",
+        cost.Cost(16, 0, 8 * (20 + 1 + 4)),
+    ),
+    "shapes": (
+        "(%x: tensor<6xf32>) -> tensor<3x2xf32> {"
+        "%0 = stablehlo.reshape %x : (tensor<6xf32>) -> tensor<2x3xf32>"
+        "%1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>"
+        " return %1 : tensor<3x2xf32> }",
+        cost.Cost(0, 0, 48),
+    ),
+    "loop": (
+        "(%x: tensor<2xf32>) -> tensor<2xf32> {"
+        "%n = stablehlo.constant dense<7> : tensor<i32>"
+        "%c = stablehlo.constant dense<0> : tensor<i32>"
+        "%one = stablehlo.constant dense<1> : tensor<i32>"
+        "%r:2 = stablehlo.while(%i = %c, %v = %x) : tensor<i32>, tensor<2xf32>"
+        " cond { %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>"
+        " stablehlo.return %p : tensor<i1> }"
+        " do { %j = stablehlo.add %i, %one : tensor<i32> %w = stablehlo.tanh %v : tensor<2xf32>"
+        " stablehlo.return %j, %w : tensor<i32>, tensor<2xf32> }"
+        " return %r#1 : tensor<2xf32> }",
+        cost.Cost(7 * 2, 7 * 2, 7 * (9 + 12 + 16)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cost(name):
+    text, expected = CASES[name]
+    assert cost.cost_of(mlir.parse_module(f"func.func @main{text}")) == expected
+
+
+def test_calls_and_branches():
+    text = """
+    func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.multiply %x, %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @main(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "stablehlo.if"(%p) ({
+        %1 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+        %2 = func.call @f(%1) : (tensor<4xf32>) -> tensor<4xf32>
+        stablehlo.return %2 : tensor<4xf32>
+      }, {
+        stablehlo.return %x : tensor<4xf32>
+      }) : (tensor<i1>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    """
+    assert cost.cost_of(mlir.parse_module(text)) == cost.Cost(8, 0, 2 * 48)
+
+
+def test_no_such_function():
+    with pytest.raises(ValueError, match="no function @g; it has @main"):
+        cost.cost_of(mlir.parse_module("func.func @main() { return }"), "g")
+
+
+def test_example():
+    assert doctest.testmod(cost).failed == 0

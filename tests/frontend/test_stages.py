@@ -1,0 +1,104 @@
+"""jit(f).lower(x).compile(): the steps from a function to a program."""
+
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import stages
+
+
+def loss(params, x, *, power):
+    return jnp.sum(jnp.tanh(x @ params["w"]) ** power)
+
+
+PARAMS = {"w": np.ones((3, 2), np.float32)}
+X = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
+
+
+def lowered():
+    return irax.jit(loss, static_argnames="power").lower(PARAMS, X, power=2)
+
+
+def test_it_computes_what_the_function_computes():
+    compiled = lowered().compile()
+    np.testing.assert_allclose(compiled(PARAMS, X), loss(PARAMS, X, power=2), rtol=1e-6)
+    np.testing.assert_allclose(compiled(PARAMS, 2 * X), loss(PARAMS, 2 * X, power=2), rtol=1e-6)
+
+
+def test_nothing_is_traced_or_compiled_again():
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return x + 1
+
+    compiled = irax.jit(f).lower(irax.ShapeDtypeStruct((2,), "float32")).compile()
+    for _ in range(3):
+        compiled(jnp.ones(2))
+    assert len(calls) == 1
+
+
+def test_what_is_used_from_outside_comes_along():
+    outside = jnp.arange(100000.0)
+    compiled = irax.jit(lambda x: jnp.sum(outside * x)).lower(1.0).compile()
+    np.testing.assert_allclose(compiled(2.0), 2 * np.arange(1e5).sum(), rtol=1e-4)
+
+
+def test_text_of_each_stage():
+    first = lowered()
+    assert "func.func @loss(" in first.as_text()
+    assert irax.ir.load(first.as_text(), "loss")(PARAMS["w"], X) == loss(PARAMS, X, power=2)
+    assert "iree.reflection" not in first.as_text()
+    assert "iree.reflection" in first.as_text("lowered")
+    assert first.as_text("lowered") == first.compile().as_text()
+    assert first.as_text("inline") != first.as_text()
+    with pytest.raises(ValueError, match="no stage 'nonsense'; there are traced, "):
+        first.as_text("nonsense")
+
+
+def test_what_goes_in_and_comes_out():
+    first = lowered()
+    assert irax.tree_util.tree_unflatten(first.in_tree, [1, 2]) == (({"w": 1}, 2), {})
+    assert (first.out_info.shape, first.out_info.dtype) == ((), np.float32)
+
+
+def test_cost():
+    cost = irax.jit(jnp.matmul).lower(np.ones((4, 5), "f"), np.ones((5, 3), "f")).cost_analysis()
+    assert cost["flops"] == 2 * 4 * 5 * 3
+    assert cost["bytes accessed"] == 4 * (20 + 15 + 12)
+    assert lowered().cost_analysis() == lowered().compile().cost_analysis()
+    assert lowered().cost_analysis()["transcendentals"] == 8
+
+    def loop(x):
+        return irax.lax.fori_loop(0, 10, lambda _, x: jnp.sin(x), x)
+
+    assert irax.jit(loop).lower(jnp.ones(3)).cost_analysis()["transcendentals"] == 30
+
+
+def test_wrong_arguments():
+    compiled = lowered().compile()
+    with pytest.raises(
+        TypeError, match=r"args\[1\] is float32\[2,3\]; compiled for float32\[4,3\]"
+    ):
+        compiled(PARAMS, X[:2])
+    with pytest.raises(TypeError, match=r"args\[1\] is int32\[4,3\]; compiled for float32\[4,3\]"):
+        compiled(PARAMS, X.astype(np.int32))
+    with pytest.raises(TypeError, match=r"loss was compiled for .* got "):
+        compiled(X, PARAMS)
+    with pytest.raises(TypeError, match="is traced: a compiled program cannot be transformed"):
+        irax.grad(lambda x: compiled(PARAMS, x))(X)
+    with pytest.raises(TypeError, match="is traced"):
+        irax.jit(lambda x: compiled(PARAMS, x))(X)
+
+
+def test_examples():
+    names = {"irax": irax, "jit": irax.jit, "jnp": jnp}
+    assert doctest.testmod(stages, extraglobs=names).failed == 0
+    examples = doctest.DocTestFinder().find(irax.jit(jnp.sin).lower.__func__, globs=names)
+    (result,) = [doctest.DocTestRunner().run(example) for example in examples]
+    assert result.failed == 0
