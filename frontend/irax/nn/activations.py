@@ -168,8 +168,8 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     root = jnp.multiply(scale, root)
     negative = jnp.less(x, 0)  # where x + root would cancel
     apart = jnp.where(negative, jnp.subtract(root, x), 1)
-    result = jnp.where(negative, jnp.divide(b, apart), jnp.add(x, root))
-    return jnp.divide(result, 2)
+    above = jnp.add(jnp.divide(x, 2), jnp.divide(root, 2))
+    return jnp.where(negative, jnp.divide(jnp.divide(b, apart), 2), above)
 
 
 def sparse_plus(x: ArrayLike) -> Array:

@@ -217,13 +217,13 @@ def _check_dtype(what: str, dtype: Any) -> None:
         raise TypeError(f"{what}: dtype must be irax.random.key_dtype(), got {dtype!r}")
 
 
-def key_dtype(impl: str | None = None) -> KeyType:
+def key_dtype(impl_spec: str | None = None) -> KeyType:
     """The dtype of typed keys.
 
     >>> irax.dtypes.issubdtype(irax.random.key_dtype(), irax.dtypes.prng_key)
     True
     """
-    _check_impl("key_dtype", impl)
+    _check_impl("key_dtype", impl_spec)
     return KeyType()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array, as_array
-from irax.elementwise import broadcast_shapes, broadcast_to, convert, promote_dtypes
+from irax.elementwise import broadcast_shapes, broadcast_to, convert, inexact_dtype, promote_dtypes
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key
@@ -30,7 +30,7 @@ def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array
     """
     dtype = dtype_of("normal", dtype, np.inexact)
     if dtypes.issubdtype(dtype, np.complexfloating):
-        real = np.zeros((), dtype).real.dtype
+        real = np.finfo(dtype).dtype
         half = np.array(math.sqrt(0.5), real)
         parts = (normal(k, shape, real) * half for k in split_words(one_key(key, "normal")))
         return lax.complex(*parts)
@@ -189,7 +189,7 @@ def multivariate_normal(
     """
     what = "multivariate_normal"
     mean, cov = promote_dtypes(mean, cov, what=what)
-    mean, cov = (jnp.asarray(v * 1.0) if not _is_float(v) else v for v in (mean, cov))
+    mean, cov = (convert(v, inexact_dtype(v.dtype)) for v in (mean, cov))
     if method not in ("cholesky", "eigh", "svd"):
         raise ValueError(f"{what}: method must be 'cholesky', 'eigh' or 'svd', got {method!r}")
     dtype = dtype_of(what, mean.dtype if dtype is None else dtype)
@@ -209,10 +209,6 @@ def multivariate_normal(
             vectors, values, _ = jnp.linalg.svd(cov)
         root = vectors * jnp.sqrt(values)[..., None, :]
     return mean + jnp.einsum("...ij,...j->...i", root, normal(key, (*sizes, n), dtype))
-
-
-def _is_float(x: Array) -> bool:
-    return dtypes.issubdtype(x.dtype, np.inexact)
 
 
 def orthogonal(
