@@ -32,6 +32,7 @@ from irax.config import debug_nans as debug_nans
 from irax.config import default_device as default_device
 from irax.config import disable_jit as disable_jit
 from irax.config import enable_x64 as enable_x64
+from irax.config import threefry_partitionable as threefry_partitionable
 from irax.forward_rules import custom_jvp as custom_jvp
 from irax.ir import make_ir as make_ir
 from irax.jacobians import hessian as hessian
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         errors,
         experimental,
         flatten_util,
+        image,
         ir,
         lax,
         nn,
@@ -81,6 +83,7 @@ _MODULES = {
     "errors",
     "experimental",
     "flatten_util",
+    "image",
     "ir",
     "lax",
     "nn",

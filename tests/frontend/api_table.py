@@ -28,6 +28,7 @@ _ONE_BIT = "StableHLO's integers of 1 bit are its booleans, so there is no such 
 WHY_NOT = {
     "jax.numpy.int1": _ONE_BIT,
     "jax.numpy.uint1": _ONE_BIT,
+    "jax.random.random_gamma_p": "a primitive of JAX's: `gamma` and `loggamma` are functions",
 }
 """For names that irax does not have, the reason."""
 NOT_YET = "not yet"
