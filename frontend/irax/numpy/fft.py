@@ -31,7 +31,7 @@ def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> 
     return 1.0
 
 
-def _resized(x: Array, axis: int, n: int) -> Array:
+def resized(x: Array, axis: int, n: int) -> Array:
     """Cut, or filled up with zeros, along an axis."""
     if x.shape[axis] >= n:
         return x[(*[slice(None)] * axis, slice(0, n))]
@@ -62,7 +62,7 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         raise ValueError(f"{what}: invalid number of data points {min(sizes)}; expected at least 1")
     for i, (d, n) in enumerate(zip(places, sizes, strict=True)):
         last = kind == "IRFFT" and i == len(places) - 1
-        x = _resized(x, d, n // 2 + 1 if last else n)
+        x = resized(x, d, n // 2 + 1 if last else n)
     inverse = kind in ("IFFT", "IRFFT")
     factor = _scale(what, norm, sizes, inverse)
     x = _along(x, kind, places, sizes)

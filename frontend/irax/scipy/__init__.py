@@ -6,9 +6,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from irax.scipy import linalg, sparse, special, stats
+    from irax.scipy import (
+        cluster,
+        fft,
+        integrate,
+        interpolate,
+        linalg,
+        ndimage,
+        optimize,
+        sparse,
+        special,
+        stats,
+    )
 
-_MODULES = {"linalg", "sparse", "special", "stats"}
+_MODULES = {
+    "cluster",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "sparse",
+    "special",
+    "stats",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,7 @@ class gaussian_kde:
         ValueError: fewer than two samples, or weights of another shape.
 
     >>> stats.gaussian_kde(jnp.array([0.0, 1.0]))(0.5).round(3)
-    Array([0.606], dtype=float32)
+    Array([0.466], dtype=float32)
     """
 
     neff: Any

@@ -1,0 +1,3 @@
+"""irax.scipy.integrate: integrals of samples."""
+
+from irax.numpy.calculus import trapezoid as trapezoid

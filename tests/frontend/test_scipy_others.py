@@ -1,0 +1,130 @@
+"""The smaller modules of irax.scipy, against SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.cluster.vq
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.ndimage
+import scipy.optimize
+
+import irax
+import irax.numpy as jnp
+import irax.scipy as ours
+from irax.test_util import check_grads
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((4, 5)).astype(np.float32)
+
+
+def close(found, expected, tolerance=1e-5) -> None:
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("norm", [None, "ortho"])
+@pytest.mark.parametrize("name", ["dct", "idct"])
+def test_cosine_transforms(name: str, norm) -> None:
+    for options in ({}, {"axis": 0}, {"n": 3}, {"n": 8}, {"n": 1}):
+        found = getattr(ours.fft, name)(X, norm=norm, **options)
+        close(found, getattr(scipy.fft, name)(X, norm=norm, **options))
+    several = f"{name}n"
+    for options in ({}, {"axes": (0,)}, {"s": (3, 6)}, {"s": (7,), "axes": (0,)}):
+        found = getattr(ours.fft, several)(X, norm=norm, **options)
+        close(found, getattr(scipy.fft, several)(X, norm=norm, **options))
+    check_grads(getattr(ours.fft, name), (X,), order=1, atol=1e-2, rtol=1e-2)
+
+
+PLACES = RNG.uniform(-9, 12, (2, 30)).astype(np.float32)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("mode", ["constant", "nearest", "wrap", "mirror", "reflect"])
+def test_map_coordinates(mode: str, order: int) -> None:
+    theirs = {"constant": "grid-constant", "wrap": "grid-wrap"}.get(mode, mode)
+    for image in (X, RNG.integers(0, 9, (4, 5)).astype(np.int32)):
+        found = ours.ndimage.map_coordinates(image, PLACES, order, mode, 2.5)
+        assert found.dtype == image.dtype
+        wide = image.astype(float)
+        expected = scipy.ndimage.map_coordinates(wide, PLACES, order=order, mode=theirs, cval=2.5)
+        if image.dtype == np.int32:
+            assert np.abs(found - expected).max() <= 0.5001
+        else:
+            close(found, expected, 1e-4)
+
+
+@pytest.mark.parametrize("method", ["linear", "nearest"])
+@pytest.mark.parametrize("fill", [np.nan, None, 7.0])
+def test_interpolation_on_grids(method: str, fill) -> None:
+    grid = [np.sort(RNG.uniform(0, 5, n)) for n in (4, 5)]
+    values = RNG.standard_normal((4, 5, 2))
+    places = RNG.uniform(-1, 6, (3, 7, 2))
+    with irax.enable_x64(True):
+        for v in (values, values[..., 0]):
+            made = [
+                m.interpolate.RegularGridInterpolator(grid, v, method, False, fill)
+                for m in (ours, scipy)
+            ]
+            close(made[0](places), made[1](places), 1e-9)
+            close(made[0](tuple(places.T)), made[1](tuple(places.T)), 1e-9)
+
+
+def test_quantization_and_integrals() -> None:
+    codes = RNG.standard_normal((3, 5)).astype(np.float32)
+    for points, book in ((X, codes), (X[0], codes[0])):
+        found, expected = (m.cluster.vq.vq(points, book) for m in (ours, scipy))
+        np.testing.assert_array_equal(found[0], expected[0])
+        close(found[1], expected[1])
+    close(ours.integrate.trapezoid(X, dx=0.5), scipy.integrate.trapezoid(X, dx=0.5))
+
+
+def rosenbrock(x):
+    return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_minima() -> None:
+    with irax.enable_x64(True):
+        start = np.array([-1.2, 1.0, 0.5])
+        found = ours.optimize.minimize(rosenbrock, start, method="BFGS")
+        assert found.success
+        assert found.status == 0
+        close(found.x, np.ones(3), 1e-4)
+        theirs = scipy.optimize.minimize(scipy.optimize.rosen, start, method="BFGS")
+        assert found.nit < 3 * theirs.nit
+        bowl = lambda x, a: jnp.sum((x - a) ** 2 * jnp.arange(1.0, 4))
+        solve = lambda a: ours.optimize.minimize(bowl, start, (a,), method="BFGS").x
+        close(irax.jit(solve)(2.0), np.full(3, 2.0), 1e-5)
+        short = {"maxiter": 2}
+        stopped = ours.optimize.minimize(rosenbrock, start, method="BFGS", options=short)
+        assert not stopped.success
+        assert (stopped.status, stopped.nit) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: ours.fft.dct(X, 3), NotImplementedError, "type=3"),
+        (lambda: ours.fft.dct(X, norm="x"), ValueError, "norm must be"),
+        (lambda: ours.ndimage.map_coordinates(X, PLACES, 3), NotImplementedError, "order=3"),
+        (lambda: ours.ndimage.map_coordinates(X, PLACES[:1], 1), ValueError, "each of the 2"),
+        (lambda: ours.cluster.vq.vq(X, X[0]), ValueError, "both have one dimension"),
+        (
+            lambda: ours.interpolate.RegularGridInterpolator((X[0],), X[0], bounds_error=True),
+            NotImplementedError,
+            "bounds_error",
+        ),
+        (
+            lambda: ours.optimize.minimize(rosenbrock, X[0], method="Newton"),
+            NotImplementedError,
+            "method='Newton'",
+        ),
+        (
+            lambda: ours.optimize.minimize(rosenbrock, X[0], method="BFGS", options={"a": 1}),
+            TypeError,
+            "no option 'a'",
+        ),
+    ],
+)
+def test_wrong_arguments(call, error, message) -> None:
+    with pytest.raises(error, match=message):
+        call()
