@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -45,9 +46,11 @@ def test_doctor_finds_what_is_wrong(monkeypatch):
 def test_bench(irax):
     done = irax("bench", "in.mlir", "--repeat", "5", "--device", "reference")
     assert done.returncode == 0, done.stderr
-    compiled, times, memory = done.stdout.splitlines()
+    compiled, times, counted, rate, memory = done.stdout.splitlines()
     assert compiled.startswith("compile ")
     assert times.startswith("5 runs: min ")
+    assert counted == "11 operations, 104 bytes moved by them"
+    assert rate.endswith(" G operations a second")
     assert memory.startswith("peak memory: ")
     wrong = irax("bench", "in.mlir", "--input", "4xf32=1")
     assert wrong.returncode == 1
@@ -89,6 +92,27 @@ def test_an_input_of_another_dtype(folder, irax, device):
     assert "argument 0" in done.stderr
     assert "float64" in done.stderr
     assert not (folder / "y.npy").exists()
+
+
+def test_dtypes_that_are_not_numpys_own(folder, irax):
+    text = """
+    func.func @main(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+      %0 = stablehlo.add %x, %x : tensor<4xbf16>
+      return %0 : tensor<4xbf16>
+    }
+    """
+    doubled = ("run", "-", "--device", "reference", "--output", "y.npy", "--input")
+    assert irax(*doubled, "4xbf16=1,2,3,4", stdin=text).returncode == 0
+    refused = irax(*doubled, "y.npy", stdin=text)
+    assert refused.returncode == 1
+    assert "tell it, as in bf16=y.npy" in refused.stderr
+    assert irax(*doubled, "bf16=y.npy", stdin=text).returncode == 0
+    found = np.load(folder / "y.npy").view(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(found.astype(float), [4, 8, 12, 16])
+    other = irax(*doubled, "f32=y.npy", stdin=text)
+    assert other.returncode == 1
+    assert "--input f32=y.npy: the file has void16[4]" in other.stderr
+    assert "the file has bfloat16[4]" in irax(*doubled, "3xbf16=y.npy", stdin=text).stderr
 
 
 def test_damaged_files(folder, irax):

@@ -33,7 +33,11 @@ def dtype(name: str) -> np.dtype[Any]:
 
 
 def parse_input(text: str) -> np.ndarray[Any, Any]:
-    """The array of a .npy file, or of `4x4xf32=1`. Raises UsageError if it is neither."""
+    """The array of a .npy file, or of `4x4xf32=1`. Raises UsageError if it is neither.
+
+    In `bf16=x.npy` the type says what the bytes in the file are: NumPy writes elements of dtypes
+    that are not its own as mere bytes.
+    """
     match = re.fullmatch(r"((?:\d+x)*)(\w+)=(.*)", text, re.DOTALL)
     if match is None:
         if "=" in text or not text.endswith(".npy"):
@@ -41,9 +45,17 @@ def parse_input(text: str) -> np.ndarray[Any, Any]:
                 f"--input {text!r}: expected a .npy file, or a type and values such as 4x4xf32=1 "
                 "or 3xi32=1,2,3"
             )
-        return _load(text)
+        array = _load(text)
+        if array.dtype.kind == "V":
+            raise ValueError(
+                f"--input {text}: NumPy has written bytes, of which it does not say the type; tell "
+                f"it, as in bf16={text}"
+            )
+        return array
     shape = tuple(int(n) for n in match[1].split("x") if n)
     element = dtype(match[2])
+    if match[3].endswith(".npy"):
+        return _as_type(_load(match[3]), shape if match[1] else None, element, text)
     try:
         tokens = [t for t in re.split(r"[,\s]+", match[3].strip("[] ")) if t]
         numbers = [_number(t, element) for t in tokens]
@@ -75,6 +87,16 @@ def _number(token: str, element: np.dtype[Any]) -> Any:
         return complex(token)
     is_integer = element.kind in "iu" or "int" in element.name
     return int(token, 0) if is_integer else float(token)
+
+
+def _as_type(
+    array: np.ndarray[Any, Any], shape: tuple[int, ...] | None, element: np.dtype[Any], text: str
+) -> np.ndarray[Any, Any]:
+    if array.dtype.kind == "V" and array.dtype.itemsize == element.itemsize:
+        array = array.view(element)
+    if array.dtype != element or (shape is not None and array.shape != shape):
+        raise ValueError(f"--input {text}: the file has {describe(array)}")
+    return array
 
 
 def _load(path: str) -> np.ndarray[Any, Any]:

@@ -355,8 +355,9 @@ def bench(
 ) -> None:
     """Compile a function and time its calls: the least, the median and the most.
 
-    Without --input, its arguments are random.
+    Without --input, its arguments are random. Operations are counted in StableHLO, each for itself.
     """
+    from irax_compiler.cost import cost_of
     from irax_tools import arrays, checking, programs, sources
 
     loaded = sources.load(source, arguments, func)
@@ -367,6 +368,10 @@ def bench(
     _, times = programs.timed(lambda: call(given), repeat)
     click.echo(f"compile {compiled * 1e3:.1f} ms, first run {first * 1e3:.2f} ms")
     click.echo(programs.describe_times(times))
+    cost = cost_of(loaded.module, loaded.func)
+    flops = cost.flops + cost.transcendentals
+    click.echo(f"{flops:.4g} operations, {cost.bytes:.4g} bytes moved by them")
+    click.echo(f"{flops / times[len(times) // 2] / 1e9:.3g} G operations a second")
     click.echo(f"peak memory: {programs.peak_memory():.0f} MiB")
 
 

@@ -96,7 +96,8 @@ inputs = click.option(
     "inputs",
     multiple=True,
     metavar="FILE.npy|TYPE=VALUES",
-    help="An argument, in order: x.npy, 4x4xf32=1 (all ones), or 3xf32=1,2,3.",
+    help="An argument, in order: x.npy, 4x4xf32=1 (all ones), 3xf32=1,2,3, or bf16=x.npy where the "
+    "dtype is not one of NumPy's own.",
 )
 device = click.option(
     "--device",
