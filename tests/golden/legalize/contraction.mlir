@@ -58,10 +58,10 @@ func.func @contraction_by_algorithm(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) ->
 // CHECK:        return
 
 // With nothing to fold, the init value counts all the same.
-func.func @reduction_of_nothing(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<4xf32> {
+func.func @reduction_of_one(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<4xf32> {
   %0 = stablehlo.reduce(%x init: %init) applies stablehlo.add across dimensions = [] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// CHECK:      func.func @reduction_of_nothing
+// CHECK:      func.func @reduction_of_one
 // CHECK-NEXT:   [[INIT:%\w+]] = stablehlo.broadcast_in_dim %arg1, dims = []
 // CHECK-NEXT:   stablehlo.add [[INIT]], %arg0

@@ -61,12 +61,13 @@ func.func @narrow_windows(%x: tensor<4xbf16>) -> tensor<4xbf16> {
 // CHECK:        "stablehlo.reduce_window"([[WIDE]],
 // CHECK:        stablehlo.convert {{.*}} -> tensor<4xbf16>
 
-// Where no dimension is folded, the init value counts all the same.
-func.func @reduction_of_nothing(%x: tensor<2xf32>, %z: tensor<f32>) -> tensor<2xf32> {
-  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [] : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// Where one element is folded, the init value counts all the same.
+func.func @reduction_of_one(%x: tensor<1x2xf32>, %z: tensor<f32>) -> tensor<2xf32> {
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<1x2xf32>, tensor<f32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
-// CHECK:      func.func @reduction_of_nothing
+// CHECK:      func.func @reduction_of_one
 // CHECK-NOT:    stablehlo.reduce
+// CHECK:        [[X:%\w+]] = stablehlo.reshape %arg0
 // CHECK:        [[SPREAD:%\w+]] = stablehlo.broadcast_in_dim %arg1
-// CHECK:        stablehlo.add [[SPREAD]], %arg0
+// CHECK:        stablehlo.add [[SPREAD]], [[X]]

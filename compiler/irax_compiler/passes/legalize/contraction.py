@@ -10,7 +10,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, conversion, dot, reduction, shape
-from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.core import Op, full, full_like
+from irax_compiler.ops.fold import Fold
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 FLOAT32 = np.dtype(np.float32)
@@ -69,14 +70,23 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 
 @cure("stablehlo.reduce")
-def reduction_of_nothing(operation: Operation) -> Sequence[Value] | None:
-    """IREE and XLA forget the init value where no dimension is folded."""
-    op = read_as(reduction.Reduce, operation)
-    if op is None or op.dimensions:
+def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
+    """IREE forgets the init value where no dimension is folded, XLA also where those that are have
+    one element.
+    """
+    op = read_as(Op, operation)
+    if not isinstance(op, reduction.Reduce | Fold):
         return None
-    x, init = operation.operands
-    spread = shape.broadcast_scalar(init, shape_of(x))
-    return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, x]).results)
+    operands = list(operation.operands)
+    x, init = operands[0], operands[-1]
+    sizes = shape_of(x)
+    if any(sizes[d] != 1 for d in op.dimensions):
+        return None
+    if isinstance(op, Fold):
+        return op.define(operands)
+    element = shape.reshape(x, [n for d, n in enumerate(sizes) if d not in op.dimensions])
+    spread = shape.broadcast_scalar(init, shape_of(element))
+    return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, element]).results)
 
 
 @cure("stablehlo.reduce")
