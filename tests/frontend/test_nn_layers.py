@@ -203,6 +203,41 @@ def test_scaled_matmul():
         nn.scaled_matmul(x, y, x[..., :2], y[..., :4])
 
 
+def rounded(x, mode):
+    """Blocks along the last axis, by ml_dtypes."""
+    data, size = (ml_dtypes.float8_e4m3fn, 32) if mode == "mxfp8" else (ml_dtypes.float4_e2m1fn, 16)
+    blocks = x.reshape(*x.shape[:-1], -1, size)
+    limit = float(ml_dtypes.finfo(data).max)
+    scales = abs(blocks).max(-1, keepdims=True) / limit
+    if mode == "mxfp8":
+        scales = np.exp2(np.ceil(np.log2(scales)))
+    else:
+        scales = scales.astype(ml_dtypes.float8_e4m3fn).astype("f4")
+    scaled = np.clip(blocks / scales, -limit, limit).astype(data).astype("f4")
+    return (scaled * scales).reshape(x.shape)
+
+
+@pytest.mark.parametrize("mode", ["mxfp8", "nvfp4"])
+def test_scaled_dot_general(mode):
+    x = RNG.normal(size=(2, 3, 64)).astype("f4") * np.exp2(RNG.integers(-9, 9, (2, 3, 1)))
+    x, y = x.astype("f4"), RNG.normal(size=(2, 64, 5)).astype("f4")
+    config = nn.get_scaled_dot_general_config(mode)
+    numbers = (((2,), (1,)), ((0,), (0,)))
+    found = nn.scaled_dot_general(x, y, numbers, configs=[config] * 3)
+    y_rounded = np.swapaxes(rounded(np.swapaxes(y, 1, 2), mode), 1, 2)
+    np.testing.assert_allclose(found, rounded(x, mode) @ y_rounded, rtol=1e-4, atol=1e-3)
+    slopes = irax.grad(lambda x: nn.scaled_dot_general(x, y, numbers, configs=[config] * 3).sum())(
+        x
+    )
+    expected = np.broadcast_to(y_rounded.sum(-1)[:, None], x.shape)
+    np.testing.assert_allclose(slopes, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(nn.scaled_dot_general(x, y, numbers), x @ y, rtol=1e-4, atol=1e-3)
+    zeros = np.zeros_like(x)
+    assert not np.asarray(nn.scaled_dot_general(zeros, y, numbers, configs=[config] * 3)).any()
+    with pytest.raises(ValueError, match="multiple of the block"):
+        nn.scaled_dot_general(x[..., :5], y[:, :5], numbers, configs=[config] * 3)
+
+
 # ---- initializers --------------------------------------------------------------------------------
 
 INITIALIZERS = {

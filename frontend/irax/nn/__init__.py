@@ -37,4 +37,7 @@ from irax.nn.axes import logsumexp as logsumexp
 from irax.nn.axes import one_hot as one_hot
 from irax.nn.axes import softmax as softmax
 from irax.nn.axes import standardize as standardize
+from irax.nn.scaled import BlockScaleConfig as BlockScaleConfig
+from irax.nn.scaled import get_scaled_dot_general_config as get_scaled_dot_general_config
+from irax.nn.scaled import scaled_dot_general as scaled_dot_general
 from irax.nn.scaled import scaled_matmul as scaled_matmul
