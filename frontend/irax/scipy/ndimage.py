@@ -75,7 +75,7 @@ def map_coordinates(
             f"input, got {len(places)}"
         )
     dtype = inexact_dtype(dtypes.result_type(array, *places))
-    real = np.empty(0, dtype).real.dtype
+    real = np.zeros((), dtype).real.dtype
     corners: list[list[tuple[Array, Array, Array | None]]] = []
     for place, size in zip(places, array.shape, strict=True):
         place = convert(place, real)
