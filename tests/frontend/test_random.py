@@ -84,7 +84,8 @@ DRAWS = {
     "lognormal complex": lambda r, k: r.lognormal(k, 0.5, (5,), np.complex64),
     "maxwell": lambda r, k: r.maxwell(k, (9,)),
     "double_sided_maxwell": lambda r, k: r.double_sided_maxwell(k, 1.0, A, (3,)),
-    "wald": lambda r, k: r.wald(k, A[:3], (4, 3))  # JAX's loses digits where the mean is large,
+    # JAX's loses digits where the mean is large.
+    "wald": lambda r, k: r.wald(k, A[:3], (4, 3)),
     "multivariate_normal": lambda r, k: r.multivariate_normal(k, A[:2], COV, (3,)),
     "multivariate_normal batch": lambda r, k: r.multivariate_normal(k, M[:, :2] * 1.0, COV),
     "orthogonal": lambda r, k: r.orthogonal(k, 3, (2,)),
