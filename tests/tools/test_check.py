@@ -54,7 +54,7 @@ def test_what_is_wrong_is_cut_short(folder, irax):
     assert "stablehlo.sine" not in body  # comes after the wrong operation
     with np.load(folder / "found.npz") as inputs:
         assert [inputs[name].shape for name in inputs] == [(3,)]
-    again = irax("check", "found.mlir")
+    again = irax("check", "found.mlir", "--inputs", "found.npz")
     assert again.returncode == 1
     assert "jvp = differences         FAILED" in again.stdout
 
@@ -126,6 +126,24 @@ def test_each_property_can_fail(folder, monkeypatch, property_):
         monkeypatch.setattr(mlir, "bytecode", lambda module: "module {}")
     (row,) = [row for row in checking.check_source(source, 1, 0) if row.name == property_]
     assert row.outcome == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "code", "message"),
+    [
+        ([np.ones(4, np.float32)], 1, "main takes 2 arguments, got 1"),
+        ([np.ones(4), np.ones(4)], 1, "argument 0 is float64[4]; expected tensor<4xf32>"),
+        ([], 2, "--inputs in.npz: no such file"),
+    ],
+)
+def test_inputs_of_other_types(folder, irax, arrays, code, message):
+    if arrays:
+        np.savez(folder / "in.npz", *arrays)
+    done = irax("check", "in.mlir", "--inputs", "in.npz")
+    assert done.returncode == code
+    assert message in done.stderr
+    one = irax("check", "in.mlir", "--inputs", "x.npy")
+    assert "one array; expected a .npz file" in one.stderr
 
 
 def test_no_module(irax):

@@ -100,12 +100,28 @@ def _as_type(
 
 
 def _load(path: str) -> np.ndarray[Any, Any]:
+    found = _read(path, "--input", ".npy")
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"--input {path}: several arrays; expected a .npy file")
+    return found
+
+
+def load_all(path: str) -> list[np.ndarray[Any, Any]]:
+    """The arrays of a .npz file, in order. Raises UsageError or ValueError."""
+    found = _read(path, "--inputs", ".npz")
+    if isinstance(found, np.ndarray):
+        raise ValueError(f"--inputs {path}: one array; expected a .npz file")
+    with found:
+        return [found[name] for name in found.files]
+
+
+def _read(path: str, option: str, kind: str) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except FileNotFoundError:
-        raise click.UsageError(f"--input {path}: no such file") from None
+        raise click.UsageError(f"{option} {path}: no such file") from None
     except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"--input {path}: not a .npy file: {error}") from None
+        raise ValueError(f"{option} {path}: not a {kind} file: {error}") from None
 
 
 def save(path: str, array: np.ndarray[Any, Any]) -> None:

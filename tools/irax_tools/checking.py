@@ -16,7 +16,7 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
 from irax_tools import derive
 from irax_tools.files import write_file
-from irax_tools.programs import REFERENCE, argument_types, program
+from irax_tools.programs import REFERENCE, argument_types, check_operands, program
 from irax_tools.sources import Source
 
 Arrays = Sequence[np.ndarray[Any, Any]]
@@ -48,6 +48,8 @@ class Row:
     detail: str = ""
     inputs: Arrays = ()
     """Those that it failed for."""
+    seed: int = 0
+    """What the tangents that it failed for were drawn with."""
 
 
 @dataclass
@@ -178,18 +180,26 @@ PROPERTIES: dict[str, tuple[Callable[[Trial], None], str]] = {
 # ---- trying them ---------------------------------------------------------------------------------
 
 
-def check_source(source: Source, trials: int, seed: int) -> Iterator[Row]:
-    """A row for each property. Raises UnsupportedOp for what irax cannot run at all."""
+def check_source(
+    source: Source, trials: int, seed: int, inputs: Arrays | None = None
+) -> Iterator[Row]:
+    """A row for each property, tried on random inputs or on those given.
+
+    Raises UnsupportedOp for what irax cannot run at all, and TypeError for inputs of other types
+    than the function's.
+    """
     check(source.module, source.func)
+    if inputs is not None:
+        check_operands(source, inputs)
     for name in PROPERTIES:
-        yield _try(name, source, trials, seed)
+        yield _try(name, source, trials, seed, inputs)
 
 
-def _try(name: str, source: Source, trials: int, seed: int) -> Row:
+def _try(name: str, source: Source, trials: int, seed: int, inputs: Arrays | None) -> Row:
     tried, refused = PROPERTIES[name]
     reasons: list[str] = []
     for number in range(seed, seed + trials):
-        trial = trial_of(source, number)
+        trial = trial_of(source, number, inputs)
         try:
             tried(trial)
         except NotTried as reason:
@@ -197,7 +207,7 @@ def _try(name: str, source: Source, trials: int, seed: int) -> Row:
         except UnsupportedOp as reason:
             return Row(name, "refused", f"{refused}: {reason}")
         except Exception as error:
-            return Row(name, "FAILED", _first_line(error), trial.inputs)
+            return Row(name, "FAILED", _first_line(error), trial.inputs, number)
     return Row(name, "not tried", reasons[0]) if len(reasons) == trials else Row(name, "ok")
 
 
@@ -208,11 +218,11 @@ def trial_of(source: Source, seed: int, inputs: Arrays | None = None) -> Trial:
     return Trial(source, drawn if inputs is None else inputs, random)
 
 
-def save_smallest(source: Source, row: Row, seed: int, name: str) -> None:
+def save_smallest(source: Source, row: Row, name: str) -> None:
     """Writes a failing case, as short as it can be found, and its inputs, to NAME.mlir and
     NAME.npz.
     """
-    found = smallest(source, row, seed)
+    found = smallest(source, row)
     text = mlir.text_of(found.module.operation)
     write_file(f"{name}.mlir", f"// {row.name}: {row.detail}\n{text}")
     data = io.BytesIO()
@@ -220,7 +230,7 @@ def save_smallest(source: Source, row: Row, seed: int, name: str) -> None:
     write_file(f"{name}.npz", data.getvalue())
 
 
-def smallest(source: Source, row: Row, seed: int) -> Source:
+def smallest(source: Source, row: Row) -> Source:
     """The shortest beginning of a function for which a property fails as it does for all of it."""
     inlined = mlir.clone_module(source.module)
     run_pipeline(inlined, "inline,symbol-dce")
@@ -228,7 +238,7 @@ def smallest(source: Source, row: Row, seed: int) -> Source:
 
     def fails(candidate: Source) -> bool:
         try:
-            PROPERTIES[row.name][0](trial_of(candidate, seed, row.inputs))
+            PROPERTIES[row.name][0](trial_of(candidate, row.seed, row.inputs))
         except (NotTried, UnsupportedOp):
             return False
         except Exception:

@@ -224,6 +224,7 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
     help="How many random inputs to try.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which random inputs.")
+@click.option("--inputs", metavar="FILE.npz", help="Try these arguments, instead of random ones.")
 @click.option(
     "-o",
     "--output",
@@ -233,7 +234,13 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
     help="The smallest failing case becomes NAME.mlir and NAME.npz.",
 )
 def check(
-    source: str, arguments: str | None, func: str | None, trials: int, seed: int, output: str
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    trials: int,
+    seed: int,
+    inputs: str | None,
+    output: str,
 ) -> None:
     """Try what must hold for any function, on random inputs: exit with 1 where it does not.
 
@@ -241,16 +248,17 @@ def check(
     limits of difference quotients, reverse mode is the transpose of forward mode; batched it does
     what it does in a loop. What has no rule is told, and is no failure.
     """
-    from irax_tools import checking, sources
+    from irax_tools import arrays, checking, sources
 
     loaded = sources.load(source, arguments, func)
+    given = None if inputs is None else arrays.load_all(inputs)
     failed = []
-    for row in checking.check_source(loaded, trials, seed):
+    for row in checking.check_source(loaded, trials, seed, given):
         click.echo(f"{row.name:26}{row.outcome:10}{row.detail}".rstrip())
         if row.outcome == "FAILED":
             failed.append(row)
     if failed:
-        checking.save_smallest(loaded, failed[0], seed, output)
+        checking.save_smallest(loaded, failed[0], output)
         click.echo(f"{failed[0].name} fails for {output}.mlir with {output}.npz", err=True)
         click.get_current_context().exit(1)
 

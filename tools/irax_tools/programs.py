@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -56,21 +55,26 @@ def program(source: Source, device: str) -> Program:
         target = devices(device)[0].target
         return _executable(compile_source(source, target), name, device)
     check(source.module, name)
-    expected = argument_types(source)
     evaluator = Evaluator(source.module)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        if len(operands) != len(expected):
-            raise TypeError(f"{name} takes {len(expected)} arguments, got {len(operands)}")
-        for i, (operand, (shape, dtype)) in enumerate(zip(operands, expected, strict=True)):
-            if (operand.shape, operand.dtype) != (shape, dtype):
-                raise TypeError(
-                    f"{name}: argument {i} is {arrays.describe(operand)}; expected "
-                    f"{mlir.tensor_type(shape, dtype)}"
-                )
+        check_operands(source, operands)
         return evaluator(name, operands)
 
     return run
+
+
+def check_operands(source: Source, operands: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Raises TypeError where operands are not of the types that a function takes."""
+    name, expected = source.func, argument_types(source)
+    if len(operands) != len(expected):
+        raise TypeError(f"{name} takes {len(expected)} arguments, got {len(operands)}")
+    for i, (operand, (shape, dtype)) in enumerate(zip(operands, expected, strict=True)):
+        if (operand.shape, operand.dtype) != (shape, dtype):
+            raise TypeError(
+                f"{name}: argument {i} is {arrays.describe(operand)}; expected "
+                f"{mlir.tensor_type(shape, dtype)}"
+            )
 
 
 def argument_types(source: Source) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -108,5 +112,7 @@ def describe_times(times: Sequence[float]) -> str:
 
 def peak_memory() -> float:
     """The most memory that this process has had, in MiB."""
+    import resource  # which is there on Linux and macOS only
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
