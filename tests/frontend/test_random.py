@@ -219,3 +219,35 @@ def test_moments():
 def test_errors(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+WIDE = {
+    "bits": lambda r, k: r.bits(k, (5,), np.uint64),
+    "uniform": lambda r, k: r.uniform(k, (5,)),
+    "normal": lambda r, k: r.normal(k, (5,), np.complex128),
+    "randint": lambda r, k: r.randint(k, (5,), -(2**40), 2**40),
+    "randint of int32": lambda r, k: r.randint(k, (5,), 0, 2**31, np.int32),
+    "gamma": lambda r, k: r.gamma(k, np.array([0.2, 7.0])),
+    "poisson": lambda r, k: r.poisson(k, np.array([0.2, 70.0])),
+    "binomial": lambda r, k: r.binomial(k, 1000, np.array([0.001, 0.4])),
+    "choice": lambda r, k: r.choice(k, 5, (4,), p=np.full(5, 0.2)),
+    "categorical": lambda r, k: r.categorical(k, np.zeros((2, 5)), replace=False, shape=(3, 2)),
+    "multinomial": lambda r, k: r.multinomial(k, 50, np.full(5, 0.2)),
+    "geometric": lambda r, k: r.geometric(k, 0.1, (5,)),
+}
+
+
+@pytest.mark.skipif(not HAS_JAX, reason="JAX, the oracle, is not installed")
+@pytest.mark.parametrize("partitionable", [False, True], ids=["older", "partitionable"])
+@pytest.mark.parametrize("draw", WIDE)
+def test_same_as_jax_in_64_bits(draw, partitionable):
+    import jax
+
+    from irax.config import threefry_partitionable
+
+    with jax.enable_x64(True), jax.threefry_partitionable(partitionable):
+        expected = np.asarray(WIDE[draw](jax.random, jax.random.PRNGKey(3)))
+    with irax.enable_x64(True), threefry_partitionable(partitionable):
+        found = np.asarray(WIDE[draw](random, random.PRNGKey(3)))
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-12 if found.dtype.kind in "fc" else 0)
