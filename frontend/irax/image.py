@@ -211,16 +211,17 @@ def _weights(
     if method is ResizeMethod.CUBIC_PYTORCH and antialias:
         method = ResizeMethod.CUBIC  # as PyTorch has it
     # What PyTorch's kernel would take from outside is taken from the outermost elements.
-    margin = 2 if method is ResizeMethod.CUBIC_PYTORCH else 0
+    margin = 4 if method is ResizeMethod.CUBIC_PYTORCH else 0
     inverse = 1 / scale
     width = jnp.maximum(inverse, 1) if antialias else 1
     whole = jnp.arange(m, dtype=scale.dtype)
     centers = (whole + 0.5) * inverse - move * inverse - 0.5
+    centers = jnp.clip(centers, -2, n + 1) if margin else centers
     places = jnp.arange(-margin, n + margin).astype(scale.dtype)
     weights = _KERNELS[method](jnp.abs(centers[None, :] - places[:, None]) / width)
     if margin:
         element = np.clip(np.arange(-margin, n + margin), 0, n - 1)
-        weights = jnp.zeros((n, m), weights.dtype).at[element].add(weights)
+        return jnp.zeros((n, m), weights.dtype).at[element].add(weights)
     total = jnp.sum(weights, 0, keepdims=True)
     some = jnp.greater(jnp.abs(total), 1000 * float(dtypes.finfo(np.float32).eps))
     weights = jnp.where(some, weights / jnp.where(some, total, 1), 0)

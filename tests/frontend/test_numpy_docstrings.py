@@ -25,6 +25,8 @@ MODULES = [
     *(f"irax.scipy.stats.{name}" for name in ("kde", "multivariate", "samples")),
     *(f"irax.scipy.{name}" for name in ("cluster.vq", "fft", "interpolate", "ndimage", "optimize")),
     "irax.image",
+    "irax.scipy.signal.convolutions",
+    "irax.scipy.signal.spectra",
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),

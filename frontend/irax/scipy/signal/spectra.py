@@ -1,0 +1,374 @@
+"""Trends, and spectra of signals by Fourier transforms of their segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax.array import Array
+from irax.elementwise import as_arrays, convert
+from irax.lax.arguments import canonical_axis
+from irax.scipy.arguments import inexact
+from irax.typing import ArrayLike
+
+
+def detrend(
+    data: ArrayLike,
+    axis: int = -1,
+    type: str = "linear",
+    bp: int | Sequence[int] | np.ndarray[Any, Any] = 0,
+    overwrite_data: None = None,
+) -> Array:
+    """Data less its trend along an axis: less a line of least squares, or its mean.
+
+    Args:
+        data: an array.
+        axis: the axis.
+        type: "linear" or "constant".
+        bp: where, for "linear", one line ends and the next begins.
+        overwrite_data: of no effect.
+
+    Raises:
+        ValueError: another type, or breaks outside of the data.
+
+    >>> irax.scipy.signal.detrend(irax.numpy.array([1.0, 3.0]), type="constant")
+    Array([-1.,  1.], dtype=float32)
+    """
+    if type not in ("linear", "constant", "l", "c"):
+        raise ValueError(f"detrend: type must be 'linear' or 'constant', got {type!r}")
+    (x,) = inexact("detrend", data)
+    if type in ("constant", "c"):
+        return x - jnp.mean(x, axis, keepdims=True)
+    along = canonical_axis("detrend", axis, x.ndim)
+    n = x.shape[along]
+    breaks = np.unique(np.concatenate([np.atleast_1d(bp), [0, n]]))
+    if breaks[0] < 0 or breaks[-1] > n:
+        raise ValueError(f"detrend: bp must be from 0 to {n}, the length of the data; got {bp}")
+    x = jnp.moveaxis(x, along, -1)
+    parts: list[Array] = []
+    for start, stop in zip(breaks[:-1].tolist(), breaks[1:].tolist(), strict=True):
+        piece = x[..., start:stop]
+        rows = np.stack([np.ones(stop - start), np.arange(1, stop - start + 1) / (stop - start)])
+        fit = np.eye(stop - start) - np.linalg.pinv(rows) @ rows
+        parts.append(piece @ jnp.asarray(fit, x.dtype))
+    return jnp.moveaxis(jnp.concatenate(parts, -1), -1, along)
+
+
+def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array:
+    """Periodic windows, of a name or given."""
+    if not isinstance(window, str):
+        (given,) = as_arrays([window], f"{what}: window")
+        if given.ndim != 1 or given.size != length:
+            raise ValueError(
+                f"{what}: window must be a name or a vector of length nperseg={length}, got shape "
+                f"{given.shape}"
+            )
+        return given
+    makers = {
+        **dict.fromkeys(("hann", "hanning", "han"), np.hanning),
+        **dict.fromkeys(("hamming", "hamm", "ham"), np.hamming),
+        **dict.fromkeys(("blackman", "black", "blk"), np.blackman),
+        **dict.fromkeys(("bartlett", "bart", "brt"), np.bartlett),
+        **dict.fromkeys(("boxcar", "box", "ones", "rect", "rectangular"), np.ones),
+    }
+    if window not in makers:
+        listed = "'hann', 'hamming', 'blackman', 'bartlett' or 'boxcar'"
+        raise NotImplementedError(
+            f"{what}: window={window!r} is not supported; expected {listed}, or an array"
+        )
+    return makers[window](length + 1)[:length]
+
+
+def _lengths(
+    what: str, nperseg: int | None, noverlap: int | None, nfft: int | None, size: int
+) -> tuple[int, int, int]:
+    length = min(256 if nperseg is None else int(nperseg), size)
+    if length < 1:
+        raise ValueError(f"{what}: nperseg must be at least 1, got {nperseg}; data has {size}")
+    overlap = length // 2 if noverlap is None else int(noverlap)
+    transform = length if nfft is None else int(nfft)
+    if not 0 <= overlap < length:
+        raise ValueError(f"{what}: noverlap must be below nperseg={length}, got {overlap}")
+    if transform < length:
+        raise ValueError(f"{what}: nfft must be at least nperseg={length}, got {transform}")
+    return length, overlap, transform
+
+
+def _segments(x: Array, length: int, overlap: int) -> Array:
+    """Along the last axis: shape (..., number of segments, length)."""
+    starts = np.arange(0, x.shape[-1] - length + 1, length - overlap)
+    return x[..., starts[:, None] + np.arange(length)]
+
+
+def _transformed(x: Array, window: Array, trend: Any, nfft: int, onesided: bool) -> Array:
+    if trend is not False:
+        x = trend(x) if callable(trend) else detrend(x, type=trend)
+    x = x * window
+    if onesided:
+        return jnp.fft.rfft(x, nfft)
+    return jnp.fft.fft(x, nfft)
+
+
+def _frequencies(nfft: int, fs: Any, onesided: bool, dtype: Any) -> Array:
+    numbers = np.fft.rfftfreq(nfft) if onesided else np.fft.fftfreq(nfft)
+    return jnp.asarray(numbers, dtype) * fs
+
+
+def csd(
+    x: ArrayLike,
+    y: ArrayLike | None,
+    fs: ArrayLike = 1.0,
+    window: str = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: str = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
+    """The cross spectral density of two signals, by Welch's method: the mean over segments.
+
+    Args:
+        x: a signal along an axis.
+        y: another one of the same shape; None is x.
+        fs: the sampling frequency.
+        window: "hann", "hamming", "blackman", "bartlett", "boxcar", or an array.
+        nperseg: the length of segments, 256 by default.
+        noverlap: how much they overlap, by half by default.
+        nfft: the length of transforms, `nperseg` by default.
+        detrend: "constant", "linear", False, or a function of segments.
+        return_onesided: whether only frequencies of at least 0 are given; not for complex signals.
+        scaling: "density" or "spectrum".
+        axis: the axis.
+        average: "mean" or "median".
+
+    Returns:
+        Frequencies, and the densities at them, along the axis.
+
+    >>> irax.scipy.signal.csd(irax.numpy.ones(8), None, nperseg=4)[0]
+    Array([0.  , 0.25, 0.5 ], dtype=float32)
+    """
+    return _density(
+        "csd", x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis,
+        average,
+    )  # fmt: skip
+
+
+def welch(
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: str = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
+    """The power spectral density of a signal, by Welch's method: `csd` of the signal with itself.
+
+    >>> irax.scipy.signal.welch(irax.numpy.ones(8), nperseg=4)[0]
+    Array([0.  , 0.25, 0.5 ], dtype=float32)
+    """
+    frequencies, density = _density(
+        "welch", x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling,
+        axis, average,
+    )  # fmt: skip
+    return frequencies, density.real
+
+
+def _density(
+    what: str,
+    x: ArrayLike,
+    y: ArrayLike | None,
+    fs: Any,
+    window: Any,
+    nperseg: int | None,
+    noverlap: int | None,
+    nfft: int | None,
+    trend: Any,
+    onesided: bool,
+    scaling: str,
+    axis: int,
+    average: str,
+) -> tuple[Array, Array]:
+    if scaling not in ("density", "spectrum"):
+        raise ValueError(f"{what}: scaling must be 'density' or 'spectrum', got {scaling!r}")
+    if average not in ("mean", "median"):
+        raise ValueError(f"{what}: average must be 'mean' or 'median', got {average!r}")
+    first, second = inexact(what, x, x if y is None else y)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"{what}: signals must be of one shape, got {first.shape} and {second.shape}"
+        )
+    along = canonical_axis(what, axis, first.ndim)
+    first, second = jnp.moveaxis(first, along, -1), jnp.moveaxis(second, along, -1)
+    length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, first.shape[-1])
+    onesided = onesided and first.dtype.kind != "c"
+    real = np.zeros((), first.dtype).real.dtype
+    weights = jnp.asarray(_window(what, window, length), real)
+    spectra = [
+        _transformed(_segments(v, length, overlap), weights, trend, transform, onesided)
+        for v in (first, second)
+    ]
+    product = jnp.conj(spectra[0]) * spectra[1]
+    if scaling == "density":
+        product = product / (fs * jnp.sum(jnp.square(weights)))
+    else:
+        product = product / jnp.square(jnp.sum(weights))
+    if onesided:  # frequencies below 0 are counted with those above
+        last = None if transform % 2 else -1
+        product = product.at[..., 1:last].multiply(2)
+    if average == "median":
+        count = product.shape[-2]
+        odd = 2 * np.arange(1, (count - 1) // 2 + 1)
+        bias = 1 + np.sum(1 / (odd + 1) - 1 / odd)
+        parts = [jnp.median(v, -2) / bias for v in (product.real, product.imag)]
+        product = parts[0] + 1j * parts[1]
+    else:
+        product = jnp.mean(product, -2)
+    frequencies = _frequencies(transform, fs, onesided, real)
+    density = product.real if y is None else product
+    return frequencies, jnp.moveaxis(density, -1, along)
+
+
+_EXTENSIONS = {"zeros": "constant", "even": "reflect", "constant": "edge"}
+
+
+def stft(
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str = "hann",
+    nperseg: int = 256,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = False,
+    return_onesided: bool = True,
+    boundary: str | None = "zeros",
+    padded: bool = True,
+    axis: int = -1,
+) -> tuple[Array, Array, Array]:
+    """The Fourier transforms of a signal's segments.
+
+    Args:
+        x: a signal along an axis.
+        fs: the sampling frequency.
+        window: as in `csd`.
+        nperseg: the length of segments.
+        noverlap: how much they overlap, by half by default.
+        nfft: the length of transforms, `nperseg` by default.
+        detrend: False, "constant", "linear", or a function of segments.
+        return_onesided: whether only frequencies of at least 0 are given; not for complex signals.
+        boundary: how the signal goes on at both ends for half a segment: "zeros", "even",
+            "constant" or None.
+        padded: whether it is filled up with zeros to whole segments.
+        axis: the axis.
+
+    Returns:
+        Frequencies, times, and the transforms: with frequencies in the place of the axis, and times
+        as the last one.
+
+    >>> irax.scipy.signal.stft(irax.numpy.ones(8), nperseg=4)[1]
+    Array([0., 2., 4., 6., 8.], dtype=float32)
+    """
+    what = "stft"
+    if boundary is not None and boundary not in _EXTENSIONS:
+        listed = ", ".join(map(repr, _EXTENSIONS))
+        raise NotImplementedError(
+            f"{what}: boundary={boundary!r} is not supported; expected {listed} or None"
+        )
+    (signal,) = inexact(what, x)
+    along = canonical_axis(what, axis, signal.ndim)
+    signal = jnp.moveaxis(signal, along, -1)
+    length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, signal.shape[-1])
+    widths = [(0, 0)] * (signal.ndim - 1)
+    if boundary is not None:
+        sides = (length // 2, length // 2)
+        signal = jnp.pad(signal, [*widths, sides], mode=_EXTENSIONS[boundary])
+    if padded:
+        rest = -(signal.shape[-1] - length) % (length - overlap) % length
+        signal = jnp.pad(signal, [*widths, (0, rest)])
+    onesided = return_onesided and signal.dtype.kind != "c"
+    real = np.zeros((), signal.dtype).real.dtype
+    weights = jnp.asarray(_window(what, window, length), real)
+    parts = _segments(signal, length, overlap)
+    found = _transformed(parts, weights, detrend, transform, onesided) / jnp.sum(weights)
+    first = 0 if boundary is not None else length / 2
+    times = (np.arange(parts.shape[-2]) * (length - overlap) + first).astype(real)
+    frequencies = _frequencies(transform, fs, onesided, real)
+    found = jnp.moveaxis(found, -1, along)
+    return frequencies, jnp.asarray(times) / fs, found
+
+
+def istft(
+    Zxx: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    input_onesided: bool = True,
+    boundary: bool = True,
+    time_axis: int = -1,
+    freq_axis: int = -2,
+) -> tuple[Array, Array]:
+    """The signal whose segments have these transforms: the inverse of `stft`.
+
+    Args:
+        Zxx: the transforms.
+        fs: the sampling frequency.
+        window: as in `csd`.
+        nperseg: the length of segments; by default that which the transforms have.
+        noverlap: how much they overlap, by half by default.
+        nfft: the length of transforms.
+        input_onesided: whether the transforms have only frequencies of at least 0.
+        boundary: whether half a segment is cut off at both ends.
+        time_axis: the axis of times.
+        freq_axis: the axis of frequencies.
+
+    Returns:
+        Times, and the signal along the axis of times.
+
+    >>> x = irax.numpy.arange(8.0)
+    >>> irax.scipy.signal.istft(irax.scipy.signal.stft(x, nperseg=4)[2])[1].round(3)
+    Array([0., 1., 2., 3., 4., 5., 6., 7.], dtype=float32)
+    """
+    what = "istft"
+    (parts,) = as_arrays([Zxx], what)
+    if parts.ndim < 2:
+        raise ValueError(f"{what}: Zxx must have two dimensions at least, got {parts.shape}")
+    kind = np.result_type(parts.dtype, np.complex64)
+    parts = convert(parts, kind)
+    parts = jnp.moveaxis(parts, (time_axis, freq_axis), (-2, -1))
+    count = parts.shape[-1]
+    full = 2 * (count - 1) if input_onesided else count
+    length = full if nperseg is None else int(nperseg)
+    if nfft is None:
+        transform = full + 1 if input_onesided and length == full + 1 else full
+    else:
+        transform = int(nfft)
+    length, overlap, transform = _lengths(what, length, noverlap, transform, length)
+    inverse = jnp.fft.irfft if input_onesided else jnp.fft.ifft
+    pieces = inverse(parts, transform)[..., :length]
+    real = np.zeros((), kind).real.dtype
+    weights = jnp.asarray(_window(what, window, length), real)
+    step, number = length - overlap, parts.shape[-2]
+    size = length + (number - 1) * step
+    places = np.arange(number)[:, None] * step + np.arange(length)
+    pieces = pieces * weights * jnp.sum(weights)
+    total = jnp.zeros((*pieces.shape[:-2], size), pieces.dtype).at[..., places].add(pieces)
+    squares = jnp.broadcast_to(jnp.square(weights), (number, length))
+    norm = jnp.zeros(size, real).at[places].add(squares)
+    signal = total / jnp.where(jnp.greater(norm, 1e-10), norm, 1)
+    if boundary:
+        signal = signal[..., length // 2 : size - length // 2]
+    times = jnp.arange(signal.shape[-1]).astype(real) / fs
+    time, frequency = (canonical_axis(what, a, parts.ndim) for a in (time_axis, freq_axis))
+    return times, jnp.moveaxis(signal, -1, time - (frequency < time))
