@@ -13,6 +13,7 @@ from irax import dtypes, lax
 from irax.array import Array, as_array
 from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axis, canonical_shape
+from irax.scipy.arguments import real_dtype
 from irax.typing import ArrayLike
 
 
@@ -129,9 +130,9 @@ def resize(
     for d in changed:
         n, m = array.shape[d], wanted[d]
         if method is ResizeMethod.AREA:
-            weights = as_array(_shares(n, m).astype(_real(array)))
+            weights = as_array(_shares(n, m).astype(real_dtype(array.dtype)))
         else:
-            scale = as_array(np.asarray(m / n if n else 1.0, _real(array)))
+            scale = as_array(np.asarray(m / n if n else 1.0, real_dtype(array.dtype)))
             weights = _weights(n, m, scale, jnp.zeros_like(scale), method, antialias)
         array = _applied(array, d, weights, precision)
     return array
@@ -191,17 +192,13 @@ def scale_and_translate(
                 f"{d}, which is not in spatial_dims={tuple(spatial_dims)}"
             )
     array = convert(array, inexact_dtype(array.dtype))
-    real = _real(array)
+    real = real_dtype(array.dtype)
     scales, moves = convert(scales, real), convert(moves, real)
     for i, d in enumerate(places):
         sizes = array.shape[d], wanted[d]
         weights = _weights(*sizes, scales[i], moves[i], method, antialias)
         array = _applied(array, d, weights, precision)
     return array
-
-
-def _real(x: Array) -> np.dtype[Any]:
-    return np.zeros((), x.dtype).real.dtype
 
 
 def _weights(

@@ -1,6 +1,10 @@
 """The functions of `irax.tree_util` under short names: `irax.tree.map` and so on."""
 
+import dataclasses
+from typing import Any
+
 from irax.tree_util import tree_all as all
+from irax.tree_util import tree_broadcast as broadcast
 from irax.tree_util import tree_flatten as flatten
 from irax.tree_util import tree_flatten_with_path as flatten_with_path
 from irax.tree_util import tree_leaves as leaves
@@ -8,12 +12,24 @@ from irax.tree_util import tree_leaves_with_path as leaves_with_path
 from irax.tree_util import tree_map as map
 from irax.tree_util import tree_map_with_path as map_with_path
 from irax.tree_util import tree_reduce as reduce
+from irax.tree_util import tree_reduce_associative as reduce_associative
 from irax.tree_util import tree_structure as structure
 from irax.tree_util import tree_transpose as transpose
 from irax.tree_util import tree_unflatten as unflatten
 
+
+def static(**kwargs: Any) -> Any:
+    """A `dataclasses.field` that is static data in `irax.tree_util.register_dataclass`.
+
+    It has the same arguments.
+    """
+    metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
+    return dataclasses.field(**kwargs, metadata=metadata)
+
+
 __all__ = [
     "all",
+    "broadcast",
     "flatten",
     "flatten_with_path",
     "leaves",
@@ -21,6 +37,8 @@ __all__ = [
     "map",
     "map_with_path",
     "reduce",
+    "reduce_associative",
+    "static",
     "structure",
     "transpose",
     "unflatten",

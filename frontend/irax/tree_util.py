@@ -54,6 +54,7 @@ __all__ = [
     "register_static",
     "structure_error",
     "tree_all",
+    "tree_broadcast",
     "tree_flatten",
     "tree_flatten_with_path",
     "tree_leaves",
@@ -62,6 +63,7 @@ __all__ = [
     "tree_map_with_path",
     "tree_multimap",
     "tree_reduce",
+    "tree_reduce_associative",
     "tree_structure",
     "tree_transpose",
     "tree_unflatten",
@@ -240,6 +242,54 @@ def tree_reduce(
     if initializer is _ABSENT:
         return functools.reduce(function, leaves)
     return functools.reduce(function, leaves, initializer)
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: Any,
+    *,
+    identity: Any = _ABSENT,
+    is_leaf: _IsLeaf = None,
+) -> Any:
+    """Reduce the leaves of a tree by an associative operation, in pairs; see `tree_reduce`.
+
+    Raises:
+        TypeError: there are no leaves, and no `identity` to return then.
+
+    Example:
+        >>> from irax.tree_util import tree_reduce_associative
+        >>> tree_reduce_associative(lambda x, y: x + y, [1, (2, 3)])
+        6
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if not leaves:
+        if identity is _ABSENT:
+            raise TypeError("tree_reduce_associative: a tree without leaves needs an identity")
+        return identity
+    while len(leaves) > 1:
+        last = leaves[-1:] if len(leaves) % 2 else []
+        leaves = [operation(x, y) for x, y in zip(leaves[::2], leaves[1::2], strict=False)] + last
+    return leaves[0]
+
+
+def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) -> Any:
+    """Repeat the leaves of a prefix of a tree for all leaves that the tree has in their places.
+
+    Args:
+        prefix_tree: a tree that has the containers of the full one down to some depth.
+        full_tree: a tree.
+        is_leaf: tells which further subtrees are leaves.
+
+    Raises:
+        ValueError: it is not a prefix.
+
+    Example:
+        >>> from irax.tree_util import tree_broadcast
+        >>> tree_broadcast((1, 2), (0, {"a": 0, "b": 0}))
+        (1, {'a': 2, 'b': 2})
+    """
+    leaves = prefix_broadcast(prefix_tree, full_tree, is_leaf)
+    return tree_unflatten(tree_structure(full_tree, is_leaf), leaves)
 
 
 def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:

@@ -406,3 +406,27 @@ def test_examples():
     result = doctest.testmod(tu)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_associative_reductions_and_broadcasts():
+    words = [["a", ("b", {"x": "c"})], "d", "e"]
+    assert tree.reduce_associative(lambda x, y: x + y, words) == "abcde"
+    assert tree.reduce_associative(lambda x, y: x + y, [], identity=7) == 7
+    with pytest.raises(TypeError, match="needs an identity"):
+        tree.reduce_associative(lambda x, y: x + y, [])
+    full = (0, {"a": 0, "b": [0, 0]})
+    assert tree.broadcast((1, {"a": 2, "b": 3}), full) == (1, {"a": 2, "b": [3, 3]})
+    with pytest.raises(ValueError, match="prefix"):
+        tree.broadcast((1, 2, 3), full)
+
+
+def test_static_fields():
+    @tu.register_dataclass
+    @dataclasses.dataclass
+    class Layer:
+        x: float
+        name: str = tree.static(default="a", metadata={"more": 1})
+
+    assert tree.leaves(Layer(1.5)) == [1.5]
+    assert tree.map(lambda v: v + 1, Layer(1.5, "b")) == Layer(2.5, "b")
+    assert dataclasses.fields(Layer)[1].metadata == {"more": 1, "static": True}

@@ -35,6 +35,12 @@ def inexact(what: str, *operands: ArrayLike) -> list[Array]:
     return [convert(x, dtype, x.weak_type) for x in arrays]
 
 
+def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the real part of numbers."""
+    number: Any = np.zeros((), dtype)
+    return number.real.dtype
+
+
 def in_single(function: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise function that computes numbers of fewer than 32 bits with 32."""
 

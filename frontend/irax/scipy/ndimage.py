@@ -12,6 +12,7 @@ import irax.numpy as jnp
 from irax import dtypes
 from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.scipy.arguments import real_dtype
 from irax.typing import ArrayLike
 
 
@@ -75,7 +76,7 @@ def map_coordinates(
             f"input, got {len(places)}"
         )
     dtype = inexact_dtype(dtypes.result_type(array, *places))
-    real = np.zeros((), dtype).real.dtype
+    real = real_dtype(dtype)
     corners: list[list[tuple[Array, Array, Array | None]]] = []
     for place, size in zip(places, array.shape, strict=True):
         place = convert(place, real)

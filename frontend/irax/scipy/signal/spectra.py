@@ -11,7 +11,7 @@ import irax.numpy as jnp
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
 from irax.lax.arguments import canonical_axis
-from irax.scipy.arguments import inexact
+from irax.scipy.arguments import inexact, real_dtype
 from irax.typing import ArrayLike
 
 
@@ -105,7 +105,7 @@ def _segments(x: Array, length: int, overlap: int) -> Array:
 
 def _transformed(x: Array, window: Array, trend: Any, nfft: int, onesided: bool) -> Array:
     if trend is not False:
-        x = trend(x) if callable(trend) else detrend(x, type=trend)
+        x = detrend(x, type=trend) if isinstance(trend, str) else trend(x)
     x = x * window
     if onesided:
         return jnp.fft.rfft(x, nfft)
@@ -212,7 +212,7 @@ def _density(
     first, second = jnp.moveaxis(first, along, -1), jnp.moveaxis(second, along, -1)
     length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, first.shape[-1])
     onesided = onesided and first.dtype.kind != "c"
-    real = np.zeros((), first.dtype).real.dtype
+    real = real_dtype(first.dtype)
     weights = jnp.asarray(_window(what, window, length), real)
     spectra = [
         _transformed(_segments(v, length, overlap), weights, trend, transform, onesided)
@@ -296,7 +296,7 @@ def stft(
         rest = -(signal.shape[-1] - length) % (length - overlap) % length
         signal = jnp.pad(signal, [*widths, (0, rest)])
     onesided = return_onesided and signal.dtype.kind != "c"
-    real = np.zeros((), signal.dtype).real.dtype
+    real = real_dtype(signal.dtype)
     weights = jnp.asarray(_window(what, window, length), real)
     parts = _segments(signal, length, overlap)
     found = _transformed(parts, weights, detrend, transform, onesided) / jnp.sum(weights)
@@ -357,7 +357,7 @@ def istft(
     length, overlap, transform = _lengths(what, length, noverlap, transform, length)
     inverse = jnp.fft.irfft if input_onesided else jnp.fft.ifft
     pieces = inverse(parts, transform)[..., :length]
-    real = np.zeros((), kind).real.dtype
+    real = real_dtype(kind)
     weights = jnp.asarray(_window(what, window, length), real)
     step, number = length - overlap, parts.shape[-2]
     size = length + (number - 1) * step
