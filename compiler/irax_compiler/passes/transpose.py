@@ -26,6 +26,7 @@ from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
+    check_function,
     find_function,
     in_context,
     inputs,
@@ -191,6 +192,7 @@ class TransposeDeriver(Deriver):
             if operation.name == "func.call":
                 flags = [v in unknown for v in operation.operands]
                 callee = self.functions[mlir.callee(operation)]
+                check_function(mlir.callee(operation), callee)
                 if not all(dependent_results(callee, flags, self.functions)):
                     name = mlir.function_name(source)
                     types = [a.type for a in block.arguments]
@@ -201,6 +203,10 @@ class TransposeDeriver(Deriver):
                     return flat
             unknown.update(operation.results)
         return None
+
+
+def _is_call(operation: Operation) -> bool:
+    return operation.name == "func.call"
 
 
 def _refuse_effects(operation: Operation) -> None:
