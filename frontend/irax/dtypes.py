@@ -64,6 +64,7 @@ __all__ = [
     "int4",
     "is_weakly_typed",
     "issubdtype",
+    "itemsize_bits",
     "lattice_result_type",
     "prng_key",
     "promote_types",
@@ -485,3 +486,13 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
         _node(_canonical(dtype, True), weak) for dtype, weak in map(_dtype_and_weakness, (a, b))
     }
     return _BOUNDS[_least_upper_bound(nodes, config.enable_x64)]
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """Return how many bits an element of a dtype has: 4 for int4, 8 for bool."""
+    found = _as_dtype(dtype)
+    if found == np.bool_:
+        return 8
+    if issubdtype(found, np.integer):
+        return iinfo(found).bits
+    return finfo(found).bits if issubdtype(found, np.floating) else 8 * found.itemsize

@@ -355,3 +355,9 @@ def test_examples():
     result = doctest.testmod(importlib.import_module("irax.dtypes"))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_bits_of_elements():
+    known = {"bool": 8, "int2": 2, "uint4": 4, "float4_e2m1fn": 4, "float8_e5m2": 8}
+    known |= {"bfloat16": 16, "int64": 64, "complex64": 64}
+    assert {name: dtypes.itemsize_bits(name) for name in known} == known
