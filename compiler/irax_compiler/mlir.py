@@ -353,10 +353,8 @@ def parse_module(text: str | bytes) -> Module:
     """
     from irax_compiler import portable, sharding
 
-    if isinstance(text, str) and "sdy." in text:
-        text = sharding.without_annotations(text)
     try:
-        module = ir.Module.parse(text, CONTEXT)
+        module = ir.Module.parse(sharding.without_annotations(text), CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
     except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8

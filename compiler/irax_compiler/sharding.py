@@ -1,26 +1,42 @@
-"""Shardy's annotations in StableHLO text, which JAX writes for programs on several devices.
+"""Shardy's annotations in StableHLO, which JAX writes for programs on several devices.
 
 They say where parts of arrays lie, not what is computed: a program for one device is the same
-without them. The bindings have no dialect `sdy`, so they are taken out of the text.
+without them. The bindings have no dialect `sdy`, so they are taken out
+before a module is parsed.
 """
 
 from __future__ import annotations
 
 import re
 
-_MESH = re.compile(r"^\s*sdy\.mesh @.*$\n?", re.MULTILINE)
+from irax_compiler import bytecode_format
+
+_MESH = re.compile(r'^\s*(?:sdy\.mesh @|"sdy\.mesh"\().*$\n?', re.MULTILINE)
 _CONSTRAINT = re.compile(
     r"sdy\.(?:sharding_constraint|reshard) (%[\w#]+) <.*?> : (tensor<[^ \n]+>)"
+)
+_GENERIC_CONSTRAINT = re.compile(
+    r'"sdy\.(?:sharding_constraint|reshard)"(\(%[\w#]+\)) <.*?>(?= : \(tensor)'
 )
 _OTHER = re.compile(r'^\s*(?:%[^=\n]* = )?"?(sdy\.\w+)', re.MULTILINE)
 
 
-def without_annotations(text: str) -> str:
-    """The text without meshes; a constraint is a reshape to the same shape.
+def without_annotations(module: str | bytes) -> str | bytes:
+    """The text, or bytecode, of a module without what is only said of devices.
 
-    Raises ValueError for those operations of the dialect that do compute.
+    Raises ValueError for operations of the dialect that do compute.
     """
+    if isinstance(module, str):
+        return _without_operations(module) if "sdy." in module else module
+    if module.startswith(bytecode_format.MAGIC) and b"\0sdy\0" in module:
+        return bytecode_format.without_attributes(module, "sdy")
+    return module
+
+
+def _without_operations(text: str) -> str:
+    """The text without meshes; a constraint is a reshape to the same shape."""
     text = _CONSTRAINT.sub(r"stablehlo.reshape \1 : (\2) -> \2", _MESH.sub("", text))
+    text = _GENERIC_CONSTRAINT.sub(r'"stablehlo.reshape"\1', text)
     computes = _OTHER.search(text)
     if computes is not None:
         raise ValueError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from irax_compiler import mlir
+from irax_compiler import bytecode_format, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 
@@ -65,6 +67,34 @@ def test_damaged_artifacts_are_errors():
     for length in range(1, len(data), 13):
         with pytest.raises(ValueError, match="not a valid MLIR module"):
             mlir.parse_module(data[:length])
+
+
+EXPORTED = Path(__file__).parents[1] / "foreign" / "exported"
+
+
+def test_attributes_of_a_dialect_are_taken_out():
+    data = (EXPORTED / "eigenvalues.mlirbc").read_bytes()
+    assert b"\0sdy\0" in data  # how custom calls may be sharded
+    module = mlir.parse_module(data)
+    assert "sdy" not in str(module).replace("sdy.sharding_rule", "")
+    a = np.diag(np.array([3, 1, 2, 5], np.float32))
+    (found,) = Evaluator(module)("main", [a])
+    np.testing.assert_allclose(found, [1, 2, 3, 5], rtol=1e-5)
+    for length in range(4, len(data), 37):
+        with pytest.raises(ValueError, match="not a valid MLIR module"):
+            mlir.parse_module(data[:length])
+
+
+def test_other_bytecode_stays_as_it_is():
+    data = (EXPORTED / "mlp.mlirbc").read_bytes()
+    assert bytecode_format.without_attributes(data, "sdy") is data
+    assert bytecode_format.without_attributes(data, "mhlo") is data
+
+
+def test_programs_for_several_devices_that_only_say_where_arrays_lie():
+    data = (EXPORTED / "sharded.mlirbc").read_bytes()
+    (found,) = Evaluator(mlir.parse_module(data))("main", [np.ones((8, 4), np.float32)])
+    np.testing.assert_allclose(found, 32 * np.sin(1), rtol=1e-5)
 
 
 SHARDED = """

@@ -21,7 +21,7 @@ import numpy as np
 from tests.foreign.programs import PROGRAMS
 
 LANES = 3
-PORTABLE = ("dropout", "lstm", "mlp")
+PORTABLE = ("dropout", "eigenvalues", "lstm", "mlp")
 """Those that are exported as portable artifacts too, NAME.mlirbc."""
 FOLDER = Path(__file__).parent / "exported"
 
@@ -74,6 +74,19 @@ def export(name: str) -> None:
     np.savez_compressed(FOLDER / f"{name}.npz", allow_pickle=False, **named)
 
 
+def export_sharded() -> None:
+    """A program for several devices, of which it says where arrays lie: sharded.mlirbc."""
+    auto = jax.sharding.AxisType.Auto
+    mesh = jax.make_mesh((4,), ("rows",), axis_types=(auto,))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+
+    def total(x):
+        return jnp.sum(jax.lax.with_sharding_constraint(jnp.sin(x), rows))
+
+    exported = jax.export.export(jax.jit(total, in_shardings=rows))(jnp.ones((8, 4)))
+    (FOLDER / "sharded.mlirbc").write_bytes(exported.mlir_module_serialized)
+
+
 def is_float(x: Any) -> bool:
     return jnp.issubdtype(jnp.asarray(x).dtype, jnp.floating)
 
@@ -81,5 +94,7 @@ def is_float(x: Any) -> bool:
 if __name__ == "__main__":
     # What is exported says where it was written: in which file, but not in whose folder.
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
+    jax.config.update("jax_num_cpu_devices", 4)
     for name in sys.argv[1:] or PROGRAMS:
         export(name)
+    export_sharded()

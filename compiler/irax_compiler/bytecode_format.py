@@ -1,0 +1,152 @@
+"""Takes attributes of a dialect that the bindings do not have out of MLIR bytecode.
+
+JAX writes how operations may be sharded (`sdy`) into its portable artifacts, in an encoding that
+only the dialect itself can read; MLIR refuses the whole file for it. Here such attributes become
+`unit`. Of the file only the header, the names and the table of attributes are read: see "MLIR
+Bytecode Format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAGIC = b"ML\xefR"
+_STRINGS, _DIALECTS, _ENTRIES, _OFFSETS = 0, 1, 2, 3
+_ALIGNED = 0x80
+_PADDING = b"\xcb"
+_REPLACEMENT = b"unit\0"
+
+
+def without_attributes(data: bytes, dialect: str) -> bytes:
+    """The bytecode with `unit` for each attribute of a dialect; the same where there are none.
+
+    Raises ValueError where the data ends too soon.
+    """
+    try:
+        return _without_attributes(data, dialect)
+    except (IndexError, UnicodeDecodeError):
+        raise ValueError("not a valid MLIR module: bytecode that is cut short") from None
+
+
+def _without_attributes(data: bytes, dialect: str) -> bytes:
+    reader = _Reader(data, len(MAGIC))
+    reader.number()  # the version
+    reader.place = data.index(b"\0", reader.place) + 1  # after the producer's name
+    header = data[: reader.place]
+    sections = [*reader.sections()]
+    by_kind = {section.kind: section.data for section in sections}
+    if not {_STRINGS, _DIALECTS, _ENTRIES, _OFFSETS} <= by_kind.keys():
+        return data
+    names = _dialects(by_kind[_DIALECTS], _strings(by_kind[_STRINGS]))
+    if dialect not in names:
+        return data
+    entries, offsets = _replaced(by_kind[_ENTRIES], by_kind[_OFFSETS], names.index(dialect))
+    written = header
+    for section in sections:
+        changed = {_ENTRIES: entries, _OFFSETS: offsets}.get(section.kind, section.data)
+        written += section.header(len(changed), len(written)) + changed
+    return written
+
+
+def _replaced(entries: bytes, offsets: bytes, dialect: int) -> tuple[bytes, bytes]:
+    """The attributes and types, and the table that tells their places, without a dialect's
+    attributes.
+    """
+    table = _Reader(offsets)
+    counts = table.number(), table.number()
+    new_table = [_number(n) for n in counts]
+    new_entries = b""
+    place = 0
+    for is_attribute, count in zip((True, False), counts, strict=True):
+        done = 0
+        while done < count:
+            owner, size = table.number(), table.number()
+            new_table += [_number(owner), _number(size)]
+            for _ in range(size):
+                length, has_own_encoding = divmod(table.number(), 2)
+                entry = entries[place : place + length]
+                place += length
+                if is_attribute and owner == dialect:
+                    entry, has_own_encoding = _REPLACEMENT, 0
+                new_table.append(_number(len(entry) * 2 + has_own_encoding))
+                new_entries += entry
+            done += size
+    return new_entries, b"".join(new_table)
+
+
+def _strings(data: bytes) -> list[str]:
+    """The strings of a module: their lengths, the last one's first, then their bytes."""
+    reader = _Reader(data)
+    lengths = [reader.number() for _ in range(reader.number())][::-1]
+    found = []
+    for length in lengths:
+        found.append(data[reader.place : reader.place + length - 1].decode())
+        reader.place += length
+    return found
+
+
+def _dialects(data: bytes, strings: list[str]) -> list[str]:
+    """The names of the dialects; those that have a version are followed by it."""
+    reader = _Reader(data)
+    found = []
+    for _ in range(reader.number()):
+        name, has_version = divmod(reader.number(), 2)
+        found.append(strings[name])
+        if has_version:
+            reader.section()
+    return found
+
+
+@dataclass(frozen=True)
+class _Section:
+    kind: int
+    alignment: int
+    """Of its place in the file; 0 for none."""
+    data: bytes
+
+    def header(self, length: int, place: int) -> bytes:
+        """What stands before it, if it has this length and begins at this place."""
+        if not self.alignment:
+            return bytes([self.kind]) + _number(length)
+        start = bytes([self.kind | _ALIGNED]) + _number(length) + _number(self.alignment)
+        return start + _PADDING * (-(place + len(start)) % self.alignment)
+
+
+@dataclass
+class _Reader:
+    data: bytes
+    place: int = 0
+
+    def number(self) -> int:
+        """A number; the zeros at the end of its first byte tell how many bytes follow."""
+        first = self.data[self.place]
+        length = 9 if first == 0 else (first & -first).bit_length()
+        raw = self.data[self.place : self.place + length]
+        if len(raw) < length:
+            raise IndexError(self.place)
+        self.place += length
+        return int.from_bytes(raw[1:] if length == 9 else raw, "little") >> (length % 9)
+
+    def section(self) -> _Section:
+        kind = self.data[self.place]
+        self.place += 1
+        length = self.number()
+        alignment = self.number() if kind & _ALIGNED else 0
+        if alignment:
+            self.place += -self.place % alignment
+        start, self.place = self.place, self.place + length
+        if self.place > len(self.data):
+            raise IndexError(self.place)
+        return _Section(kind & ~_ALIGNED, alignment, self.data[start : self.place])
+
+    def sections(self) -> Iterator[_Section]:
+        while self.place < len(self.data):
+            yield self.section()
+
+
+def _number(value: int) -> bytes:
+    for length in range(1, 9):
+        if value < 1 << (7 * length):
+            return ((value << length) | (1 << (length - 1))).to_bytes(length, "little")
+    return b"\0" + value.to_bytes(8, "little")
