@@ -27,6 +27,7 @@ MODULES = [
     "irax.image",
     "irax.scipy.signal.convolutions",
     "irax.scipy.signal.spectra",
+    "irax.scipy.spatial.transform",
     *(f"irax.lax.{name}" for name in ("arguments", "contraction", "control", "elementwise")),
     *(f"irax.lax.{name}" for name in ("gathering", "reductions", "slicing", "sorting")),
     *(f"irax.lax.{name}" for name in ("convolution", "patches", "structure")),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         optimize,
         signal,
         sparse,
+        spatial,
         special,
         stats,
     )
@@ -30,6 +31,7 @@ _MODULES = {
     "optimize",
     "signal",
     "sparse",
+    "spatial",
     "special",
     "stats",
 }

@@ -1,0 +1,234 @@
+"""irax.scipy.spatial.transform: rotations of space, as quaternions (x, y, z, w) of length 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import random
+from irax.array import Array
+from irax.elementwise import as_arrays, convert, inexact_dtype
+
+
+def _floats(what: str, x: Any, size: int | None = None) -> Array:
+    (array,) = as_arrays([x], what)
+    if size is not None and (not array.ndim or array.shape[-1] != size):
+        raise ValueError(f"{what}: expected shape (..., {size}), got {array.shape}")
+    return convert(array, inexact_dtype(array.dtype))
+
+
+def _unit(quat: Array) -> Array:
+    return quat / jnp.linalg.norm(quat, axis=-1, keepdims=True)
+
+
+def _product(p: Array, q: Array) -> Array:
+    u, v, a, b = p[..., :3], q[..., :3], p[..., 3:], q[..., 3:]
+    vector = a * v + b * u + jnp.cross(u, v)
+    scalar = a * b - jnp.sum(u * v, -1, keepdims=True)
+    return jnp.concatenate([vector, scalar], -1)
+
+
+class Rotation(NamedTuple):
+    """One rotation, or several; a pytree of its quaternions.
+
+    >>> turn = Rotation.from_rotvec(irax.numpy.array([0.0, 0.0, 90.0]), degrees=True)
+    >>> turn.apply(irax.numpy.array([1.0, 0.0, 0.0])).round(3) + 0.0
+    Array([0., 1., 0.], dtype=float32)
+    """
+
+    quat: Array
+
+    @classmethod
+    def from_quat(cls, quat: Any) -> Rotation:
+        """Of quaternions (..., 4), of any length but 0."""
+        return cls(_unit(_floats("Rotation.from_quat", quat, 4)))
+
+    @classmethod
+    def from_rotvec(cls, rotvec: Any, degrees: bool = False) -> Rotation:
+        """Of vectors (..., 3): along the axis, as long as the angle."""
+        v = _floats("Rotation.from_rotvec", rotvec, 3)
+        v = jnp.deg2rad(v) if degrees else v
+        square = jnp.sum(jnp.square(v), -1, keepdims=True)
+        small = jnp.less(square, 1e-6)
+        angle = jnp.sqrt(jnp.where(small, 1, square))
+        scale = jnp.where(small, 0.5 - square / 48, jnp.sin(angle / 2) / angle)
+        scalar = jnp.where(small, 1 - square / 8, jnp.cos(angle / 2))
+        return cls(jnp.concatenate([v * scale, scalar], -1))
+
+    @classmethod
+    def from_matrix(cls, matrix: Any) -> Rotation:
+        """Of orthogonal matrices (..., 3, 3)."""
+        m = _floats("Rotation.from_matrix", matrix, 3)
+        trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
+        rows = [
+            [1 - trace + 2 * m[..., i, i] if i == j else m[..., i, j] + m[..., j, i]
+             for j in range(3)]
+            for i in range(3)
+        ]  # fmt: skip
+        odd = [
+            m[..., (i + 2) % 3, (i + 1) % 3] - m[..., (i + 1) % 3, (i + 2) % 3] for i in range(3)
+        ]
+        # Each is the quaternion times one of its parts: the largest is taken.
+        choices = [jnp.stack([*rows[i], odd[i]], -1) for i in range(3)]
+        choices.append(jnp.stack([*odd, 1 + trace], -1))
+        sizes = jnp.stack([*(m[..., i, i] for i in range(3)), trace], -1)
+        best = jnp.argmax(sizes, -1)[..., None, None]
+        quat = jnp.take_along_axis(jnp.stack(choices, -2), best, -2)
+        return cls(_unit(quat[..., 0, :]))
+
+    @classmethod
+    def from_mrp(cls, mrp: Any) -> Rotation:
+        """Of modified Rodrigues parameters (..., 3): the axis times tan(angle / 4)."""
+        v = _floats("Rotation.from_mrp", mrp, 3)
+        square = jnp.sum(jnp.square(v), -1, keepdims=True)
+        return cls(jnp.concatenate([2 * v, 1 - square], -1) / (1 + square))
+
+    @classmethod
+    def from_euler(cls, seq: str, angles: Any, degrees: bool = False) -> Rotation:
+        """Of angles around axes, one after the other: "xyz" fixed ones, "XYZ" those turned."""
+        if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
+            raise ValueError(f"Rotation.from_euler: seq must be 1 to 3 of xyz or XYZ, got {seq!r}")
+        a = _floats("Rotation.from_euler", angles)
+        a = a[..., None] if len(seq) == 1 and (not a.ndim or a.shape[-1] != 1) else a
+        if a.shape[-1] != len(seq):
+            raise ValueError(f"Rotation.from_euler: {seq!r} takes shape (..., {len(seq)})")
+        total: Rotation | None = None
+        for i, axis in enumerate(seq):
+            direction = jnp.asarray(np.eye(3)["xyz".index(axis.lower())], a.dtype)
+            turn = cls.from_rotvec(a[..., i : i + 1] * direction, degrees)
+            first, second = (total, turn) if axis.isupper() else (turn, total)
+            total = turn if total is None else first * second  # pyright: ignore[reportOptionalOperand]
+        assert total is not None
+        return total
+
+    @classmethod
+    def identity(cls, num: int | None = None, dtype: Any = float) -> Rotation:
+        """The rotation that changes nothing; `num` times."""
+        one = jnp.asarray([0, 0, 0, 1], dtype=dtype)
+        return cls(one if num is None else jnp.tile(one, (num, 1)))
+
+    @classmethod
+    def random(cls, random_key: Any, num: int | None = None) -> Rotation:
+        """Random rotations, all as likely."""
+        return cls(_unit(random.normal(random_key, (4,) if num is None else (num, 4))))
+
+    @classmethod
+    def concatenate(cls, rotations: Sequence[Rotation]) -> Rotation:
+        """Several rotations as one object."""
+        return cls(jnp.concatenate([r.quat.reshape(-1, 4) for r in rotations]))
+
+    def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
+        """Quaternions (..., 4); of canonical ones the first of w, x, y, z that is not 0 is above it."""
+        quat = self.quat
+        if canonical:
+            x, y, z, w = (quat[..., i] for i in range(4))
+            sign = jnp.sign(w)
+            for part in (x, y, z):
+                sign = jnp.where(jnp.equal(sign, 0), jnp.sign(part), sign)
+            quat = quat * sign[..., None]
+        return jnp.roll(quat, 1, -1) if scalar_first else quat
+
+    def as_matrix(self) -> Array:
+        """Matrices (..., 3, 3)."""
+        columns = [self.apply(jnp.asarray(row, self.quat.dtype)) for row in np.eye(3)]
+        return jnp.stack(columns, -1)
+
+    def as_rotvec(self, degrees: bool = False) -> Array:
+        """Vectors (..., 3): along the axis, as long as the angle, at most pi."""
+        quat = self.quat * jnp.where(jnp.less(self.quat[..., 3:], 0), -1, 1)
+        square = jnp.sum(jnp.square(quat[..., :3]), -1, keepdims=True)
+        small = jnp.less(square, 1e-8)
+        size = jnp.sqrt(jnp.where(small, 1, square))
+        scale = jnp.where(small, 2 + square / 3, 2 * jnp.arctan2(size, quat[..., 3:]) / size)
+        vector = quat[..., :3] * scale
+        return jnp.rad2deg(vector) if degrees else vector
+
+    def as_mrp(self) -> Array:
+        """Modified Rodrigues parameters (..., 3)."""
+        quat = self.quat * jnp.where(jnp.less(self.quat[..., 3:], 0), -1, 1)
+        return quat[..., :3] / (1 + quat[..., 3:])
+
+    def as_euler(self, seq: str, degrees: bool = False) -> Array:
+        """Not supported: take `as_matrix`, `as_rotvec` or `as_quat`."""
+        raise NotImplementedError(
+            "Rotation.as_euler is not supported; expected as_matrix, as_rotvec or as_quat"
+        )
+
+    def apply(self, vectors: Any, inverse: bool = False) -> Array:
+        """Vectors (..., 3) turned; turned back if `inverse`."""
+        v = _floats("Rotation.apply", vectors, 3)
+        quat = self.inv().quat if inverse else self.quat
+        u, w = quat[..., :3], quat[..., 3:]
+        v, u = jnp.broadcast_arrays(v, u)
+        twice = 2 * jnp.cross(u, v)
+        return v + w * twice + jnp.cross(u, twice)
+
+    def inv(self) -> Rotation:
+        """The rotations back."""
+        return Rotation(self.quat * jnp.asarray([-1, -1, -1, 1], self.quat.dtype))
+
+    def magnitude(self) -> Array:
+        """The angles, from 0 to pi."""
+        size = jnp.linalg.norm(self.quat[..., :3], axis=-1)
+        return 2 * jnp.arctan2(size, jnp.abs(self.quat[..., 3]))
+
+    def mean(self, weights: Any = None) -> Rotation:
+        """The rotation nearest to several, in the mean of squares."""
+        count = jnp.ones(self.quat.shape[0]) if weights is None else _floats("mean", weights)
+        return Rotation(jnp.linalg.eigh((self.quat.T * count) @ self.quat)[1][:, -1])
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one rotation."""
+        return self.quat.ndim == 1
+
+    def __mul__(self, other: Rotation) -> Rotation:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The rotation by `other`, and then by this one."""
+        return Rotation(_unit(_product(*jnp.broadcast_arrays(self.quat, other.quat))))
+
+    def __len__(self) -> int:
+        """How many rotations there are."""
+        if self.single:
+            raise TypeError("a single Rotation has no length")
+        return self.quat.shape[0]
+
+    def __getitem__(self, indexer: Any) -> Rotation:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Some of the rotations."""
+        if self.single:
+            raise TypeError("a single Rotation is not subscriptable")
+        return Rotation(self.quat[indexer])
+
+
+class Slerp(NamedTuple):
+    """Rotations between those at given times: turning evenly from each to the next."""
+
+    times: Array
+    timedelta: Array
+    rotations: Rotation
+    rotvecs: Array
+
+    @classmethod
+    def init(cls, times: Any, rotations: Rotation) -> Slerp:
+        """Of ascending times (n,), and n rotations."""
+        at = _floats("Slerp.init", times)
+        quat = rotations.quat
+        if at.ndim != 1 or quat.ndim != 2 or at.shape[0] != quat.shape[0] or at.shape[0] < 2:
+            raise ValueError(
+                f"Slerp.init: expected a rotation for each of at least two times, got shapes "
+                f"{at.shape} and {quat.shape}"
+            )
+        steps = Rotation(quat[:-1]).inv() * Rotation(quat[1:])
+        return cls(at, jnp.diff(at), Rotation(quat[:-1]), steps.as_rotvec())
+
+    def __call__(self, times: Any) -> Rotation:
+        """The rotations at times, a number or a vector."""
+        at = _floats("Slerp", times)
+        cell = jnp.clip(
+            jnp.searchsorted(self.times, at, side="right") - 1, 0, self.rotvecs.shape[0] - 1
+        )
+        share = (at - self.times[cell]) / self.timedelta[cell]
+        step = Rotation.from_rotvec(self.rotvecs[cell] * share[..., None])
+        return Rotation(self.rotations.quat[cell]) * step
