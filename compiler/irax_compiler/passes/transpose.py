@@ -205,10 +205,6 @@ class TransposeDeriver(Deriver):
         return None
 
 
-def _is_call(operation: Operation) -> bool:
-    return operation.name == "func.call"
-
-
 def _refuse_effects(operation: Operation) -> None:
     """What nobody needs the transpose of goes, and with it what only looks at values, as a print
     does; nothing else that acts may go unnoticed.

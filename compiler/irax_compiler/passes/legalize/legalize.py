@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
-from irax_compiler.passes.core import Pass, PassError, register_pass
+from irax_compiler.passes.core import Pass, PassError, nested, register_pass
 from irax_compiler.passes.legalize import (
     arguments,
     branches,
@@ -124,6 +123,9 @@ the whole module once, in this order: it sees
 what those before it built, and never what it built itself."""
 
 
+_ByName = dict[str, list[tuple[int, Operation]]]
+
+
 @register_pass
 @dataclass
 class Legalize(Pass):
@@ -139,29 +141,20 @@ class Legalize(Pass):
             raise PassError(
                 f"legalize: unknown target {self.target!r}; expected one of {', '.join(CURES)}"
             )
-        named: dict[str, list[Operation]] | None = None
+        named: _ByName | None = None
         for cure in CURES[self.target]:
             if named is None:
                 named = _by_name(module)
-            matching = [operation for name in cure.operations for operation in named.get(name, ())]
-            applied = [cure.apply(operation) for operation in matching]
-            if any(applied):
+            matching = [found for name in cure.operations for found in named.get(name, ())]
+            # One that is replaced takes what is inside it along: that has its turn before.
+            in_order = sorted(matching, key=lambda found: found[0])
+            if any([cure.apply(operation) for _, operation in in_order]):
                 named = None
 
 
-def _by_name(module: Module) -> dict[str, list[Operation]]:
-    named: dict[str, list[Operation]] = {}
-    for operation in _inner_first(module.operation):
-        named.setdefault(operation.name, []).append(operation)
+def _by_name(module: Module) -> _ByName:
+    """The operations of a module with their places, each after those inside it."""
+    named: _ByName = {}
+    for place, operation in enumerate(nested(module.operation)):
+        named.setdefault(operation.name, []).append((place, operation))
     return named
-
-
-def _inner_first(operation: Operation) -> Iterator[Operation]:
-    """The operations inside an operation, each after those inside it, which it may take along when
-    it is replaced.
-    """
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield from _inner_first(view.operation)
-                yield view.operation
