@@ -99,8 +99,10 @@ class Rotation(NamedTuple):
         for i, axis in enumerate(seq):
             direction = jnp.asarray(np.eye(3)["xyz".index(axis.lower())], a.dtype)
             turn = cls.from_rotvec(a[..., i : i + 1] * direction, degrees)
-            first, second = (total, turn) if axis.isupper() else (turn, total)
-            total = turn if total is None else first * second  # pyright: ignore[reportOptionalOperand]
+            if total is None:
+                total = turn
+            else:
+                total = total * turn if axis.isupper() else turn * total
         assert total is not None
         return total
 
@@ -121,7 +123,7 @@ class Rotation(NamedTuple):
         return cls(jnp.concatenate([r.quat.reshape(-1, 4) for r in rotations]))
 
     def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
-        """Quaternions (..., 4); of canonical ones the first of w, x, y, z that is not 0 is above it."""
+        """Quaternions (..., 4); of canonical ones the first of w, x, y, z but 0 is above 0."""
         quat = self.quat
         if canonical:
             x, y, z, w = (quat[..., i] for i in range(4))
