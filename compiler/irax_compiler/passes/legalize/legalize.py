@@ -148,7 +148,8 @@ class Legalize(Pass):
             matching = [found for name in cure.operations for found in named.get(name, ())]
             # One that is replaced takes what is inside it along: that has its turn before.
             in_order = sorted(matching, key=lambda found: found[0])
-            if any([cure.apply(operation) for _, operation in in_order]):
+            applied = [cure.apply(operation) for _, operation in in_order]
+            if any(applied):
                 named = None
 
 
