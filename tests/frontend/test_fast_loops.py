@@ -111,6 +111,29 @@ def test_rows_of_many_elements(width, reverse):
         np.testing.assert_allclose(found, np.array(wanted), rtol=1e-4, atol=1e-6)
 
 
+def test_matrices_are_transposed_before_the_loop():
+    w = RNG.normal(size=(160, 140)).astype(np.float32) / 13
+    v = RNG.normal(size=(140, 160)).astype(np.float32) / 13
+    xs = RNG.normal(size=(9, 160)).astype(np.float32)
+
+    def f(w, v, xs):
+        def step(h, x):
+            new = jnp.tanh((h @ w) @ v + x)
+            return new, (new, v.T @ (w.T @ h))
+
+        return lax.scan(step, jnp.ones(160), xs)
+
+    body = lowered(f, w, v, xs).partition("scf.for")[2]
+    assert body.partition("scf.yield")[0].count("contracting_dims = [1] x [0]") == 4
+    h = np.ones(160, np.float32)
+    last, (rows, products) = irax.jit(f)(w, v, xs)
+    for x, row, product in zip(xs, rows, products, strict=True):
+        np.testing.assert_allclose(product, h @ w @ v, rtol=1e-3, atol=1e-5)
+        h = np.tanh(h @ w @ v + x)
+        np.testing.assert_allclose(row, h, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(last, h, rtol=1e-3, atol=1e-5)
+
+
 def test_what_comes_before_and_after_a_loop():
     """Values that are used on both sides of it, and beside it."""
     xs = RNG.normal(size=(7, 160)).astype(np.float32)

@@ -10,6 +10,7 @@ from irax_compiler.effects import has_effects
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
 from irax_compiler.passes.core import Pass, register_pass
+from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
 from irax_compiler.passes.loops.rows import with_rows
 
@@ -39,6 +40,7 @@ def _rewrite(block: Block) -> None:
                 # What comes before and after a callback that acts IREE runs apart, and then does
                 # not find the buffers of rows.
                 if results is None and not has_effects(operation):
+                    transpose_factors(operation)
                     results = with_rows(operation)
                     if results is not None:
                         _part(operation)
