@@ -19,7 +19,7 @@ func.func @main(%w: tensor<200x200xf32>, %c: tensor<200xf32>) -> tensor<9x200xf3
   }
   return %0#2 : tensor<9x200xf32>
 }
-// CHECK-LABEL: func.func @main([[W:%\w+]]: tensor<200x200xf32>
+// CHECK:       func.func @main([[W:%\w+]]: tensor<200x200xf32>
 // CHECK:       [[T:%\w+]] = stablehlo.transpose [[W]], dims = [1, 0]
 // CHECK:       [[COPY:%\w+]] = stablehlo.optimization_barrier [[T]]
 // CHECK:       scf.for
