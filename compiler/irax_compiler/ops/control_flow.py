@@ -60,6 +60,10 @@ class Transform(Protocol):
         """The name of a function that is what `op` means for operands of some types."""
         ...
 
+    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
+        """Which results of function `name` depend on one of the arguments that `flags` marks."""
+        ...
+
     def outline(self, operation: Operation) -> Sequence[str]:
         """The names of functions that are an operation's regions: of all that the operation
         captures, then the arguments of the region.
@@ -413,28 +417,6 @@ def residuals_of(function: Operation, num_results: int) -> list[int | Type]:
         number = numbers.get(value)
         found.append(value.type if number is None else number)
     return found
-
-
-def dependent_results(
-    function: Operation, flags: Sequence[bool], functions: Mapping[str, Operation] | None = None
-) -> tuple[bool, ...]:
-    """Which results of a function depend on one of the arguments that `flags` marks; those of calls
-    one by one, if the module's functions are given.
-    """
-    block = mlir.body(function)
-    found: set[Value] = {a for a, flag in zip(block.arguments, flags, strict=True) if flag}
-    *body, last = (view.operation for view in block.operations)
-    for operation in body:
-        if not any(v in found for v in [*operation.operands, *mlir.captured(operation)]):
-            continue
-        if operation.name == "func.call" and functions is not None:
-            given = [v in found for v in operation.operands]
-            callee = functions[mlir.callee(operation)]
-            depend = dependent_results(callee, given, functions)
-            found.update(v for v, d in zip(operation.results, depend, strict=True) if d)
-        else:
-            found.update(operation.results)
-    return tuple(v in found for v in last.operands)
 
 
 def zeros_of(type_: Any) -> Value:

@@ -26,7 +26,6 @@ from irax_compiler.ops.control_flow import (
     Transform,
     batched_where,
     call_function,
-    dependent_results,
     fixed_point,
     instantiated,
     residuals_of,
@@ -348,11 +347,10 @@ class Scan(StructuredOp, ComposedOp):
         something linear is linear too.
         """
         consts, carry, xs = self.parts([isinstance(x, Linear) for x in operands])
-        body = transform.functions[self.body]
 
         def step(flags: tuple[bool, ...]):
             linear = (*consts, *flags, *xs)
-            return linear, dependent_results(body, linear, transform.functions)[: self.num_carry]
+            return linear, transform.dependent_results(self.body, linear)[: self.num_carry]
 
         linear, _ = fixed_point(step, tuple(carry))
         return linear

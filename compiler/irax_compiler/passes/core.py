@@ -89,6 +89,7 @@ class Deriver:
         self.module = module
         self.functions = mlir.functions(module)
         self._derived: dict[tuple[str, Any], Derived] = {}
+        self._dependent: dict[tuple[str, tuple[bool, ...]], tuple[bool, ...]] = {}
         self._definitions: dict[tuple[DefinedOp, Any], str] = {}
         self._outlined: dict[Operation, Sequence[str]] = {}
         self._reserved: dict[Any, Sequence[str]] = {}
@@ -123,6 +124,25 @@ class Deriver:
                 name, types, lambda *operands: op.define(operands)
             )
         return self._definitions[key]
+
+    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
+        """Which results of function `name` depend on one of the arguments that `flags` marks."""
+        key = (name, tuple(flags))
+        if key not in self._dependent:
+            function = self.functions[name]
+            check_function(name, function)
+            block = mlir.body(function)
+            found: set[Value] = set()
+            found.update(a for a, flag in zip(block.arguments, flags, strict=True) if flag)
+            for operation in walk(block):
+                given = [v in found for v in inputs(operation)]
+                if operation.name == "func.call" and any(given):
+                    depend = self.dependent_results(mlir.callee(operation), given)
+                    found.update(v for v, d in zip(operation.results, depend, strict=True) if d)
+                elif any(given):
+                    found.update(operation.results)
+            self._dependent[key] = tuple(v in found for v in returned(function))
+        return self._dependent[key]
 
     def outline(self, operation: Operation) -> Sequence[str]:
         """The names of functions that are an operation's regions: of all that the operation

@@ -16,7 +16,6 @@ from irax_compiler.ops.control_flow import (
     Linearized,
     StructuredOp,
     call_function,
-    dependent_results,
     inlined,
     scatter,
     zeros_of,
@@ -26,7 +25,6 @@ from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
-    check_function,
     find_function,
     in_context,
     inputs,
@@ -191,9 +189,7 @@ class TransposeDeriver(Deriver):
                 continue
             if operation.name == "func.call":
                 flags = [v in unknown for v in operation.operands]
-                callee = self.functions[mlir.callee(operation)]
-                check_function(mlir.callee(operation), callee)
-                if not all(dependent_results(callee, flags, self.functions)):
+                if not all(self.dependent_results(mlir.callee(operation), flags)):
                     name = mlir.function_name(source)
                     types = [a.type for a in block.arguments]
                     flat = self.new_function(f"{name}.flat", types, source.location)
