@@ -51,7 +51,8 @@ class _Parts:
     def of(cls, loop: Operation) -> _Parts | None:
         operations = list(nested(loop))
         outside = [x for x in mlir.captured(loop) if not _is_constant(x)]
-        tables = [x for x in outside if _is_table(x, operations)]
+        users = _users(operations)
+        tables = [x for x in outside if _is_table(x, users[x])]
         buffers = _buffers(loop)
         own = _versions(loop, buffers)
         if own is None or not all(blocks.is_known(o, {*tables, *own}) for o in operations):
@@ -81,15 +82,25 @@ def _is_constant(x: Value) -> bool:
     return is_one and (mlir.splat(x) is not None or prod(shape_of(x)) <= REGISTERS)
 
 
-def _is_table(x: Value, operations: Sequence[Operation]) -> bool:
+def _users(operations: Sequence[Operation]) -> dict[Value, list[Operation]]:
+    """For each value the operations that use it."""
+    found: dict[Value, list[Operation]] = {}
+    for operation in operations:
+        for x in dict.fromkeys(operation.operands):
+            found.setdefault(x, []).append(operation)
+    return found
+
+
+def _is_table(x: Value, users: Sequence[Operation]) -> bool:
     """Whether all there is of a value is reads of slabs and, if it is large, products."""
-    users = [o for o in operations if x in list(o.operands)]
     is_large = prod(shape_of(x)) > REGISTERS
-    return all(
-        (blocks.reads_slab(o) and x not in list(o.operands)[1:])
-        or (is_large and vectors.takes_table(o, x))
-        for o in users
-    )
+    return all(_reads(o, x) or (is_large and vectors.takes_table(o, x)) for o in users)
+
+
+def _reads(operation: Operation, x: Value) -> bool:
+    """Whether it reads a slab of a value, and uses that for nothing else."""
+    array, *starts = operation.operands
+    return blocks.reads_slab(operation) and array == x and x not in starts
 
 
 def _buffers(loop: Operation) -> list[int]:
@@ -117,11 +128,11 @@ def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
             if not users or not all(user in order for user in users):
                 return None
             *readers, writer = sorted(users, key=order.__getitem__)
-            if not blocks.writes_slab(writer) or not all(map(blocks.reads_slab, readers)):
+            if not blocks.writes_slab(writer) or not all(_reads(o, version) for o in readers):
                 return None
             version = writer.results[0]
         found.add(version)
-        if not all(blocks.reads_slab(u.owner) or u.owner == last for u in version.uses):
+        if not all(u.owner == last or _reads(u.owner, version) for u in version.uses):
             return None
     return found
 
@@ -143,7 +154,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     }
     elements = {x: _kept_out(_flat(x)) for x in parts.elements}
     memory = _Memory.of([start[i] for i in parts.buffers])
-    types = [_flat_type(prod(shape_of(start[i])), held_dtype(start[i])) for i in kept]
+    types = [mlir.tensor_type((prod(shape_of(start[i])),), held_dtype(start[i])) for i in kept]
     types += [x.type for x in memory.arrays.values()]
     dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
     with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
@@ -211,10 +222,6 @@ def _loop(
         lambda carried: blocks.results(condition, inside(condition, carried))[0],
         step,
     )
-
-
-def _flat_type(size: int, dtype: np.dtype) -> mlir.Type:
-    return mlir.tensor_type((size,), dtype)
 
 
 _NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
