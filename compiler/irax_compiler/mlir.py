@@ -82,7 +82,6 @@ _ELEMENT_TYPES: dict[np.dtype, Type] = {
     dtype: ir.Type.parse(text, CONTEXT) for text, dtype in DTYPES.items()
 }
 _DTYPE_OF: dict[Type, np.dtype] = {element: dtype for dtype, element in _ELEMENT_TYPES.items()}
-_FLOAT8_AND_4 = {"f8", "bf", "i4", "ui4"}
 
 
 # ---- types ---------------------------------------------------------------------------------------
@@ -302,11 +301,6 @@ def emit(
 def named(name: str, location: Location) -> Location:
     """`location`, marked with the transformation that made an operation there."""
     return ir.Location.name(name, location)
-
-
-def unknown_location() -> Location:
-    """The location of what no user line stands behind."""
-    return UNKNOWN
 
 
 def current_location() -> Location:

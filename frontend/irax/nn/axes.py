@@ -44,6 +44,7 @@ def logsumexp(
     Array(1000.6932, dtype=float32)
     """
     x = inexact("logsumexp", a)
+    weights = None
     if b is not None:
         x, weights = jnp.broadcast_arrays(x, inexact("logsumexp", b))
         x = jnp.where(jnp.equal(weights, 0), -np.inf, x)
@@ -52,8 +53,8 @@ def logsumexp(
     shift = _largest(x, axes)
     shift = jnp.where(jnp.isfinite(shift), shift, 0)  # nothing becomes inf - inf
     terms = jnp.exp(jnp.subtract(x, shift))
-    if b is not None:
-        terms = jnp.multiply(terms, weights)  # pyright: ignore[reportPossiblyUnboundVariable]
+    if weights is not None:
+        terms = jnp.multiply(terms, weights)
     total = jnp.sum(terms, axes, keepdims=keepdims)
     shift = shift if keepdims else lax.squeeze(shift, axes)
     if return_sign:

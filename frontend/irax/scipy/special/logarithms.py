@@ -122,8 +122,8 @@ def logsumexp(
     return_sign: bool = False,
     where: ArrayLike | None = None,
 ) -> Array | tuple[Array, Array]:
-    """log(sum(b exp(a))) over axes, without overflow: `irax.nn.logsumexp`, but nan where the sum
-    is negative and no sign is asked for.
+    """log(sum(b exp(a))) over axes, without overflow: `irax.nn.logsumexp`; nan where the sum is
+    negative and no sign is asked for.
 
     >>> irax.scipy.special.logsumexp(irax.numpy.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
