@@ -63,3 +63,11 @@ def test_loops_that_are_not_linear():
         irax.linear_transpose(lambda t: lax.fori_loop(0, 3, lambda i, y: y * t, t), 1.0)
     with pytest.raises(NotImplementedError, match=r"known only when it runs"):
         irax.linear_transpose(nested, jnp.ones(SIZE))
+
+
+def test_calls_of_calls_are_looked_at_once():
+    f = irax.jit(lambda t: 0.5 * t)
+    for _ in range(40):  # 2**40 calls in all
+        f = irax.jit(lambda t, inner=f: inner(inner(t)))
+    text = str(irax.make_ir(lambda ct: irax.linear_transpose(f, 1.0)(ct))(1.0))
+    assert 40 < text.count("func.func") < 200
