@@ -8,6 +8,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import find_function
 from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets import family
 
 STABLEHLO = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
@@ -18,7 +19,7 @@ STABLEHLO = (
 """The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""
 
 LOWERING = f"{STABLEHLO},loops,host"
-"""... and, for IREE, what it takes besides."""
+"""... and, for IREE on the processor, what it takes besides."""
 
 
 def lower(
@@ -37,8 +38,8 @@ def lower(
         print(lowered)
     """
     lowered = _alone(module, func)
-    passes = STABLEHLO if target == "pjrt" else LOWERING
-    run_pipeline(lowered, passes.format(target=target), after)
+    passes = LOWERING if family(target) == "iree-cpu" else STABLEHLO
+    run_pipeline(lowered, passes.format(target=family(target)), after)
     return lowered
 
 

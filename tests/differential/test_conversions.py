@@ -17,7 +17,7 @@ from irax_compiler.mlir import inexact
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.passes.check import NO_ARRAYS_OF
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
 DTYPES = [np.dtype(d) for d in mlir.DTYPES.values()]
@@ -87,7 +87,7 @@ def test_iree_agrees_with_the_evaluator(source: np.dtype) -> None:
     mlir.finish_function(function, results)
     expected = Evaluator(module)("main", [x])
     run_pipeline(module, LOWERING.format(target="iree-cpu"))
-    buffers = cpu().load(iree_cpu.compile(mlir.bytecode(module)), "main")([cpu().put(x)])
+    buffers = cpu().load(iree_target.compile(mlir.bytecode(module)), "main")([cpu().put(x)])
     wrong = [
         f"{source} {x[i]} to {y.dtype}: {buffer.numpy()[i]}; expected {y[i]}"
         for buffer, y in zip(buffers, expected, strict=True)

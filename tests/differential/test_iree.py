@@ -28,7 +28,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import LOWERING, lower
 from irax_compiler.passes.check import NO_ARRAYS_OF
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
 LANES = 2
@@ -145,13 +145,13 @@ def lowered(functions: Sequence[Function]) -> tuple[mlir.Module, mlir.Module, li
 def compiled(functions: Sequence[Function], ready: mlir.Module) -> bytes:
     """The artefact. Where IREE refuses the module, the error says which functions it refuses."""
     try:
-        return iree_cpu.compile(mlir.bytecode(ready))
-    except iree_cpu.CompileError:
+        return iree_target.compile(mlir.bytecode(ready))
+    except iree_target.CompileError:
         refused = []
         for function in functions:
             try:
-                iree_cpu.compile(mlir.bytecode(lowered([function])[1]))
-            except iree_cpu.CompileError as error:
+                iree_target.compile(mlir.bytecode(lowered([function])[1]))
+            except iree_target.CompileError as error:
                 refused.append(f"{function}: {error}")
         raise AssertionError("\n".join(refused) or "only all together") from None
 
@@ -212,7 +212,7 @@ def test_large_tiles_fit_on_the_stacks_of_threads() -> None:
     function = Function(case, "vjp")
     name = function.add_to(module, "f")
     arrays = function.arguments()
-    executable = cpu().load(iree_cpu.compile(mlir.bytecode(lower(module, name))), name)
+    executable = cpu().load(iree_target.compile(mlir.bytecode(lower(module, name))), name)
     results = executable([cpu().put(a) for a in arrays])
     for result, value in zip(results, Evaluator(module)(name, arrays), strict=True):
         assert_near(result.numpy(), value)

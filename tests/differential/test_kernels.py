@@ -21,7 +21,7 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.loops import while_loop
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
 I32 = np.dtype(np.int32)
@@ -88,7 +88,7 @@ def compiled(module: mlir.Module, most: int = 0) -> bytes:
     ready = mlir.clone_module(module)
     run_pipeline(ready, LOWERING.format(target="iree-cpu"))
     assert str(ready).count("stablehlo.while") <= most
-    return iree_cpu.compile(mlir.bytecode(ready))
+    return iree_target.compile(mlir.bytecode(ready))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

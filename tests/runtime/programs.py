@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import IreeExecutable, cpu
 
 
@@ -25,7 +25,7 @@ def elementwise(op: str, type_: str = "f32", driver: str = "sync") -> str:
 
 @functools.cache
 def artefact(text: str) -> bytes:
-    return iree_cpu.compile(text)
+    return iree_target.compile(text)
 
 
 def load(text: str) -> IreeExecutable:

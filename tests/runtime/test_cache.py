@@ -7,7 +7,8 @@ import os
 import pytest
 from tests.runtime.programs import elementwise
 
-from irax_compiler.targets import cache, iree_cpu
+from irax_compiler.targets import cache
+from irax_compiler.targets import iree as iree_target
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def compilations(monkeypatch):
     """The modules that IREE is asked to compile."""
     made = []
     monkeypatch.setattr(
-        iree_cpu, "_invoke_iree", lambda module, flags: made.append(module) or b"artefact"
+        iree_target, "_invoke_iree", lambda module, flags: made.append(module) or b"artefact"
     )
     return made
 
@@ -29,9 +30,9 @@ def compilations(monkeypatch):
 def test_nothing_is_compiled_twice(folder, compilations):
     text = elementwise("sine")
     for _ in range(2):
-        assert iree_cpu.compile(text) == b"artefact"
-        assert iree_cpu.compile(text, ["--other-flag"]) == b"artefact"
-        assert iree_cpu.compile(elementwise("cosine")) == b"artefact"
+        assert iree_target.compile(text) == b"artefact"
+        assert iree_target.compile(text, ["--other-flag"]) == b"artefact"
+        assert iree_target.compile(elementwise("cosine")) == b"artefact"
     assert len(compilations) == 3
 
 
@@ -51,11 +52,11 @@ def test_returns_what_was_stored(folder):
 
 @pytest.mark.parametrize("damage", [lambda d: d[:-1], lambda d: b"", lambda d: d[:-1] + b"?"])
 def test_damaged_artefacts_are_compiled_again(folder, damage, compilations):
-    iree_cpu.compile("module")
+    iree_target.compile("module")
     (path,) = folder.iterdir()
     path.write_bytes(damage(path.read_bytes()))
-    assert iree_cpu.compile("module") == b"artefact"
-    assert iree_cpu.compile("module") == b"artefact"
+    assert iree_target.compile("module") == b"artefact"
+    assert iree_target.compile("module") == b"artefact"
     assert len(compilations) == 2
 
 
@@ -63,7 +64,7 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, compila
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     monkeypatch.setenv("IRAX_CACHE_DIR", str(occupied))
-    assert iree_cpu.compile("module") == b"artefact"
+    assert iree_target.compile("module") == b"artefact"
     assert len(compilations) == 1
 
 

@@ -13,7 +13,7 @@ from tests.runtime.programs import function
 
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
 X = "tensor<8x16xf32>"
@@ -162,7 +162,7 @@ def test_programs_update_only_what_is_theirs(name, internal):
     arguments = [first, y, np.array(1, np.int32), u, rows, v]
     buffers = [cpu().put(a) for a in arguments]
     lowered = lower(mlir.parse_module(source(program, internal)))
-    results = cpu().load(iree_cpu.compile(mlir.bytecode(lowered)))(buffers)
+    results = cpu().load(iree_target.compile(mlir.bytecode(lowered)))(buffers)
     for result, value in zip(results, program.expected(), strict=True):
         np.testing.assert_allclose(result.numpy(), value, rtol=1e-5, atol=1e-6)
     for buffer, argument in zip(buffers, arguments, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.runtime.programs import artefact, elementwise, function, load
 
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime import iree, memory, shared_library
 from irax_runtime.iree import cpu
 from irax_runtime.signature import TensorType, parse_signature
@@ -25,7 +25,7 @@ def run(program, *arguments):
     return [r.numpy() for r in program([cpu().put(np.asarray(a)) for a in arguments])]
 
 
-@pytest.mark.parametrize("module", [iree, iree_cpu, memory])
+@pytest.mark.parametrize("module", [iree, iree_target, memory])
 def test_examples_run(module):
     assert doctest.testmod(module).failed == 0
     assert doctest.testmod(module).attempted > 0
@@ -137,7 +137,7 @@ def test_programs_for_other_processors_are_refused():
     other = "aarch64" if os.uname().machine == "x86_64" else "x86_64"
     flags = [f"--iree-llvmcpu-target-triple={other}-linux-gnu", "--iree-llvmcpu-target-cpu=generic"]
     with pytest.raises(ValueError, match="not a program for this processor"):
-        cpu().load(iree_cpu.compile(elementwise("negate"), flags))
+        cpu().load(iree_target.compile(elementwise("negate"), flags))
 
 
 def test_unknown_functions_and_drivers_name_those_there_are():

@@ -10,7 +10,7 @@ import pytest
 from tests.runtime.programs import elementwise, function
 
 from irax_compiler import mlir
-from irax_compiler.targets import iree_cpu
+from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
 
@@ -22,7 +22,7 @@ def _compile_anew(monkeypatch):
 @pytest.mark.parametrize("form", [str, str.encode, lambda t: mlir.bytecode(mlir.parse_module(t))])
 @pytest.mark.parametrize("type_", ["f32", "f64"])
 def test_text_and_bytecode(form, type_):
-    artefact = iree_cpu.compile(form(elementwise("cosine", type_)))
+    artefact = iree_target.compile(form(elementwise("cosine", type_)))
     x = np.linspace(0, 1, 16).astype("f4" if type_ == "f32" else "f8")
     (result,) = cpu().load(artefact)([cpu().put(x)])
     np.testing.assert_allclose(result.numpy(), np.cos(x), rtol=1e-6)
@@ -39,11 +39,11 @@ def test_text_and_bytecode(form, type_):
     ],
 )
 def test_errors_are_diagnostics(module, message, capfd):
-    with pytest.raises(iree_cpu.CompileError, match=message) as caught:
-        iree_cpu.compile(module)
+    with pytest.raises(iree_target.CompileError, match=message) as caught:
+        iree_target.compile(module)
     assert len(str(caught.value)) < 2000
     assert not any(capfd.readouterr())
-    assert iree_cpu.compile(elementwise("negate"))  # and the process goes on
+    assert iree_target.compile(elementwise("negate"))  # and the process goes on
 
 
 def test_errors_carry_source_locations(capfd):
@@ -53,14 +53,16 @@ def test_errors_carry_source_locations(capfd):
              loc("user.py":12:5)
            return %0 : tensor<4x4xf32>""",
     )
-    with pytest.raises(iree_cpu.CompileError, match=r"user\.py:12:5: failed to legalize .*choles"):
-        iree_cpu.compile(module)
+    with pytest.raises(
+        iree_target.CompileError, match=r"user\.py:12:5: failed to legalize .*choles"
+    ):
+        iree_target.compile(module)
     assert not any(capfd.readouterr())
 
 
 def test_unknown_flags():
     with pytest.raises(ValueError, match="option not found: no-such-flag"):
-        iree_cpu.compile(elementwise("negate"), ["--no-such-flag"])
+        iree_target.compile(elementwise("negate"), ["--no-such-flag"])
 
 
 def test_data_tiling():
@@ -71,24 +73,24 @@ def test_data_tiling():
              : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
            return %0 : tensor<128x128xf32>""",
     )
-    tiled = iree_cpu.compile(text, data_tiling=True)
-    assert tiled != iree_cpu.compile(text)
+    tiled = iree_target.compile(text, data_tiling=True)
+    assert tiled != iree_target.compile(text)
     (result,) = cpu().load(tiled)([cpu().put(x)])
     np.testing.assert_allclose(result.numpy(), x @ x, rtol=1e-4, atol=1e-4)
 
 
 def test_data_tiling_is_left_out_where_iree_cannot(monkeypatch):
     def refuse_tiling(module: bytes, flags: tuple[str, ...]) -> bytes:
-        if set(iree_cpu.DATA_TILING) & set(flags):
-            raise iree_cpu.CompileError("NYI")
+        if set(iree_target.DATA_TILING) & set(flags):
+            raise iree_target.CompileError("NYI")
         return b"untiled"
 
-    monkeypatch.setattr(iree_cpu, "_invoke_iree", refuse_tiling)
-    assert iree_cpu.compile("module", data_tiling=True) == b"untiled"
+    monkeypatch.setattr(iree_target, "_invoke_iree", refuse_tiling)
+    assert iree_target.compile("module", data_tiling=True) == b"untiled"
 
 
 def test_importing_the_target_does_not_import_iree():
-    source = "import sys, irax_compiler.targets.iree_cpu; print('iree.compiler' in sys.modules)"
+    source = "import sys, irax_compiler.targets.iree; print('iree.compiler' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )

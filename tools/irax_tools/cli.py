@@ -274,7 +274,8 @@ def check(
     "--target",
     default="iree-cpu",
     show_default=True,
-    help="What to compile for: iree-cpu, or pjrt, whose plugins compile StableHLO themselves.",
+    help="What to compile for: iree-cpu, iree-vulkan, iree-cuda, iree-hip, iree-metal, each with a "
+    "chip after a colon if need be (iree-cuda:sm_89), or pjrt, for PJRT plugins.",
 )
 @options.func
 def compile_(

@@ -13,6 +13,7 @@ import numpy as np
 from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
+from irax_compiler.targets import family, iree
 from irax_runtime.devices import devices
 from irax_tools import arrays, sources
 from irax_tools.files import read_file
@@ -20,7 +21,7 @@ from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 
-TARGETS = ("iree-cpu", "pjrt")
+TARGETS = (*iree.TARGETS, "pjrt")
 COMPILED = (".vmfb", ".pjrt")
 REFERENCE = "reference"
 
@@ -33,7 +34,7 @@ def compile_source(source: Source, target: str) -> bytes:
 
 def check_target(target: str) -> None:
     """Raises UsageError where there is no such target."""
-    if target not in TARGETS:
+    if family(target) not in TARGETS:
         raise click.UsageError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
 
 

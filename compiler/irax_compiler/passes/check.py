@@ -19,7 +19,8 @@ WITH_CALLBACKS = ("", "iree-cpu")
 _RETURNS = {"func.return", "stablehlo.return"}
 _AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
-NO_ARRAYS_OF = {"iree-cpu": ("int4", "uint4", "float8_e4m3b11fnuz")}
+_IREE = ("int4", "uint4", "float8_e4m3b11fnuz")
+NO_ARRAYS_OF = {f"iree-{kind}": _IREE for kind in ("cpu", "vulkan", "cuda", "hip", "metal")}
 """The dtypes that are good inside a target's programs, but not as their arguments and results."""
 
 

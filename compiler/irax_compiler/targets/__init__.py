@@ -14,22 +14,30 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
 
     Args:
         module: the module.
-        target: the target.
-        donated: arguments whose memory the program may use for its results. The target `iree-cpu`
-            never writes into an argument.
+        target: the target: `iree-cpu`, `iree-vulkan`, `iree-cuda`, `iree-hip`, `iree-metal`, a
+            chip after a colon (`iree-cuda:sm_89`), or `pjrt`.
+        donated: arguments whose memory the program may use for its results. IREE's targets never
+            write into an argument.
 
     Raises:
         ValueError: there is no such target.
         UnsupportedOp: the target has no way to do something that is in the module.
         RuntimeError: the target's compiler refuses the module.
     """
-    if target == "iree-cpu":
-        from irax_compiler import mlir
-        from irax_compiler.targets import iree_cpu
-
-        return iree_cpu.compile(mlir.bytecode(module))
     if target == "pjrt":
         from irax_compiler.targets import pjrt
 
         return pjrt.compile(module, donated)
-    raise ValueError(f"unknown target {target!r}; there are iree-cpu and pjrt")
+    from irax_compiler import mlir
+    from irax_compiler.targets import iree
+
+    return iree.compile(mlir.bytecode(module), target=target)
+
+
+def family(target: str) -> str:
+    """A target without the chip that it is for: `iree-cuda` of `iree-cuda:sm_89`.
+
+    >>> family("iree-cuda:sm_89")
+    'iree-cuda'
+    """
+    return target.partition(":")[0]

@@ -1,4 +1,7 @@
-"""The target `iree-cpu`: IREE's llvm-cpu compiler, in this process."""
+"""The targets `iree-...`: IREE's compiler, in this process.
+
+A target may name a chip (`iree-cuda:sm_80`); without one, it means the chip in `TARGETS`.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,57 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from irax_compiler.targets import cache
 
 FLAGS = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
     "--iree-input-type=stablehlo",
     # Without this, float64 silently becomes float32.
     "--iree-input-demote-f64-to-f32=false",
-    # The default of 32 KiB refuses some programs; more than this could overflow a thread's stack.
-    "--iree-llvmcpu-stack-allocation-limit=1048576",
-    # Reductions are vectorised only if their order may change, as XLA's may: a sum of a million
-    # floats takes 60 us and not 830, a softmax half the time.
-    "--iree-llvmcpu-reassociate-fp-reductions=true",
     "--iree-hal-executable-debug-level=0",
     "--iree-vm-bytecode-module-strip-source-map=true",
-    "--iree-llvmcpu-debug-symbols=false",
 )
+
+
+@dataclass(frozen=True)
+class IreeTarget:
+    """What IREE must know to compile for a kind of device."""
+
+    flags: tuple[str, ...]
+    chip_flag: str = ""
+    """The flag that names the chip, up to its value."""
+    chip: str = ""
+    """The chip that programs are for where none is named."""
+
+
+TARGETS = {
+    "iree-cpu": IreeTarget(
+        (
+            "--iree-hal-target-device=local",
+            "--iree-hal-local-target-device-backends=llvm-cpu",
+            # The default of 32 KiB refuses some programs; more than this could overflow a
+            # thread's stack.
+            "--iree-llvmcpu-stack-allocation-limit=1048576",
+            # Reductions are vectorised only if their order may change, as XLA's may: a sum of a
+            # million floats takes 60 us and not 830, a softmax half the time.
+            "--iree-llvmcpu-reassociate-fp-reductions=true",
+            "--iree-llvmcpu-debug-symbols=false",
+        ),
+        "--iree-llvmcpu-target-cpu=",
+        "host",
+    ),
+    "iree-vulkan": IreeTarget(
+        ("--iree-hal-target-device=vulkan",), "--iree-vulkan-target=", "rdna3"
+    ),
+    # The PTX of sm_80 runs on all newer chips.
+    "iree-cuda": IreeTarget(("--iree-hal-target-device=cuda",), "--iree-cuda-target=", "sm_80"),
+    "iree-hip": IreeTarget(("--iree-hal-target-device=hip",), "--iree-rocm-target=", "gfx942"),
+    "iree-metal": IreeTarget(("--iree-hal-target-device=metal",)),
+}
+"""The targets that IREE compiles for, by family."""
 
 DATA_TILING = ("--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all")
 
@@ -45,33 +78,52 @@ class CompileError(RuntimeError):
     """IREE could not compile a module. The message has its diagnostics, with source locations."""
 
 
-def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool = False) -> bytes:
-    """Compiles a lowered module, MLIR text or bytecode, to a .vmfb for the processor of this host.
+def compile(
+    module: str | bytes,
+    flags: Sequence[str] = (),
+    *,
+    target: str = "iree-cpu",
+    data_tiling: bool = False,
+) -> bytes:
+    """Compiles a lowered module, MLIR text or bytecode, to a .vmfb.
 
     Artefacts are kept on disk (see `cache`).
 
     Args:
         module: StableHLO as it leaves `lowering.lower`.
-        flags: more of IREE's flags, after those of `FLAGS`.
+        flags: more of IREE's flags, after those of the target.
+        target: one of `TARGETS`, or one with a chip after a colon. By default, the processor of
+            this host.
         data_tiling: lays matrices out anew for multiplication, where IREE can compile that. It
             pays for matrices of 512 rows and columns and more (of 1024: 1.4 times as fast, of
             2048: 3 times), and costs where they are small or multiply vectors (8 times as slow).
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
-        ValueError: IREE does not know one of the flags.
+        ValueError: there is no such target, or IREE does not know one of the flags.
 
     >>> text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
     >>> artefact = compile(text)
     """
     data = module.encode() if isinstance(module, str) else module
-    all_flags = (*FLAGS, *flags)
+    all_flags = (*_flags_of(target), *flags)
     if data_tiling:
         try:
             return _compile(data, (*all_flags, *DATA_TILING))
         except CompileError:
             pass  # a defect of data tiling, or of the module: compiling it without will tell
     return _compile(data, all_flags)
+
+
+def _flags_of(target: str) -> tuple[str, ...]:
+    family, _, chip = target.partition(":")
+    if family not in TARGETS:
+        raise ValueError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
+    known = TARGETS[family]
+    if chip and not known.chip_flag:
+        raise ValueError(f"target {target!r}: {family} has no chips to choose from")
+    chips = (f"{known.chip_flag}{chip or known.chip}",) if known.chip_flag else ()
+    return (*FLAGS, *known.flags, *chips)
 
 
 def _compile(module: bytes, flags: Sequence[str]) -> bytes:
