@@ -202,7 +202,7 @@ class JitFunction:
             dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
         else:
             dynamic_args, dynamic_kwargs, static = args, kwargs, ()
-        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
         trace = current_trace()
         if trace is not None:
             return self._call_traced(leaves, tree, static)
@@ -242,7 +242,7 @@ class JitFunction:
         device = self._device or there or config.default_device
         return Lowered(self._trace(leaves, tree, static), tree, device)
 
-    def _call_traced(self, leaves: list[Any], tree: Any, static: tuple[Any, ...]) -> Any:
+    def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         key = (tree, static, config.enable_x64, *(x.aval for x in arrays))
@@ -347,6 +347,23 @@ class _Static:
 
     def __hash__(self) -> int:
         return hash((self.where, type(self.value), self.value))
+
+
+def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
+    """The leaves of a call's arguments, and their tree. Where all are arrays, as in most calls,
+    both are known without a look.
+    """
+    if kwargs:
+        return tree_util.tree_flatten((args, kwargs))
+    for x in args:
+        if type(x) is not ConcreteArray:
+            return tree_util.tree_flatten((args, kwargs))
+    return args, _tree_of_arrays(len(args))
+
+
+@functools.cache
+def _tree_of_arrays(count: int) -> Any:
+    return tree_util.tree_structure(((0,) * count, {}))
 
 
 def _signature(leaf: Any) -> Any:
