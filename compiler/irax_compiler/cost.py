@@ -2,13 +2,13 @@
 
 Counted in StableHLO, each operation for itself: a target fuses operations, so that it reads and
 writes less. A loop that counts to a constant is its body so many times, any other loop one step of
-it; of branches the dearest counts.
+it; of branches the dearest counts. Operations of other dialects than StableHLO's count nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ TRANSCENDENTAL = {
     )
 }
 _FREE = {"stablehlo.constant", "stablehlo.reshape", "func.return", "stablehlo.return"}
+_COUNTED = ("stablehlo.", "chlo.", "func.")
 _NOT_ARITHMETIC = {"stablehlo.real", "stablehlo.imag", "stablehlo.complex"}
 
 
@@ -64,7 +65,32 @@ def cost_of(module: Module, func: str = "main") -> Cost:
     Cost(flops=0, transcendentals=3, bytes=24)
     """
     find_function(module, func)
-    return _Counter(mlir.functions(module)).function(func)
+    return _Counter(mlir.functions(module)).part(func)
+
+
+def cost_by_operation(module: Module, func: str) -> list[tuple[Operation, float, Cost]]:
+    """The operations of one function, in order, each with how often a call of the function runs it,
+    and its cost each time. What loops and branches hold is listed in their place; calls are not
+    followed: `calls_by_function` says how often the others run.
+    """
+    counter = _Counter(mlir.functions(module))
+    ran = counter.ran(mlir.body(find_function(module, func)), 1)
+    return [(what, count, counter.leaf(what)) for what, count in ran if not isinstance(what, str)]
+
+
+def calls_by_function(module: Module, func: str) -> dict[str, float]:
+    """How often one call of a function calls each function, callers before callees.
+
+    Times the costs of `cost_by_operation`, it all sums up to `cost_of`.
+    """
+    find_function(module, func)
+    counter = _Counter(mlir.functions(module))
+    calls = {name: 0.0 for name in reversed(counter.callees_first(func))} | {func: 1.0}
+    for name in calls:
+        for what, count in counter.ran(mlir.body(counter.functions[name]), calls[name]):
+            if isinstance(what, str):
+                calls[what] += count
+    return calls
 
 
 class _Counter:
@@ -72,48 +98,85 @@ class _Counter:
         self.functions = functions
         self.known: dict[str, Cost] = {}
 
-    def function(self, name: str) -> Cost:
-        if name not in self.known:
-            self.known[name] = self.block(mlir.body(self.functions[name]))
-        return self.known[name]
-
-    def block(self, block: Block) -> Cost:
-        total = Cost()
-        for view in block.operations:
-            total += self.operation(view.operation)
-        return total
+    def part(self, part: Block | str) -> Cost:
+        """The cost of a block, or of a call of a function."""
+        if not isinstance(part, str):
+            return sum((self.operation(view.operation) for view in part.operations), Cost())
+        if part not in self.known:
+            self.known[part] = self.part(mlir.body(self.functions[part]))
+        return self.known[part]
 
     def operation(self, operation: Operation) -> Cost:
-        name = operation.name
-        if name in _FREE:
-            return Cost()
-        if name == "func.call":
-            return self.function(mlir.callee(operation))
-        if name == "stablehlo.composite":
-            return self.composite(operation)
-        regions = [region.blocks[0] for region in operation.regions]
-        if name == "stablehlo.while":
-            step = self.block(regions[0]) + self.block(regions[1])
-            count = loops.trip_count(operation, self.functions)
-            return step.times(1 if count is None else count)
-        if name in ("stablehlo.case", "stablehlo.if"):
-            return max(map(self.block, regions), key=lambda c: (c.flops, c.bytes), default=Cost())
-        moved = sum(map(_bytes, [*operation.operands, *operation.results]))
-        if name in TRANSCENDENTAL or name.startswith("chlo."):
-            return Cost(0, _size(operation.results[0]), moved)
-        return Cost(self.flops(operation, regions), 0, moved)
+        parts = self.parts(operation)
+        if parts is None:
+            return self.leaf(operation)
+        return sum((self.part(part).times(count) for part, count in parts), Cost())
 
-    def composite(self, operation: Operation) -> Cost:
+    def ran(self, block: Block, count: float) -> Iterator[tuple[Operation | str, float]]:
+        """The operations that a block runs, and functions that it calls, and how often it does."""
+        for view in block.operations:
+            parts = self.parts(view.operation)
+            if parts is None:
+                yield view.operation, count
+            for part, times in parts or ():
+                if isinstance(part, str):
+                    yield part, times * count
+                else:
+                    yield from self.ran(part, times * count)
+
+    def callees_first(self, func: str) -> list[str]:
+        """The functions that a call of a function runs, itself the last."""
+        found: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            for what, _ in self.ran(mlir.body(self.functions[name]), 1):
+                if isinstance(what, str) and what not in found:
+                    visit(what)
+            found[name] = None
+
+        visit(func)
+        return list(found)
+
+    def parts(self, operation: Operation) -> list[tuple[Block | str, float]] | None:
+        """What a call, loop or branch runs, and how often; None for any other operation."""
+        name = operation.name
+        if name == "func.call":
+            callee = mlir.callee(operation)
+            return [(callee, 1)] if self.functions[callee].regions[0].blocks else None
+        if name == "stablehlo.composite":
+            return [self.composite(operation)]
+        blocks = [region.blocks[0] for region in operation.regions if region.blocks]
+        if name == "stablehlo.while":
+            count = loops.trip_count(operation, self.functions)
+            return [(block, 1 if count is None else count) for block in blocks]
+        if name in ("stablehlo.case", "stablehlo.if"):
+            costs = [(self.part(block), block) for block in blocks]
+            dearest = max(costs, key=lambda c: (c[0].flops, c[0].bytes), default=None)
+            return [] if dearest is None else [(dearest[1], 1)]
+        return None
+
+    def composite(self, operation: Operation) -> tuple[str, float]:
         try:
             op = read(operation)
         except UnsupportedOp:
             op = None
         if isinstance(op, scan.Scan):
-            return self.function(op.body).times(op.length)
-        return self.function(composite.decomposition_of(operation))
+            return op.body, op.length
+        return composite.decomposition_of(operation), 1
+
+    def leaf(self, operation: Operation) -> Cost:
+        """The cost of an operation that is neither a call nor control flow."""
+        name = operation.name
+        if name in _FREE or not name.startswith(_COUNTED):
+            return Cost()
+        moved = sum(map(_bytes, [*operation.operands, *operation.results]))
+        if name in TRANSCENDENTAL or name.startswith("chlo."):
+            return Cost(0, _size(operation.results[0]), moved)
+        regions = [region.blocks[0] for region in operation.regions]
+        return Cost(self.flops(operation, regions), 0, moved)
 
     def flops(self, operation: Operation, regions: list[Block]) -> float:
-        """Those of an operation that is neither control flow nor transcendental."""
+        """Those of an operation that is not transcendental either."""
         operands, results = list(operation.operands), list(operation.results)
         match operation.name.removeprefix("stablehlo."):
             case "dot_general" | "dot":
@@ -171,4 +234,6 @@ def _size(value: Any) -> int:
 
 
 def _bytes(value: Any) -> int:
+    if mlir.type_problem(value.type):
+        return 0  # a token
     return _size(value) * dtype_of(value).itemsize

@@ -75,7 +75,53 @@ def test_calls_and_branches():
       return %0 : tensor<4xf32>
     }
     """
-    assert cost.cost_of(mlir.parse_module(text)) == cost.Cost(8, 0, 2 * 48)
+    expected = cost.Cost(8, 0, 2 * 48)
+    assert cost.cost_of(mlir.parse_module(text)) == expected
+    assert cost.calls_by_function(mlir.parse_module(text), "main") == {"main": 1, "f": 2}
+
+
+SHARED = """
+func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.tanh %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %c, %v = %x) : tensor<i32>, tensor<4xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %j = stablehlo.add %i, %one : tensor<i32>
+      %w = func.call @g(%v) : (tensor<4xf32>) -> tensor<4xf32>
+      stablehlo.return %j, %w : tensor<i32>, tensor<4xf32>
+    }
+  return %r#1 : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @f(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = func.call @f(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+
+
+def test_operations_sum_up_to_the_whole():
+    module = mlir.parse_module(SHARED)
+    calls = cost.calls_by_function(module, "main")
+    assert calls == {"main": 1, "f": 2, "g": 7}
+    total = cost.Cost()
+    for name, times in calls.items():
+        for _, count, each in cost.cost_by_operation(module, name):
+            total += each.times(times * count)
+    assert total == cost.cost_of(module) == cost.Cost(2 * 3 * 2, 7 * 4, 7 * 32 + 2 * 3 * (9 + 12))
+    assert [(o.name, n) for o, n, _ in cost.cost_by_operation(module, "f")][3:5] == [
+        ("stablehlo.compare", 3),
+        ("stablehlo.return", 3),
+    ]
 
 
 def test_no_such_function():

@@ -1,0 +1,42 @@
+"""Where an operation comes from, as its location says: lines of the user's, and transformations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from irax_compiler.mlir import Location, ir
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A line of a file."""
+
+    file: str
+    line: int
+    names: tuple[str, ...] = ()
+    """What made an operation of what stands there, the last first: transpose, jvp."""
+
+
+def frames(location: Location) -> tuple[Frame, ...]:
+    """The line that an operation was written at, then those of the calls that it was inlined from;
+    none where that is not known.
+
+    >>> from irax_compiler import mlir
+    >>> frames(mlir.named("jvp", mlir.file_location("model.py", 3)))
+    (Frame(file='model.py', line=3, names=('jvp',)),)
+    """
+    known: Any = location
+    if isinstance(location, ir.FileLineColLoc):
+        return (Frame(known.filename, known.start_line),)
+    if isinstance(location, ir.CallSiteLoc):
+        return frames(known.callee) + frames(known.caller)
+    if isinstance(location, ir.NameLoc):
+        inner = frames(known.child_loc)
+        return tuple(
+            replace(frame, names=(known.name_str, *frame.names)) if i == 0 else frame
+            for i, frame in enumerate(inner)
+        )
+    if isinstance(location, ir.FusedLoc):
+        return next(filter(None, map(frames, known.locations)), ())
+    return ()
