@@ -50,6 +50,9 @@ MLIRError = ir.MLIRError
 CONTEXT = ir.Context()
 # Other tools' attributes are none of irax's business; their operations are refused by name.
 CONTEXT.allow_unregistered_dialects = True
+# A thread of MLIR's that reports an error waits for Python's lock, which the thread that waits for
+# it holds: two errors at a time would be a deadlock.
+CONTEXT.enable_multithreading(False)
 UNKNOWN = ir.Location.unknown(CONTEXT)
 
 DTYPES: dict[str, np.dtype] = {
