@@ -8,6 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 
+class OutOfMemoryError(RuntimeError, MemoryError):
+    """A device has too little memory left; the process can go on."""
+
+
 class Device(Protocol):
     """Where arrays live and programs run."""
 

@@ -19,7 +19,9 @@ import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import host, memory, shared_library
-from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
+from irax_runtime import iree_modules as modules
+from irax_runtime.iree_modules import plain
+from irax_runtime.signature import TensorType
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
 _MEMORY = int(rt.MemoryType.DEVICE_LOCAL)
@@ -34,41 +36,7 @@ _WORTH_ALIGNING = 512 << 10
 """Bytes from which NumPy memory is wrapped faster than IREE copies it: memory that is there, and
 memory that has to be filled first."""
 
-_ELEMENT_NAMES = {
-    "BOOL_8": "i1",
-    **{f"{kind}INT_{n}": f"i{n}" for kind in ("", "S") for n in (8, 16, 32, 64)},
-    **{f"UINT_{n}": f"ui{n}" for n in (8, 16, 32, 64)},
-    "FLOAT_16": "f16",
-    "FLOAT_32": "f32",
-    "FLOAT_64": "f64",
-    "BFLOAT_16": "bf16",
-    "COMPLEX_64": "complex<f32>",
-    "COMPLEX_128": "complex<f64>",
-    "FLOAT_8_E4M3_FN": "f8E4M3FN",
-    "FLOAT_8_E5M2": "f8E5M2",
-    "FLOAT_8_E4M3_FNUZ": "f8E4M3FNUZ",
-    "FLOAT_8_E5M2_FNUZ": "f8E5M2FNUZ",
-}
-
 _unusable_contexts: list[Any] = []
-
-
-@cache
-def _element_types() -> tuple[dict[np.dtype[Any], Any], dict[int, np.dtype[Any]]]:
-    """IREE's element types by dtype, and the other way round."""
-    of_dtype: dict[np.dtype[Any], Any] = {}
-    of_element: dict[int, np.dtype[Any]] = {}
-    for name, spelling in _ELEMENT_NAMES.items():
-        element = getattr(rt.HalElementType, name, None)
-        if element is None:
-            continue
-        try:
-            dtype = dtype_of_name(spelling)
-        except ImportError:  # no ml_dtypes: no arrays of its dtypes either
-            continue
-        of_dtype.setdefault(dtype, element)
-        of_element[int(element)] = dtype
-    return of_dtype, of_element
 
 
 class CpuDevice:
@@ -131,9 +99,7 @@ class CpuDevice:
         >>> cpu().put(np.ones(3, np.float32)).numpy()
         array([1., 1., 1.], dtype=float32)
         """
-        element = _element_types()[0].get(array.dtype)
-        if element is None:
-            raise TypeError(f"put: a CPU device takes no arrays of dtype {array.dtype}")
+        element = modules.element_type(array.dtype, self)
         size = array.nbytes
         if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
             view = self._wrap(array, element)
@@ -156,7 +122,7 @@ class CpuDevice:
             memory_type=_MEMORY,
             allowed_usage=_USAGE,
             device=device,
-            buffer=contents.view(_plain(contents.dtype)),
+            buffer=contents.view(plain(contents.dtype)),
             element_type=element,
         )
 
@@ -170,18 +136,7 @@ class CpuDevice:
         Raises:
             ValueError: the bytes are not a program for this processor, or it has no such function.
         """
-        try:
-            module = rt.VmModule.copy_buffer(self._instance, artefact)
-        except (RuntimeError, ValueError) as error:
-            raise ValueError(f"not a compiled IREE module: {error}") from None
-        names = [n for n in module.function_names if not n.startswith("__")]
-        if entry is None:
-            entry = "main" if "main" in names else names[0] if len(names) == 1 else None
-        if entry not in names:
-            raise ValueError(
-                f"the program has no function {entry or 'main'}; it has "
-                f"{', '.join(names) or 'none'}"
-            )
+        module, entry = modules.load_module(self._instance, artefact, entry)
         try:
             return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
         except RuntimeError as error:
@@ -216,9 +171,9 @@ class IreeBuffer:
         """The elements, as a read-only view of the buffer's own memory."""
         if self._numpy is None:
             view = self.ref.deref(rt.HalBufferView)
-            plain = _plain(self.dtype)
-            if plain is not self.dtype:  # DLPack does not have this dtype
-                element = _element_types()[0][plain]
+            stand_in = plain(self.dtype)
+            if stand_in is not self.dtype:  # DLPack does not have this dtype
+                element = modules.element_type(stand_in, self.device)
                 view = rt.HalBufferView(view.get_buffer(), self.shape, element)
             capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
             self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
@@ -268,8 +223,8 @@ class IreeExecutable:
         self._is_shared_library = is_shared_library
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts = [self._context()]
-        self.arguments = _signature(reflection, "irax.args")
-        self.results = _signature(reflection, "irax.results")
+        self.arguments = modules.signature(reflection, "irax.args")
+        self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
         device._executables.add(self)
 
@@ -307,7 +262,7 @@ class IreeExecutable:
             Exception: whatever a function of the user's raised, which the program called.
         """
         if self.arguments is not None:
-            self._check(arguments, self.arguments)
+            modules.check(self.name, arguments, self.arguments)
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
@@ -337,33 +292,10 @@ class IreeExecutable:
 
     def _untyped_result(self, outputs: Any, i: int) -> IreeBuffer:
         view = outputs.get_as_object(i, rt.HalBufferView)
-        dtype = _element_types()[1][int(view.element_type)]
-        return IreeBuffer(view.ref, tuple(view.shape), dtype, self.device)
-
-    def _check(self, arguments: Sequence[IreeBuffer], expected: list[TensorType]) -> None:
-        if len(arguments) != len(expected):
-            raise TypeError(f"{self.name} takes {len(expected)} arguments, got {len(arguments)}")
-        for i, (argument, type_) in enumerate(zip(arguments, expected, strict=True)):
-            if argument.dtype is not type_.dtype and argument.dtype != type_.dtype:
-                raise TypeError(
-                    f"{self.name}: argument {i} has dtype {argument.dtype}; expected {type_}"
-                )
-            if argument.shape != type_.shape:
-                raise ValueError(
-                    f"{self.name}: argument {i} has shape {argument.shape}; expected {type_}"
-                )
+        type_ = modules.type_of_view(view)
+        return IreeBuffer(view.ref, type_.shape, type_.dtype, self.device)
 
 
 def _can_be_wrapped(array: np.ndarray[Any, Any]) -> bool:
     # DLPack, as IREE speaks it, has no word for read-only memory.
     return memory.is_aligned(array) and array.flags.writeable
-
-
-def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
-    # Not `== 1`: of dtypes that were unpickled, NumPy's own too, it is 0.
-    return np.dtype(f"u{dtype.itemsize}") if dtype.isbuiltin == 2 else dtype
-
-
-def _signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
-    return parse_signature(reflection[key]) if key in reflection else None

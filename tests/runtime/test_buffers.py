@@ -95,7 +95,7 @@ def test_memory_of_any_alignment(offset):
 
 @pytest.mark.parametrize("dtype", ["datetime64[s]", "U3", object, ">f4", "f4,i4", ml_dtypes.int4])
 def test_dtypes_that_devices_do_not_have(dtype):
-    with pytest.raises(TypeError, match="put: a CPU device takes no arrays of dtype"):
+    with pytest.raises(TypeError, match="takes no arrays of dtype"):
         cpu().put(np.zeros(3, dtype))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irax_runtime import device
 from irax_runtime.pjrt.abi import Error_Code
 
 
@@ -17,7 +18,7 @@ class PjrtError(RuntimeError):
         self.code = code
 
 
-class OutOfMemoryError(PjrtError, MemoryError):
+class OutOfMemoryError(PjrtError, device.OutOfMemoryError):
     """The device has too little memory left; the process can go on."""
 
 

@@ -1,0 +1,428 @@
+"""IREE's devices with queues: those of the drivers `vulkan`, `cuda` and `hip`.
+
+A call puts a program into the device's queue and returns. Its results are there when its fence has
+been reached: a program that takes them waits for it on the device, `wait` and `numpy` do here. By
+nothing else is the queue ordered; buffers are never written to once they are made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import threading
+from collections import deque
+from collections.abc import Sequence
+from functools import cache
+from math import prod
+from typing import Any
+
+import iree.runtime as rt
+import numpy as np
+from iree.runtime._binding import disable_leak_checker
+
+from irax_runtime import iree_modules as modules
+from irax_runtime.device import OutOfMemoryError
+from irax_runtime.iree_modules import plain
+from irax_runtime.signature import TensorType
+
+_DEVICE_USAGE = int(rt.BufferUsage.DEFAULT)
+_MAPPED_USAGE = _DEVICE_USAGE | int(rt.BufferUsage.MAPPING)
+_STAGING_USAGE = int(rt.BufferUsage.TRANSFER) | int(rt.BufferUsage.MAPPING)
+_DEVICE_MEMORY = int(rt.MemoryType.DEVICE_LOCAL)
+_HOST_MEMORY = int(rt.MemoryType.HOST_LOCAL)
+
+MAX_IN_FLIGHT = 64
+"""Programs in the queue: their results take memory before anybody has asked for them."""
+
+DRIVERS = ("vulkan", "cuda", "hip")
+
+_INSTALL = {
+    "vulkan": {
+        r"loader library not found": "the Vulkan loader libvulkan.so.1 is missing: "
+        "apt-get install libvulkan1, or your system's package of it",
+        r"INCOMPATIBLE_DRIVER": "the Vulkan loader finds no driver: install your GPU's, or, to run "
+        "Vulkan on the processor, apt-get install mesa-vulkan-drivers",
+        r"^$": "no device: install your GPU's driver for Vulkan, or, to run Vulkan on the "
+        "processor, apt-get install mesa-vulkan-drivers",
+    },
+    "cuda": {
+        r"not available": "libcuda.so is missing: install NVIDIA's driver",
+        r"^$": "no device: see `nvidia-smi`",
+    },
+    "hip": {
+        r"not available": "libamdhip64.so is missing: install AMD's ROCm (rocm-hip-runtime)",
+        r"^$": "no device: see `rocminfo`",
+    },
+}
+"""What to do about what IREE's drivers say, "" standing for no device at all."""
+
+
+class DriverError(RuntimeError):
+    """A driver has no device here; the message says why, and what would help."""
+
+
+@cache
+def devices(driver: str) -> tuple[GpuDevice, ...]:
+    """All devices of one of IREE's drivers.
+
+    Raises:
+        DriverError: there are none.
+    """
+    if driver not in rt.query_available_drivers():
+        raise DriverError(f"this build of IREE's runtime has no driver {driver!r}")
+    reason = ""
+    found = []
+    try:
+        found = rt.get_driver(driver).query_available_devices()
+        if found:
+            return tuple(
+                GpuDevice(driver, number, facts["device_id"], facts["name"])
+                for number, facts in enumerate(found)
+            )
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+    for pattern, cure in _INSTALL[driver].items():
+        if re.search(pattern, reason):
+            raise DriverError(cure)
+    raise DriverError(reason)
+
+
+class GpuDevice:
+    """A device of one of IREE's drivers, as `devices` finds them."""
+
+    compiler = None
+    process_index = 0
+
+    def __init__(self, driver: str, number: int, handle: Any, name: str) -> None:
+        self.platform = driver
+        self.id = number
+        self._driver: Any = rt.get_driver(driver)
+        self.facts = _facts(self._driver.dump_device_info(handle))
+        """What the driver tells of the device, by name."""
+        self.device_kind = self.facts.get("name", name)
+        self.target = _target(driver, self.facts)
+        self._instance = rt.VmInstance()
+        self._device = self._driver.create_device(handle, None)
+        # A device must outlive its buffers, also those that are left when Python exits: it is
+        # never freed, and the bindings must not complain about that.
+        disable_leak_checker()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._device))
+        self._module = rt.create_hal_module(self._instance, self._device)
+        self._in_flight: deque[Any] = deque()
+        self._lock = threading.RLock()  # buffers are freed at any time, also where it is held
+        self._bytes_in_use = 0
+        self._is_unified = self._can_be_mapped()
+        self._is_forked = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._abandon)
+
+    def _abandon(self) -> None:
+        """In a forked process, which has none of the driver's threads."""
+        self._is_forked = True
+
+    def __repr__(self) -> str:
+        return f"GpuDevice({self.platform!r}, id={self.id})"
+
+    def __call__(self) -> GpuDevice:
+        """Itself: `array.device()` is an old spelling of `array.device`."""
+        return self
+
+    @property
+    def is_processor(self) -> bool:
+        """Whether it is no GPU, but a program on the processor that stands for one."""
+        return self.facts.get("type") == "cpu"
+
+    def memory_stats(self) -> dict[str, int]:
+        """`bytes_in_use` by arrays, and `bytes_limit` where the driver tells it."""
+        stats = {"bytes_in_use": self._bytes_in_use}
+        heaps = [int(n) for n in re.findall(r"size=(\d+) flags=0x0*[13579bdf]\b", self._heaps())]
+        if heaps:
+            stats["bytes_limit"] = max(heaps)
+        return stats
+
+    def _heaps(self) -> str:
+        return "\n".join(self.facts.get("memory_heaps", "").split(";"))
+
+    def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> GpuBuffer:
+        """The array in the device's memory: by way of memory that both the host and it can see,
+        where that is not the same.
+
+        Raises:
+            TypeError: the device has no such dtype.
+            OutOfMemoryError: it does not have the memory.
+        """
+        self.check_process()
+        element = modules.element_type(array.dtype, self)
+        usage = _MAPPED_USAGE if self._is_unified else _DEVICE_USAGE
+        memory = self.allocate(array.nbytes, _DEVICE_MEMORY, usage)
+        if array.nbytes and self._is_unified:
+            _write(memory, array)
+        elif array.nbytes:
+            staging = self.allocate(array.nbytes, _HOST_MEMORY, _STAGING_USAGE)
+            _write(staging, array)
+            self.copy(staging, memory, rt.HalFence(0)).wait()
+        view = rt.HalBufferView(memory, array.shape, element)
+        return GpuBuffer(view, TensorType(array.dtype, array.shape), self, None)
+
+    def _can_be_mapped(self) -> bool:
+        """Whether the host sees the device's own memory, through its caches."""
+        try:
+            memory = self.allocate(256, _DEVICE_MEMORY, _MAPPED_USAGE)
+        except RuntimeError:
+            return False
+        return bool(int(memory.memory_type()) & int(rt.MemoryType.HOST_CACHED))
+
+    def allocate(self, size: int, kind: int, usage: int) -> Any:
+        """Memory of a size in bytes. Raises OutOfMemoryError where there is too little."""
+        try:
+            return self._device.allocator.allocate_buffer(
+                memory_type=kind, allowed_usage=usage, allocation_size=size
+            )
+        except RuntimeError as error:
+            raise self.error(error) from None
+
+    def copy(self, source: Any, target: Any, after: Any) -> Any:
+        """Has memory copied once a fence has been reached; the fence of that."""
+        done = self.fence()
+        self._device.queue_copy(source, target, after, done)
+        return done
+
+    def fence(self) -> Any:
+        """A new fence, that nothing has reached yet."""
+        return rt.HalFence.create_at(self._device.create_semaphore(0), 1)
+
+    def enter(self, fence: Any) -> None:
+        """Takes note of a program in the queue; waits for an older one where there are too many."""
+        with self._lock:
+            self._in_flight.append(fence)
+            oldest = self._in_flight.popleft() if len(self._in_flight) > MAX_IN_FLIGHT else None
+        if oldest is not None:
+            with contextlib.suppress(RuntimeError):  # who looks at its results is told
+                oldest.wait()
+
+    def account(self, size: int) -> None:
+        """Counts the bytes of arrays that have come, or gone."""
+        with self._lock:
+            self._bytes_in_use += size
+
+    def error(self, error: RuntimeError) -> RuntimeError:
+        """What to raise for an error of IREE's."""
+        text = " ".join(str(error).split())
+        if "RESOURCE_EXHAUSTED" in text or "OUT_OF_DEVICE_MEMORY" in text or "OUT_OF_HOST" in text:
+            return OutOfMemoryError(f"{self!r} does not have the memory: {text}")
+        return RuntimeError(f"{self!r}: {text}")
+
+    def check_process(self) -> None:
+        """Raises RuntimeError in a process that was forked from the device's."""
+        if self._is_forked:
+            raise RuntimeError(
+                f"{self!r} belongs to the process that this one was forked from: start processes "
+                "that use it with multiprocessing.get_context('spawn')"
+            )
+
+    def load(self, artefact: bytes, entry: str | None = None) -> GpuExecutable:
+        """A program compiled by this device's target.
+
+        Args:
+            artefact: the compiled module.
+            entry: its function; may be left out where there is only one, or one called `main`.
+
+        Raises:
+            ValueError: the bytes are not a program for this device, or it has no such function.
+        """
+        self.check_process()
+        module, entry = modules.load_module(self._instance, artefact, entry)
+        try:
+            return GpuExecutable(self, module, entry)
+        except RuntimeError as error:
+            text = " ".join(str(error).split())
+            raise ValueError(f"not a program for {self!r}: {text[:300]}") from None
+
+    def new_context(self, module: Any) -> Any:
+        """An instance of a program on this device."""
+        return rt.VmContext(self._instance, [self._module, module])
+
+
+class GpuBuffer:
+    """An array in the memory of a device. Its elements may still be being computed."""
+
+    __slots__ = ("_fence", "_numpy", "_view", "device", "dtype", "shape")
+
+    def __init__(self, view: Any, type_: TensorType, device: GpuDevice, fence: Any) -> None:
+        """Takes a buffer over, of which the elements are there once `fence` has been reached."""
+        self._view = view
+        self._fence = fence
+        self.shape = type_.shape
+        self.dtype = type_.dtype
+        self.device = device
+        self._numpy: np.ndarray[Any, Any] | None = None
+        device.account(self._size)
+
+    @property
+    def _size(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"<{TensorType(self.dtype, self.shape)} on {self.device!r}>"
+
+    def __del__(self) -> None:
+        if hasattr(self, "device"):
+            self.device.account(-self._size)
+
+    @property
+    def ref(self) -> Any:
+        """IREE's reference to its view of the memory."""
+        return self._view.ref
+
+    @property
+    def pending(self) -> Any:
+        """The fence to be reached before the elements are there; None if they are."""
+        if self._fence is not None and self.is_ready():
+            self._fence = None
+        return self._fence
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements, read-only, copied from the device when first asked for."""
+        if self._numpy is None:
+            self.wait()
+            self._numpy = self._fetch()
+            self._numpy.flags.writeable = False
+        return self._numpy
+
+    def _fetch(self) -> np.ndarray[Any, Any]:
+        device = self.device
+        device.check_process()
+        if not self._size:
+            return np.empty(self.shape, self.dtype)
+        staging = device.allocate(self._size, _HOST_MEMORY, _STAGING_USAGE)
+        try:
+            device.copy(self._view.get_buffer(), staging, rt.HalFence(0)).wait()
+        except RuntimeError as error:
+            raise device.error(error) from None
+        mapped = staging.map()
+        return np.array(mapped.asarray(list(self.shape), plain(self.dtype))).view(self.dtype)
+
+    def wait(self) -> None:
+        """Waits until the elements have been computed.
+
+        Raises:
+            RuntimeError: they could not be; an OutOfMemoryError where memory was what lacked.
+        """
+        if self._fence is None:
+            return
+        self.device.check_process()
+        try:
+            self._fence.wait()
+        except RuntimeError as error:
+            raise self.device.error(error) from None
+        self._fence = None
+
+    def is_ready(self) -> bool:
+        """Whether the elements have been computed, or it is known that they cannot be."""
+        if self._fence is None:
+            return True
+        try:
+            return self._fence.wait(timeout=0)
+        except RuntimeError:
+            return True
+
+
+class GpuExecutable:
+    """A function of a compiled IREE module. Any number of threads may call it at a time."""
+
+    def __init__(self, device: GpuDevice, module: Any, name: str) -> None:
+        self.device = device
+        self.name = name
+        self._module = module
+        self._function = module.lookup_function(name)
+        reflection = self._function.reflection
+        self._is_queued = reflection.get("iree.abi.model") == "coarse-fences"
+        # A context serves one call at a time; each call takes one that is free, or makes one more.
+        self._contexts = [device.new_context(module)]
+        self.arguments = modules.signature(reflection, "irax.args")
+        self.results = modules.signature(reflection, "irax.results")
+        self._num_results = len(self.results or ()) or 4
+
+    def __call__(self, arguments: Sequence[Any]) -> list[GpuBuffer]:
+        """Puts a call of the function into the device's queue.
+
+        Raises:
+            TypeError: the wrong number of arguments, or one of another dtype.
+            ValueError: an argument of another shape.
+            RuntimeError: the device does not take the program, or an argument could not be
+                computed.
+        """
+        if self.arguments is not None:
+            modules.check(self.name, arguments, self.arguments)
+        return self.run(arguments)
+
+    def run(self, arguments: Sequence[Any]) -> list[GpuBuffer]:
+        """The same, unchecked: for callers who know that the arguments fit."""
+        device = self.device
+        device.check_process()
+        inputs = rt.VmVariantList(len(arguments) + 2)
+        for argument in arguments:
+            inputs.push_ref(argument.ref)
+        waiting = {id(fence): fence for x in arguments if (fence := x.pending) is not None}
+        fence = None
+        if self._is_queued:
+            fence = device.fence()
+            inputs.push_ref(rt.HalFence.join([*waiting.values()]).ref)
+            inputs.push_ref(fence.ref)
+        else:
+            for x in arguments:
+                x.wait()
+        outputs = rt.VmVariantList(self._num_results)
+        self._invoke(inputs, outputs)
+        if fence is not None:
+            device.enter(fence)
+        views = [outputs.get_as_object(i, rt.HalBufferView) for i in range(len(outputs))]
+        types = self.results or map(modules.type_of_view, views)
+        return [GpuBuffer(v, t, device, fence) for v, t in zip(views, types, strict=True)]
+
+    def _invoke(self, inputs: Any, outputs: Any) -> None:
+        try:
+            context = self._contexts.pop()
+        except IndexError:
+            context = self.device.new_context(self._module)
+        try:
+            context.invoke(self._function, inputs, outputs)
+        except RuntimeError as error:
+            raise self.device.error(error) from None
+        finally:
+            self._contexts.append(context)
+
+
+def _write(memory: Any, array: np.ndarray[Any, Any]) -> None:
+    """Copies an array into memory that the host can see."""
+    dtype = plain(array.dtype)
+    mapped = memory.map()
+    np.copyto(mapped.asarray(list(array.shape), dtype), array.view(dtype))
+
+
+def _target(driver: str, facts: dict[str, str]) -> str:
+    """The compiler's target for a device, chosen by what the driver tells of it."""
+    arch = facts.get("gpu-arch-name", "")
+    if driver == "hip" and arch:
+        return f"iree-hip:{arch.partition(':')[0]}"
+    if driver == "cuda" and (number := re.fullmatch(r"sm_(\d+)", arch)):
+        # Code of an older chip runs on newer ones; IREE knows none after sm_89.
+        known = [n for n in (60, 70, 75, 80, 86, 89) if n <= int(number[1])]
+        return f"iree-cuda:sm_{known[-1]}" if known else "iree-cuda"
+    return f"iree-{driver}"
+
+
+def _facts(text: str) -> dict[str, str]:
+    """The lines `name: value` of what a driver tells, each with those indented below it."""
+    facts: dict[str, str] = {}
+    last = ""
+    for line in text.splitlines():
+        if line.startswith("  ") and last:
+            facts[last] += f";{line.strip()}"
+            continue
+        name, _, value = line.lstrip("- ").partition(":")
+        last = name.strip()
+        facts[last] = value.strip()
+    return facts

@@ -1,0 +1,107 @@
+"""What IREE's devices have in common: element types, and a module's functions and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import iree.runtime as rt
+import numpy as np
+
+from irax_runtime.device import Buffer
+from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
+
+_ELEMENT_NAMES = {
+    "BOOL_8": "i1",
+    **{f"{kind}INT_{n}": f"i{n}" for kind in ("", "S") for n in (8, 16, 32, 64)},
+    **{f"UINT_{n}": f"ui{n}" for n in (8, 16, 32, 64)},
+    "FLOAT_16": "f16",
+    "FLOAT_32": "f32",
+    "FLOAT_64": "f64",
+    "BFLOAT_16": "bf16",
+    "COMPLEX_64": "complex<f32>",
+    "COMPLEX_128": "complex<f64>",
+    "FLOAT_8_E4M3_FN": "f8E4M3FN",
+    "FLOAT_8_E5M2": "f8E5M2",
+    "FLOAT_8_E4M3_FNUZ": "f8E4M3FNUZ",
+    "FLOAT_8_E5M2_FNUZ": "f8E5M2FNUZ",
+}
+
+
+@cache
+def _element_types() -> tuple[dict[np.dtype[Any], Any], dict[int, np.dtype[Any]]]:
+    """IREE's element types by dtype, and the other way round."""
+    of_dtype: dict[np.dtype[Any], Any] = {}
+    of_element: dict[int, np.dtype[Any]] = {}
+    for name, spelling in _ELEMENT_NAMES.items():
+        element = getattr(rt.HalElementType, name, None)
+        if element is None:
+            continue
+        try:
+            dtype = dtype_of_name(spelling)
+        except ImportError:  # no ml_dtypes: no arrays of its dtypes either
+            continue
+        of_dtype.setdefault(dtype, element)
+        of_element[int(element)] = dtype
+    return of_dtype, of_element
+
+
+def element_type(dtype: np.dtype[Any], device: object) -> Any:
+    """IREE's element type of a dtype. Raises TypeError, which names the device, if it has none."""
+    element = _element_types()[0].get(dtype)
+    if element is None:
+        raise TypeError(f"put: {device!r} takes no arrays of dtype {dtype}")
+    return element
+
+
+def plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
+    # Not `== 1`: of dtypes that were unpickled, NumPy's own too, it is 0.
+    return np.dtype(f"u{dtype.itemsize}") if dtype.isbuiltin == 2 else dtype
+
+
+def type_of_view(view: Any) -> TensorType:
+    """The dtype and shape of a view of a buffer."""
+    return TensorType(_element_types()[1][int(view.element_type)], tuple(view.shape))
+
+
+def load_module(instance: Any, artefact: bytes, entry: str | None) -> tuple[Any, str]:
+    """IREE's module of an artefact, and the name of the function to run.
+
+    Args:
+        instance: IREE's virtual machine.
+        artefact: the compiled module.
+        entry: its function; may be left out where there is only one, or one called `main`.
+
+    Raises:
+        ValueError: the bytes are not a compiled module, or it has no such function.
+    """
+    try:
+        module = rt.VmModule.copy_buffer(instance, artefact)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"not a compiled IREE module: {error}") from None
+    names = [n for n in module.function_names if not n.startswith("__")]
+    if entry is None:
+        entry = "main" if "main" in names else names[0] if len(names) == 1 else None
+    if entry is None or entry not in names:
+        raise ValueError(
+            f"the program has no function {entry or 'main'}; it has {', '.join(names) or 'none'}"
+        )
+    return module, entry
+
+
+def signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
+    """The types that the compiler wrote down under `key`; None where it was not irax's."""
+    return parse_signature(reflection[key]) if key in reflection else None
+
+
+def check(name: str, arguments: Sequence[Buffer], expected: Sequence[TensorType]) -> None:
+    """Raises TypeError or ValueError for arguments that do not fit the function `name`."""
+    if len(arguments) != len(expected):
+        raise TypeError(f"{name} takes {len(expected)} arguments, got {len(arguments)}")
+    for i, (argument, type_) in enumerate(zip(arguments, expected, strict=True)):
+        if argument.dtype is not type_.dtype and argument.dtype != type_.dtype:
+            raise TypeError(f"{name}: argument {i} has dtype {argument.dtype}; expected {type_}")
+        if argument.shape != type_.shape:
+            raise ValueError(f"{name}: argument {i} has shape {argument.shape}; expected {type_}")
