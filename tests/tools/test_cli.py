@@ -96,9 +96,19 @@ def test_show_of_a_module(irax):
     assert "@main.jvp" in done.stdout
 
 
+@pytest.mark.parametrize("options", ["cuda --chip sm_89", "metal"])
+def test_compile_for_other_devices(irax, folder, options):
+    done = irax("compile", "in.mlir", "--device", *options.split(), "-o", "m.vmfb")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "m.vmfb").stat().st_size > 1000
+    refused = irax("run", "m.vmfb", "--input", "4xf32=0", "--input", "4xf32=1")
+    assert refused.returncode == FAILURE
+    assert refused.stderr.startswith("irax: error: ")
+
+
 @needs_plugin
 def test_compile_for_pjrt(irax, folder):
-    done = irax("compile", "in.mlir", "--target", "pjrt", "-o", "m.pjrt")
+    done = irax("compile", "in.mlir", "--device", "pjrt", "-o", "m.pjrt")
     assert done.returncode == 0, done.stderr
     first = (folder / "m.pjrt").read_text().splitlines()[0]
     assert first == '// irax: {"name": "main", "args": "f32[4];f32[4]", "results": "f32[]"}'
@@ -150,7 +160,22 @@ USAGE, FAILURE = 2, 1
         (["opt", "in.mlir", "--pipeline", "vjp{wrt=9}"], FAILURE, "@main has 2 arguments"),
         (["opt", "in.mlir", "--pipeline", "vjp{of=1}"], FAILURE, "unknown option 'of'"),
         (["opt", "in.mlir", "-o", "none/out.mlir"], FAILURE, "cannot be written"),
-        (["compile", "in.mlir", "-o", "m.vmfb", "--target", "toaster"], USAGE, "unknown target"),
+        (["compile", "in.mlir", "-o", "m.vmfb", "--device", "toaster"], USAGE, "unknown device"),
+        (
+            ["compile", "in.mlir", "-o", "m.vmfb", "--device", "cuda", "--chip", "sm_90"],
+            USAGE,
+            "programs for sm_80 run on newer chips",
+        ),
+        (
+            ["compile", "in.mlir", "-o", "m.vmfb", "--device", "metal", "--chip", "m1"],
+            USAGE,
+            "no chips",
+        ),
+        (
+            ["compile", "in.mlir", "-o", "m.pjrt", "--device", "pjrt", "--chip", "v5e"],
+            USAGE,
+            "PJRT",
+        ),
         (
             ["show", "in.mlir", "--stage", "zzz"],
             USAGE,

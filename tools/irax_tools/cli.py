@@ -158,7 +158,8 @@ def _write(source: Source, output: str, locations: bool) -> None:
 @options.arguments
 @click.option("--stage", help="Print this stage alone: traced, or the name of a pass.")
 @click.option("--pipeline", help="The passes to show, instead of those that lower for the target.")
-@click.option("--target", default="iree-cpu", show_default=True, help="What to lower for.")
+@options.compiled_for
+@options.chip
 @options.locations
 @options.func
 def show(
@@ -166,15 +167,17 @@ def show(
     arguments: str | None,
     stage: str | None,
     pipeline: str | None,
-    target: str,
+    device: str,
+    chip: str | None,
     locations: bool,
     func: str | None,
 ) -> None:
     """Print a function's module as traced, and after each pass."""
     from irax_compiler import mlir
-    from irax_tools import sources
+    from irax_tools import programs, sources
     from irax_tools.stages import stage_matches, stages
 
+    target = programs.target_of(device, chip)
     found = stages(sources.load(source, arguments, func), pipeline, target)
     names = [name for name, _ in found]
     if stage is not None and not any(stage_matches(stage, name) for name in names):
@@ -266,26 +269,26 @@ def check(
 # ---- programs ------------------------------------------------------------------------------------
 
 
-@main.command("compile", example="irax compile in.mlir -o model.vmfb")
+@main.command("compile", example="irax compile in.mlir --device cuda --chip sm_89 -o model.vmfb")
 @options.source
 @options.arguments
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
-@click.option(
-    "--target",
-    default="iree-cpu",
-    show_default=True,
-    help="What to compile for: iree-cpu, iree-vulkan, iree-cuda, iree-hip, iree-metal, each with a "
-    "chip after a colon if need be (iree-cuda:sm_89), or pjrt, for PJRT plugins.",
-)
+@options.compiled_for
+@options.chip
 @options.func
 def compile_(
-    source: str, arguments: str | None, output: str, target: str, func: str | None
+    source: str,
+    arguments: str | None,
+    output: str,
+    device: str,
+    chip: str | None,
+    func: str | None,
 ) -> None:
     """Compile a function to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt."""
     from irax_tools import programs, sources
     from irax_tools.files import write_file
 
-    programs.check_target(target)
+    target = programs.target_of(device, chip)
     write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
 
 

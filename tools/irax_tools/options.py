@@ -106,3 +106,16 @@ device = click.option(
     show_default=True,
     help="The platform (`irax devices` lists them), or the NumPy evaluator.",
 )
+compiled_for = click.option(
+    "--device",
+    metavar="DEVICE",
+    default="cpu",
+    show_default=True,
+    help="What to compile for: cpu, vulkan, cuda, hip, metal, or pjrt, for PJRT's plugins.",
+)
+chip = click.option(
+    "--chip",
+    metavar="NAME",
+    help="The chip of the device to compile for, such as sm_89 for cuda; an unknown one gets a "
+    "list of them.  [default: for cpu this host's]",
+)

@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
-from irax_compiler.targets import family, iree
+from irax_compiler.targets import iree
 from irax_runtime.devices import devices
 from irax_tools import arrays, sources
 from irax_tools.files import read_file
@@ -21,21 +21,35 @@ from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 
-TARGETS = (*iree.TARGETS, "pjrt")
+DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), "pjrt")
+"""What programs are compiled for; any platform of PJRT's is the same to the compiler."""
 COMPILED = (".vmfb", ".pjrt")
 REFERENCE = "reference"
 
 
 def compile_source(source: Source, target: str) -> bytes:
     """The artefact of a function."""
-    check_target(target)
     return targets.compile(lower(source.module, source.func, target), target)
 
 
-def check_target(target: str) -> None:
-    """Raises UsageError where there is no such target."""
-    if family(target) not in TARGETS:
-        raise click.UsageError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
+def target_of(device: str, chip: str | None = None) -> str:
+    """The compiler's target for a kind of device, such as `cuda`, and one of its chips.
+
+    Raises UsageError where there is no such device or chip.
+    """
+    kind = device.partition(":")[0]
+    if kind not in DEVICES:
+        raise click.UsageError(f"unknown device {device!r}; there are {', '.join(DEVICES)}")
+    if kind == "pjrt":
+        if chip is not None:
+            raise click.UsageError(f"--chip {chip}: PJRT's plugins compile for the chip they find")
+        return "pjrt"
+    target = f"iree-{device}" if chip is None else f"iree-{device}:{chip}"
+    try:
+        iree.flags_of(target)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return target
 
 
 def load_program(path: str, arguments: str | None, func: str | None, device: str) -> Program:

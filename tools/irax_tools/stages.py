@@ -9,13 +9,11 @@ from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes import PASSES
 from irax_compiler.pipeline import run_pipeline
-from irax_tools.programs import check_target
 from irax_tools.sources import Source
 
 
 def stages(source: Source, pipeline: str | None, target: str) -> list[tuple[str, mlir.Module]]:
     """A module as it is at first, and after each pass."""
-    check_target(target)
     first = "traced" if source.is_traced else "read"
     found = [(first, mlir.clone_module(source.module))]
 

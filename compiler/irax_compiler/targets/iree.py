@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irax_compiler.targets import cache
+from irax_compiler.targets import cache, chips
 
 FLAGS = (
     "--iree-input-type=stablehlo",
@@ -35,6 +35,11 @@ class IreeTarget:
     """The flag that names the chip, up to its value."""
     chip: str = ""
     """The chip that programs are for where none is named."""
+    chips: tuple[str, ...] = ()
+    """Those that IREE knows, the usual ones first. With others it crashes, ends the process, or
+    refuses every program."""
+    newer: tuple[str, ...] = ()
+    """Those that IREE does not know, but that run programs for `chip`."""
 
 
 TARGETS = {
@@ -52,13 +57,22 @@ TARGETS = {
         ),
         "--iree-llvmcpu-target-cpu=",
         "host",
+        chips.CPU,
     ),
     "iree-vulkan": IreeTarget(
-        ("--iree-hal-target-device=vulkan",), "--iree-vulkan-target=", "rdna3"
+        ("--iree-hal-target-device=vulkan",), "--iree-vulkan-target=", "rdna3", chips.VULKAN
     ),
     # The PTX of sm_80 runs on all newer chips.
-    "iree-cuda": IreeTarget(("--iree-hal-target-device=cuda",), "--iree-cuda-target=", "sm_80"),
-    "iree-hip": IreeTarget(("--iree-hal-target-device=hip",), "--iree-rocm-target=", "gfx942"),
+    "iree-cuda": IreeTarget(
+        ("--iree-hal-target-device=cuda",),
+        "--iree-cuda-target=",
+        "sm_80",
+        chips.CUDA,
+        chips.CUDA_NEWER,
+    ),
+    "iree-hip": IreeTarget(
+        ("--iree-hal-target-device=hip",), "--iree-rocm-target=", "gfx942", chips.HIP
+    ),
     "iree-metal": IreeTarget(("--iree-hal-target-device=metal",)),
 }
 """The targets that IREE compiles for, by family."""
@@ -100,13 +114,13 @@ def compile(
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
-        ValueError: there is no such target, or IREE does not know one of the flags.
+        ValueError: there is no such target or chip, or IREE does not know one of the flags.
 
     >>> text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
     >>> artefact = compile(text)
     """
     data = module.encode() if isinstance(module, str) else module
-    all_flags = (*_flags_of(target), *flags)
+    all_flags = (*flags_of(target), *flags)
     if data_tiling:
         try:
             return _compile(data, (*all_flags, *DATA_TILING))
@@ -115,15 +129,32 @@ def compile(
     return _compile(data, all_flags)
 
 
-def _flags_of(target: str) -> tuple[str, ...]:
+def flags_of(target: str) -> tuple[str, ...]:
+    """IREE's flags for a target.
+
+    Raises:
+        ValueError: there is no such target, or it has no such chip.
+
+    >>> flags_of("iree-cuda:sm_89")[-1]
+    '--iree-cuda-target=sm_89'
+    """
     family, _, chip = target.partition(":")
     if family not in TARGETS:
         raise ValueError(f"unknown target {target!r}; there are {', '.join(TARGETS)}")
     known = TARGETS[family]
-    if chip and not known.chip_flag:
-        raise ValueError(f"target {target!r}: {family} has no chips to choose from")
-    chips = (f"{known.chip_flag}{chip or known.chip}",) if known.chip_flag else ()
-    return (*FLAGS, *known.flags, *chips)
+    if chip and chip not in known.chips:
+        raise ValueError(f"target {target!r}: {_unknown_chip(family, chip)}")
+    named = (f"{known.chip_flag}{chip or known.chip}",) if known.chip_flag else ()
+    return (*FLAGS, *known.flags, *named)
+
+
+def _unknown_chip(family: str, chip: str) -> str:
+    known = TARGETS[family]
+    if not known.chips:
+        return f"{family} has no chips to choose from"
+    if chip in known.newer:
+        return f"IREE has no {chip}; programs for {known.chip} run on newer chips such as this"
+    return f"{family} has no chip {chip!r}; there are {', '.join(known.chips)}"
 
 
 def _compile(module: bytes, flags: Sequence[str]) -> bytes:

@@ -1,0 +1,41 @@
+"""The chips that targets know, and what is said of others."""
+
+import os
+
+import pytest
+
+from irax_compiler.targets import iree
+
+PROGRAM = """
+func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+    : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+"""
+EACH = [(name, chip) for name, target in iree.TARGETS.items() for chip in target.chips]
+SOME = EACH if "IRAX_ALL_FORMS" in os.environ else EACH[::24]
+
+
+@pytest.mark.parametrize(("target", "chip"), SOME)
+def test_known_chips_compile(target: str, chip: str) -> None:
+    assert iree.compile(PROGRAM, target=f"{target}:{chip}").startswith(b"PK")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("iree-toaster", "there are iree-cpu, iree-vulkan"),
+        ("iree-cpu:pentium", "no chip 'pentium'; there are host"),
+        ("iree-vulkan:h100", "no chip 'h100'; there are rdna1"),
+        ("iree-cuda:sm_9", "no chip 'sm_9'; there are sm_80"),
+        ("iree-cuda:sm_90", "no sm_90; programs for sm_80 run on newer chips"),
+        ("iree-cuda:h100", "no h100; programs for sm_80 run on newer chips"),
+        ("iree-hip:gfx1", "no chip 'gfx1'; there are gfx908"),
+        ("iree-metal:m1", "no chips to choose from"),
+    ],
+)
+def test_others_are_refused_by_name(target: str, message: str) -> None:
+    """IREE would crash, or end the process."""
+    with pytest.raises(ValueError, match=message):
+        iree.compile(PROGRAM, target=target)
