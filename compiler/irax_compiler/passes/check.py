@@ -23,13 +23,17 @@ _IREE = ("int4", "uint4", "float8_e4m3b11fnuz")
 NO_ARRAYS_OF = {f"iree-{kind}": _IREE for kind in ("cpu", "vulkan", "cuda", "hip", "metal")}
 """The dtypes that are good inside a target's programs, but not as their arguments and results."""
 
+NO_NUMBERS_OF = {"iree-vulkan": ("float64", "complex128")}
+"""The dtypes that a target cannot compute with: Vulkan has no functions of float64, and many of its
+devices no float64 at all."""
+
 
 @register_pass
 @dataclass
 class Check(Pass):
     """Changes nothing. Raises UnsupportedOp for operations that irax does not know, arrays whose
-    shape or dtype it cannot have, functions without a body, of several blocks, or recursive, and
-    public functions of dtypes of which `target` has no arrays.
+    shape or dtype it or `target` cannot have, functions without a body, of several blocks, or
+    recursive, and public functions of dtypes of which `target` has no arrays.
 
     IREE would answer some of these with a crash, an endless loop, or other numbers.
     """
@@ -46,6 +50,7 @@ class Check(Pass):
                 self._check_boundary(name, function)
             for operation in nested(function):
                 _check_operation(operation, known)
+                self._check_numbers(operation)
                 if is_callback(operation):
                     self._check_callback(operation)
         _check_calls(functions)
@@ -60,6 +65,16 @@ class Check(Pass):
                         f"{kind} {i} of {name} is {type_}: {self.target} has no arrays of "
                         f"{dtype}; convert to and from it inside the function"
                     )
+
+    def _check_numbers(self, operation: Operation) -> None:
+        for value in [*operation.operands, *operation.results]:
+            dtype = mlir.dtype_of(value).name
+            if dtype in NO_NUMBERS_OF.get(self.target, ()):
+                raise UnsupportedOp(
+                    f"{operation.name} at {operation.location} has a value of type {value.type}: "
+                    f"{self.target} does not compute with {dtype}; use "
+                    f"{'float32' if dtype == 'float64' else 'complex64'}, or the device 'cpu'"
+                )
 
     def _check_callback(self, operation: Operation) -> None:
         if self.target not in WITH_CALLBACKS:

@@ -24,7 +24,10 @@ from irax_compiler.passes.legalize import (
     loops,
     narrow,
     powers,
+    single,
     sorting,
+    spirv,
+    steps,
     triangular,
     trigonometry,
     windows,
@@ -116,10 +119,31 @@ ON_HOST = [
 
 ON_GPU = [cure for cure in IREE if cure not in ON_HOST]
 
+ON_VULKAN = [
+    sorting.sort_of_repeated_operands,
+    steps.sort_by_network,
+    xla.narrow_windows,
+    spirv.sign_of_complex,
+    spirv.power_of_complex,
+    *[single.power_of_singles if c is powers.power_of_floats else c for c in ON_GPU],
+    steps.reduction_in_parts,
+    steps.contraction_in_parts,
+    spirv.contraction_of_complex,
+    spirv.contraction_of_made,
+    steps.convolution_in_parts,
+    steps.window_in_parts,
+    steps.scatter_in_parts,
+    spirv.convert_of_booleans,
+    spirv.select_of_complex,
+    spirv.leading_zeros_of_narrow,
+    steps.too_many_steps,
+]
+"""What Vulkan needs besides."""
+
 CURES: dict[str, list[Cure]] = {
     "chlo": [floats.float8_function, floats.digamma_at_zero],
     "iree-cpu": IREE,
-    "iree-vulkan": ON_GPU,
+    "iree-vulkan": ON_VULKAN,
     "iree-cuda": ON_GPU,
     "iree-hip": ON_GPU,
     "iree-metal": ON_GPU,

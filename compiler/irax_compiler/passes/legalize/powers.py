@@ -60,10 +60,15 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
 def _power(x: Number, y: Number) -> Number:
     size = abs(x)
     if x.dtype == np.float32:
-        magnitude = _exp2(_log2(size) * y.to(np.float64))
-    else:
-        magnitude = _power_of_doubles(size, y)
-    # What follows holds for any way to compute exp(y log |x|), where that is 0 * inf, too.
+        return power(x, y, _exp2(_log2(size) * y.to(np.float64)))
+    return power(x, y, _power_of_doubles(size, y))
+
+
+def power(x: Number, y: Number, magnitude: Number) -> Number:
+    """x**y, by way of |x|**y, which may have been computed as exp(y log |x|) also where that is
+    0 * inf.
+    """
+    size = abs(x)
     one = y.equals(0) | size.equals(1) & abs(y).equals(np.inf)
     magnitude = where(one, 1.0, magnitude)
     half = y * 0.5
@@ -82,7 +87,7 @@ def _log2(x: Number) -> Number:
     """The logarithm of a float32 that is not negative, as a float64."""
     bits = x.bits("i4")
     # The exponent, one higher from sqrt(2) on, and the rest of x, which is then near 1.
-    exponent = _shift_right(bits - 0x3F3504F3, 23)
+    exponent = shift_right(bits - 0x3F3504F3, 23)
     mantissa = (bits - (exponent << 23)).bits("f4").to(np.float64)
     s = (mantissa - 1) / (mantissa + 1)
     logarithm = exponent.to(np.float64) + s * polynomial(s * s, _LOG2)
@@ -92,13 +97,13 @@ def _log2(x: Number) -> Number:
 
 def _exp2(x: Number) -> Number:
     """2**x of a float64, as a float32."""
-    x = _within(x, 200.0)
+    x = within(x, 200.0)
     whole = function(elementwise.round_nearest_even, x)
     scale = ((whole.to("i4").to("i8") + 1023) << 52).bits(np.float64)
     return (polynomial(x - whole, _EXP2) * scale).to(np.float32)
 
 
-def _within(x: Number, limit: float) -> Number:
+def within(x: Number, limit: float) -> Number:
     """x from -limit to limit, also in the place of nan."""
     return where(x < limit, where(x > -limit, x, -limit), limit)
 
@@ -116,7 +121,7 @@ _EXP = tuple(1 / factorial(k) for k in range(2, 15))
 def _power_of_doubles(x: Number, y: Number) -> Number:
     """x**y for x that is not negative, but for 0**0, 1**inf and the like."""
     # What lies beyond overflows or underflows in any case.
-    product = _log(x) * Double(_within(y, 2.0**66), 0.0)
+    product = _log(x) * Double(within(y, 2.0**66), 0.0)
     magnitude = _exp(product)
     zero = Number(x._like(0.0))
     limit = where((x < 1) ^ (y < 0), zero, np.inf)
@@ -126,7 +131,7 @@ def _power_of_doubles(x: Number, y: Number) -> Number:
 def _log(x: Number) -> Double:
     """The logarithm of a positive normal number, with an error of 2**-64 of it."""
     bits = x.bits("i8")
-    exponent = _shift_right(bits - 0x3FE6A09E667F3BCD, 52)
+    exponent = shift_right(bits - 0x3FE6A09E667F3BCD, 52)
     mantissa = (bits - (exponent << 52)).bits("f8")
     exponent = exponent.to("i4").to("f8")
     s = Double(mantissa - 1.0, 0.0).over(sum_of(mantissa, 1.0))
@@ -140,7 +145,7 @@ def _log(x: Number) -> Double:
 
 
 def _exp(x: Double) -> Number:
-    high = _within(x.high, 800.0)
+    high = within(x.high, 800.0)
     low = where(high.equals(x.high), x.low, 0.0)
     whole = function(elementwise.round_nearest_even, high * (1 / log(2)))
     part = sum_of(high - whole * _LN2[0], low - whole * _LN2[1])
@@ -148,7 +153,7 @@ def _exp(x: Double) -> Number:
     exponential = 1.0 + (r + (part.low + r * r * polynomial(r, _EXP)))
     # In two steps: 2**1024 is not a number, though most of it is.
     count = whole.to("i4")
-    half = _shift_right(count, 1)
+    half = shift_right(count, 1)
     return exponential * _power_of_two(half) * _power_of_two(count - half)
 
 
@@ -156,7 +161,7 @@ def _power_of_two(x: Number) -> Number:
     return ((x.to("i8") + 1023) << 52).bits("f8")
 
 
-def _shift_right(x: Number, bits: int) -> Number:
+def shift_right(x: Number, bits: int) -> Number:
     """An arithmetic shift."""
     amount = x._like(bits)
     return Number(mlir.emit("stablehlo.shift_right_arithmetic", [x.value, amount]).results[0])

@@ -1,0 +1,136 @@
+"""Cures for what IREE has no SPIR-V for, the code of Vulkan's devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise
+from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.formula import Number, where
+from irax_compiler.passes.legalize.convolution import apart
+from irax_compiler.passes.legalize.cure import cure, read_as
+
+FLOAT32 = np.dtype(np.float32)
+UINT32 = np.dtype(np.uint32)
+
+
+@cure("stablehlo.select")
+def select_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """SPIR-V has no complex numbers to choose from: their parts are chosen."""
+    which, x, y = operation.operands
+    if dtype_of(x).kind != "c":
+        return None
+    parts = [
+        comparison.select(which, part(x), part(y)) for part in (elementwise.real, elementwise.imag)
+    ]
+    return [elementwise.complex_(*parts)]
+
+
+@cure("stablehlo.convert")
+def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes these for signed integers of one bit, which it has no SPIR-V for."""
+    (x,) = operation.operands
+    dtype = dtype_of(operation.results[0])
+    if dtype_of(x) != np.bool_ or dtype in (np.bool_, np.complex64):
+        return None
+    return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
+
+
+@cure("stablehlo.count_leading_zeros")
+def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
+    """SPIR-V looks for bits in 32-bit integers alone."""
+    (x,) = operation.operands
+    dtype = dtype_of(x)
+    if dtype.itemsize >= 4:
+        return None
+    unsigned = Number(x).bits(f"u{dtype.itemsize}").value
+    count = bitwise.count_leading_zeros(conversion.convert(unsigned, UINT32))
+    return [(Number(count) - (32 - 8 * dtype.itemsize)).to(dtype).value]
+
+
+# ---- complex functions ---------------------------------------------------------------------------
+
+
+def _parts(x: Value) -> tuple[Number, Number]:
+    return Number(elementwise.real(x)), Number(elementwise.imag(x))
+
+
+def _complex(real: Number, imaginary: Number) -> Value:
+    return elementwise.complex_(real.value, imaginary.value)
+
+
+@cure("stablehlo.sign")
+def sign_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE's expansion chooses from complex numbers."""
+    (x,) = operation.operands
+    if dtype_of(x).kind != "c":
+        return None
+    a, b = _parts(x)
+    size = Number(elementwise.abs(x))
+    is_zero = a.equals(0) & b.equals(0)
+    return [_complex(where(is_zero, a, a / size), where(is_zero, b, b / size))]
+
+
+@cure("stablehlo.power")
+def power_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE's expansion chooses from complex numbers: exp(w log z), where z is not 0."""
+    z, w = operation.operands
+    if dtype_of(z).kind != "c":
+        return None
+    a, b = _parts(elementwise.exponential(elementwise.multiply(w, elementwise.log(z))))
+    (x, y), (u, v) = _parts(z), _parts(w)
+    is_zero = x.equals(0) & y.equals(0)
+    one = u.equals(0) & v.equals(0)
+    at_zero = where(one, 1.0, where(u > 0, Number(full_like(u.value, 0)), np.nan))
+    zero = where(one | (u > 0), Number(full_like(u.value, 0)), np.nan)
+    return [_complex(where(is_zero, at_zero, a), where(is_zero, zero, b))]
+
+
+# ---- sums of products ----------------------------------------------------------------------------
+
+
+@cure("stablehlo.dot_general")
+def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE makes the parts of the operands where they are multiplied (see `contraction_of_made`):
+    each is made before.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.dtype.kind != "c":
+        return None
+    real = replace(op, dtype=FLOAT32)
+    x, y = operation.operands
+    (a, b), (u, v) = ([apart(p.value) for p in _parts(z)] for z in (x, y))
+    return [
+        elementwise.complex_(
+            elementwise.subtract(real(a, u), real(b, v)), elementwise.add(real(a, v), real(b, u))
+        )
+    ]
+
+
+@cure("stablehlo.dot_general")
+def contraction_of_made(operation: Operation) -> Sequence[Value] | None:
+    """What is the same everywhere, or padded, IREE puts together where it is multiplied, by several
+    threads, which do not wait for each other: it is put together before.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    made = [_is_put_together(x) for x in operation.operands]
+    if op is None or not any(made):
+        return None
+    pairs = zip(operation.operands, made, strict=True)
+    return [op(*(apart(x) if flag else x for x, flag in pairs))]
+
+
+def _is_put_together(x: Value) -> bool:
+    made = mlir.definition(x)
+    return made is not None and made.name in _MADE
+
+
+_MADE = {
+    f"stablehlo.{name}"
+    for name in ("broadcast_in_dim", "concatenate", "constant", "iota", "pad", "select")
+}
