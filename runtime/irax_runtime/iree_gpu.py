@@ -365,11 +365,11 @@ class GpuExecutable:
         inputs = rt.VmVariantList(len(arguments) + 2)
         for argument in arguments:
             inputs.push_ref(argument.ref)
-        waiting = {id(fence): fence for x in arguments if (fence := x.pending) is not None}
+        waiting = list({id(f): f for x in arguments if (f := x.pending) is not None}.values())
         fence = None
         if self._is_queued:
             fence = device.fence()
-            inputs.push_ref(rt.HalFence.join([*waiting.values()]).ref)
+            inputs.push_ref((rt.HalFence.join(waiting) if waiting else rt.HalFence(0)).ref)
             inputs.push_ref(fence.ref)
         else:
             for x in arguments:
