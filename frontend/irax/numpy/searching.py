@@ -14,9 +14,10 @@ from irax.array import Array, as_array
 from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
+from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import ravel
-from irax.numpy.ufuncs import add, clip, floor_divide, remainder
+from irax.numpy.ufuncs import add, clip
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import gather, windows
