@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import glob
 import os
 import struct
 import threading
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_runtime.pjrt import abi, buffers, executables
+from irax_runtime.pjrt import abi, buffers, executables, tpu
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
@@ -56,7 +55,7 @@ def client_for(platform: str) -> Client:
         ValueError: the environment variable is not a number of devices.
     """
     plugin = plugin_for(platform)
-    if platform == "tpu" and not _has_tpu():
+    if platform == "tpu" and not tpu.is_here():
         code = abi.Error_Code.NOT_FOUND
         raise PjrtError(code, "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio")
     return Client(load_plugin(plugin.path), _cpu_options() if platform == "cpu" else None)
@@ -67,11 +66,6 @@ def _cpu_options() -> Options:
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
     return {"cpu_device_count": int(text)}
-
-
-def _has_tpu() -> bool:
-    """Whether a TPU may be here. Where none is, libtpu would ask the network for minutes."""
-    return bool(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
 
 
 class _Loans:
@@ -261,8 +255,6 @@ def _end_all() -> None:
 class PjrtDevice:
     """One device of a plugin."""
 
-    target = "pjrt"
-
     def __init__(self, client: Client, pointer: int) -> None:
         self.client = client
         self.pointer = pointer
@@ -275,6 +267,7 @@ class PjrtDevice:
         self.device_kind = text(kind.device_kind, kind.device_kind_size)
         self.platform = "tpu" if client.platform == "tpu" else f"pjrt:{client.platform}"
         """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
+        self.target = "tpu" if client.platform == "tpu" else "pjrt"
         self.compiler = f"{client.platform} {client.version} {client.api.identity} {self.id}"
 
     def __repr__(self) -> str:

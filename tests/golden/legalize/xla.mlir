@@ -71,3 +71,13 @@ func.func @reduction_of_one(%x: tensor<1x2xf32>, %z: tensor<f32>) -> tensor<2xf3
 // CHECK:        [[X:%\w+]] = stablehlo.reshape %arg0
 // CHECK:        [[SPREAD:%\w+]] = stablehlo.broadcast_in_dim %arg1
 // CHECK:        stablehlo.add [[SPREAD]], [[X]]
+
+// A kernel that is taken backwards is reversed before.
+func.func @reversed_convolution(%x: tensor<1x9x8x2xf32>, %y: tensor<3x3x2x4xf32>) -> tensor<1x7x6x4xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {reverse = [1, 0]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x9x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x7x6x4xf32>
+  return %0 : tensor<1x7x6x4xf32>
+}
+// CHECK:      func.func @reversed_convolution
+// CHECK:        [[Y:%\w+]] = stablehlo.reverse %arg1, dims = [0]
+// CHECK:        stablehlo.convolution(%arg0, [[Y]])
+// CHECK-NOT:    reverse = [true

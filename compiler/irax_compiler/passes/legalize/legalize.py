@@ -116,6 +116,20 @@ ON_HOST = [
 
 ON_GPU = [cure for cure in IREE if cure not in ON_HOST]
 
+XLA = [
+    definitions.windows_of_nothing,
+    definitions.fold_in_another_dtype,
+    contraction.contraction_by_algorithm,
+    contraction.reduction_of_one,
+    complexes.bitcast_of_complex,
+    contraction.narrow_reduction,
+    xla.windows_over_padded,
+    xla.narrow_windows,
+    xla.scatter_into_scalar,
+    xla.reversed_convolution,
+]
+"""What XLA needs, behind PJRT."""
+
 CURES: dict[str, list[Cure]] = {
     "chlo": [floats.float8_function, floats.digamma_at_zero],
     "iree-cpu": IREE,
@@ -123,17 +137,8 @@ CURES: dict[str, list[Cure]] = {
     "iree-cuda": ON_GPU,
     "iree-hip": ON_GPU,
     "iree-metal": ON_GPU,
-    "pjrt": [
-        definitions.windows_of_nothing,
-        definitions.fold_in_another_dtype,
-        contraction.contraction_by_algorithm,
-        contraction.reduction_of_one,
-        complexes.bitcast_of_complex,
-        contraction.narrow_reduction,
-        xla.windows_over_padded,
-        xla.narrow_windows,
-        xla.scatter_into_scalar,
-    ],
+    "pjrt": XLA,
+    "tpu": [xla.double_fourier_transform, *XLA],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
 the whole module once, in this order: it sees
