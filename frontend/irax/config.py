@@ -27,16 +27,16 @@ __all__ = [
 ]
 
 _TRUE = ("1", "true", "yes", "on")
-_FALSE = ("0", "false", "no", "off", "")
+_FALSE = ("0", "false", "no", "off")
 
 
-def _from_environment(name: str) -> bool:
+def _from_environment(name: str, default: bool = False) -> bool:
     variable = f"IRAX_{name.upper()}"
-    text = os.environ.get(variable, "").strip().lower()
+    text = os.environ.get(variable, "").strip().lower() or str(default).lower()
     if text not in _TRUE + _FALSE:
         raise ValueError(
             f"the environment variable {variable} is {text!r}; expected one of "
-            f"{', '.join(_TRUE)} to turn the option on or {', '.join(_FALSE[:-1])} to leave it off"
+            f"{', '.join(_TRUE)} to turn the option on or {', '.join(_FALSE)} to leave it off"
         )
     return text in _TRUE
 
@@ -53,8 +53,8 @@ class Config(threading.local):
             functions are looked at when they return one.
         debug_infs: the same for infinities.
         disable_jit: run jitted functions operation by operation, as plain Python.
-        threefry_partitionable: draw random bits in an order that is cheap to split over devices.
-            Off, a key gives the bits that the older, sequential order gives.
+        threefry_partitionable: draw random bits in an order that is cheap to split over devices,
+            as is the default. Off, a key gives the bits that the older, sequential order gives.
         default_device: the device, or the platform, that programs run on whose arrays were put
             nowhere; None is the first device there is.
 
@@ -67,7 +67,7 @@ class Config(threading.local):
     debug_nans: bool = _from_environment("debug_nans")
     debug_infs: bool = _from_environment("debug_infs")
     disable_jit: bool = _from_environment("disable_jit")
-    threefry_partitionable: bool = _from_environment("threefry_partitionable")
+    threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
     default_device: Any = None
 
     def update(self, name: str, value: Any) -> None:

@@ -36,6 +36,8 @@ from ml_dtypes import (
 from irax.config import config
 
 __all__ = [
+    "KEYS",
+    "KeyType",
     "TypePromotionError",
     "bfloat16",
     "can_cast",
@@ -87,6 +89,25 @@ class prng_key(extended):
     """The kind of the dtypes of typed random keys."""
 
 
+class KeyType:
+    """The dtype of typed random keys. There is one: that of threefry's, two words each."""
+
+    name = "key<fry>"
+    type = prng_key
+    kind = "V"
+    num = -1
+    itemsize = 8
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeyType)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
 class TypePromotionError(ValueError):
     """These dtypes don't promote to a common one without an explicit conversion."""
 
@@ -115,6 +136,8 @@ _DTYPES = {name: np.dtype(name) for name in _NUMPY} | {
     name: np.dtype(getattr(ml_dtypes, name)) for name in (*_SMALL_INTS, *_SMALL_FLOATS, "bfloat16")
 }
 _DTYPES["float0"] = float0
+KEYS: Any = KeyType()
+_DTYPES[KEYS.name] = KEYS
 _NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 
 # NumPy counts none of the dtypes of ml_dtypes as a number; these are the kinds that they are of.
@@ -158,7 +181,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     wanted = _as_dtype(dtype)
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
-    if asks_for_width and available != wanted.newbyteorder("="):
+    if asks_for_width and wanted is not KEYS and available != wanted.newbyteorder("="):
         from irax import source  # this module stands alone otherwise
 
         source.warn(
@@ -173,6 +196,8 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
 def _as_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype is None:  # NumPy takes None for float64
         raise TypeError("None is not a dtype; give a name such as 'float32'")
+    if isinstance(dtype, KeyType):
+        return KEYS
     return np.dtype(dtype)
 
 
@@ -248,9 +273,6 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def _scalar_type(dtype: Any) -> type:
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         return dtype
-    kind = getattr(dtype, "type", None)  # of what is no dtype of NumPy's: that of random keys
-    if isinstance(kind, type) and issubclass(kind, extended):
-        return kind
     return _as_dtype(dtype).type
 
 
@@ -277,6 +299,8 @@ def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
         return _PYTHON_SCALARS[x]
     if isinstance(x, type | str | np.dtype):
         return np.dtype(x), False
+    if isinstance(dtype, KeyType) or isinstance(x, KeyType):
+        return KEYS, False
     for python_type in (int, float, complex):  # subclasses, such as that of an enumeration
         if isinstance(x, python_type):
             return _PYTHON_SCALARS[python_type]
@@ -406,6 +430,11 @@ def _least_upper_bound(nodes: set[str], x64: bool) -> str:
     for node in common:
         if common <= above[node]:
             return node
+    if KEYS.name in nodes:
+        raise TypeError(
+            f"{', '.join(sorted(nodes))} have no common dtype: random keys are no numbers; "
+            "irax.random.key_data gives their words"
+        )
     raise TypePromotionError(
         f"{', '.join(sorted(nodes))} have no common dtype to promote to (i*, f* and c* are Python "
         "scalars): integers of 2 and 4 bits and floats of 4, 6 and 8 bits promote to no wider "

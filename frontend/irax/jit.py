@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import backend, dtypes, nans, tree_util
+from irax import array_trees, backend, dtypes, nans
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.callbacks import recorded, replayed
@@ -142,7 +142,7 @@ class Compiled:
             of_buffer(buffer, aval, committed)
             for buffer, aval in zip(results, self.traced.results, strict=True)
         ]
-        return arrays[0] if self.single else tree_util.tree_unflatten(self.out_tree, arrays)
+        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Runs it, and where it returns a nan, says which operation made it."""
@@ -161,7 +161,7 @@ class Compiled:
         executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        leaf = tree_util.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
         self.single = leaf and len(self.traced.results) == 1
         self.programs[asked] = executable, captured
         return self.programs[asked]
@@ -221,7 +221,8 @@ class JitFunction:
     def trace(self, *args: Any, **kwargs: Any) -> Compiled:
         """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        leaves, tree = array_trees.tree_flatten(given)
         return self._trace(leaves, tree, static)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -237,7 +238,8 @@ class JitFunction:
         from irax.stages import Lowered
 
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        leaves, tree = array_trees.tree_flatten(given)
         there = backend.device_of(leaves, name_of(self._fun))
         device = self._device or there or config.default_device
         return Lowered(self._trace(leaves, tree, static), tree, device)
@@ -253,7 +255,7 @@ class JitFunction:
                 self._cache[key] = compiled
         traced = compiled.traced
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
-        return tree_util.tree_unflatten(compiled.out_tree, results)
+        return array_trees.tree_unflatten(compiled.out_tree, results)
 
     def _trace(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Compiled:
         fun = self._with_static(static)
@@ -267,22 +269,22 @@ class JitFunction:
         numbers, names = self._donated
         if not (numbers or names):
             return []
-        args, kwargs = tree_util.tree_unflatten(tree, range(count))
+        args, kwargs = array_trees.tree_unflatten(tree, range(count))
         fixed = {item.where for item in static}
         total = len(args) + sum(isinstance(where, int) for where in fixed)
         positions = [n for n in range(total) if n not in fixed]
         chosen = {n % total for n in numbers if -total <= n < total}
         given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
         given += [x for name, x in kwargs.items() if name in names]
-        return tree_util.tree_leaves(given)
+        return array_trees.tree_leaves(given)
 
     def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
-        args, kwargs = tree_util.tree_unflatten(tree, leaves)
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
         prefix = f"{name_of(self._fun)}: "
         return [prefix + name for name in argument_names(args, kwargs)]
 
     def _check_leaves(self, args: Any, kwargs: Any) -> None:
-        leaves, _ = tree_util.tree_flatten((args, kwargs))
+        leaves, _ = array_trees.tree_flatten((args, kwargs))
         for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
             try:
                 _signature(leaf)
@@ -354,16 +356,16 @@ def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[An
     both are known without a look.
     """
     if kwargs:
-        return tree_util.tree_flatten((args, kwargs))
+        return array_trees.tree_flatten((args, kwargs))
     for x in args:
         if type(x) is not ConcreteArray:
-            return tree_util.tree_flatten((args, kwargs))
+            return array_trees.tree_flatten((args, kwargs))
     return args, _tree_of_arrays(len(args))
 
 
 @functools.cache
 def _tree_of_arrays(count: int) -> Any:
-    return tree_util.tree_structure(((0,) * count, {}))
+    return array_trees.tree_structure(((0,) * count, {}))
 
 
 def _signature(leaf: Any) -> Any:
@@ -436,12 +438,12 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     compiled = JitFunction(fun).trace(*args, **kwargs)
     structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
-    return tree_util.tree_unflatten(compiled.out_tree, structs)
+    return array_trees.without_words(array_trees.tree_unflatten(compiled.out_tree, structs))
 
 
 def block_until_ready(tree: Any) -> Any:
     """Waits until every array in a pytree has been computed; returns the pytree."""
-    for leaf in tree_util.tree_leaves(tree):
+    for leaf in array_trees.tree_leaves(tree):
         if isinstance(leaf, Array):
             leaf.block_until_ready()
     return tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from irax import backend, tree_util
+from irax import array_trees, backend
 from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
@@ -39,7 +39,7 @@ class Stage:
         """Shapes and dtypes of what it returns."""
         avals = self._traced.traced.results
         structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals]
-        return tree_util.tree_unflatten(self.out_tree, structs)
+        return array_trees.without_words(array_trees.tree_unflatten(self.out_tree, structs))
 
     def cost_analysis(self) -> dict[str, float]:
         """Floating-point operations, elements of transcendental functions, and bytes that the
@@ -122,7 +122,7 @@ class Compiled(Stage):
             TypeError: arguments of another structure, shape or dtype, or traced ones.
         """
         name = self._traced.traced.name
-        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
         if tree != self.in_tree:
             raise TypeError(f"{name} was compiled for {self.in_tree}, got {tree}")
         names = argument_names(args, kwargs)

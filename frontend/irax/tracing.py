@@ -21,6 +21,7 @@ from irax import errors, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.aval import ShapedArray
 from irax.config import config
+from irax.key_arrays import KeyArray, bind_keys
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import marks
@@ -296,6 +297,9 @@ def bind(
     `builder` has the functions that the op names, if it does; inside a trace it is the trace's own.
     Returns one array, or a list of them for an op of several results.
     """
+    for x in operands:
+        if type(x) is KeyArray:
+            return bind_keys(bind, op, operands)
     trace = _state.trace
     if trace is not None:
         results: list[Any] = trace.emit(op, operands, weak_type)

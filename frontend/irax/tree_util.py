@@ -141,7 +141,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
 
 
 def tree_flatten_with_path(
-    tree: Any, is_leaf: _IsLeaf = None
+    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Return the leaves of a pytree, each in a pair with its key path, and the structure.
 
@@ -151,12 +151,14 @@ def tree_flatten_with_path(
         [((DictKey(key='a'), SequenceKey(idx=0)), 7)]
     """
     accessors, leaves, treedef = optree.tree_flatten_with_accessor(
-        tree, is_leaf, namespace=NAMESPACE
+        tree, is_leaf, namespace=namespace
     )
     return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
 
 
-def tree_leaves_with_path(tree: Any, is_leaf: _IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+def tree_leaves_with_path(
+    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
+) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a pytree, each in a pair with its key path.
 
     Example:
@@ -164,7 +166,7 @@ def tree_leaves_with_path(tree: Any, is_leaf: _IsLeaf = None) -> list[tuple[KeyP
         >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [7]})]
         [("['a'][0]", 7)]
     """
-    return tree_flatten_with_path(tree, is_leaf)[0]
+    return tree_flatten_with_path(tree, is_leaf, namespace=namespace)[0]
 
 
 # ---- Mapping and reducing ----
@@ -351,6 +353,7 @@ def prefix_broadcast(
     *,
     prefix_name: str = "the prefix",
     tree_name: str = "the tree",
+    namespace: str = NAMESPACE,
 ) -> list[Any]:
     """Return one leaf of a prefix for each leaf of a tree, in the order of the tree's leaves.
 
@@ -364,6 +367,7 @@ def prefix_broadcast(
         is_leaf: called with every subtree of the prefix; where it returns True, that is a leaf.
         prefix_name: what an error calls the prefix.
         tree_name: what an error calls the tree.
+        namespace: the registry that says what is a container.
 
     Raises:
         ValueError: the prefix has a container that the tree lacks. The message says where.
@@ -375,12 +379,12 @@ def prefix_broadcast(
     """
     if type(tree) is tuple:
         prefix = _list_as_tuple(prefix)
-    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=NAMESPACE)
+    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
     subtrees = _flatten_up_to(treedef, tree, prefix_name, tree_name)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(tree_structure(subtree).num_leaves)
+        for _ in range(optree.tree_structure(subtree, namespace=namespace).num_leaves)
     ]
 
 
@@ -444,7 +448,8 @@ def structure_error(
           params: {'a': [*]}
           grads: {'a': [*, *]}
     """
-    found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=NAMESPACE)
+    namespace = expected.namespace or NAMESPACE
+    found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=namespace)
     relation = "start with" if prefix else "have"
     message = f"{name} must {relation} the structure of {expected_name}, but "
     difference = _first_difference(expected, tree, prefix)
@@ -464,7 +469,7 @@ def _first_difference(
         tree,
         lambda node: node is not tree,
         none_is_leaf=expected.none_is_leaf,
-        namespace=NAMESPACE,
+        namespace=expected.namespace or NAMESPACE,
     )
     if expected.is_leaf():
         return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))

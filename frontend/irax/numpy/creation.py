@@ -10,6 +10,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array, ConcreteArray, as_array, aval_of
 from irax.elementwise import as_arrays, convert
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
@@ -314,7 +315,9 @@ def full_like(
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
-    if fill.ndim:
+    if wanted is dtypes.KEYS and fill.dtype is not wanted:  # of words
+        result = KeyArray(lax.full((*sizes, 2), convert(fill, np.dtype(np.uint32))))
+    elif fill.ndim:
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
