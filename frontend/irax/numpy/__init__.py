@@ -316,6 +316,7 @@ if _TYPE_CHECKING:
     from irax.numpy.choosing import select as select
     from irax.numpy.convolution import convolve as convolve
     from irax.numpy.convolution import correlate as correlate
+    from irax.numpy.dlpack import from_dlpack as from_dlpack
     from irax.numpy.editing import append as append
     from irax.numpy.editing import compress as compress
     from irax.numpy.editing import delete as delete
@@ -327,7 +328,6 @@ if _TYPE_CHECKING:
     from irax.numpy.editing import put_along_axis as put_along_axis
     from irax.numpy.editing import resize as resize
     from irax.numpy.editing import trim_zeros as trim_zeros
-    from irax.numpy.files import from_dlpack as from_dlpack
     from irax.numpy.files import frombuffer as frombuffer
     from irax.numpy.files import fromfile as fromfile
     from irax.numpy.files import fromfunction as fromfunction
