@@ -112,12 +112,7 @@ def jvp(
 @options.arguments
 @options.func
 @click.option("--size", type=click.IntRange(min=1), required=True, help="The number of lanes.")
-@click.option(
-    "--in-axes",
-    metavar="0,None",
-    type=options.Numbers(or_none=True),
-    help="The mapped axis of each argument, or None where all lanes have the same.  [default: 0]",
-)
+@options.in_axes
 @click.option(
     "--out-axes",
     metavar="0,1",
@@ -153,42 +148,84 @@ def _write(source: Source, output: str, locations: bool) -> None:
 # ---- looking at modules --------------------------------------------------------------------------
 
 
-@main.command(example='irax show function.py:f --args "f32[4], f32[4]" --stage traced')
+@main.command(example='irax show function.py:f --args "f32[4], f32[4]" --html f.html')
 @options.source
 @options.arguments
+@click.option(
+    "--html", metavar="FILE", help="Write a page with all stages, which needs no network."
+)
 @click.option("--stage", help="Print this stage alone: traced, or the name of a pass.")
-@click.option("--pipeline", help="The passes to show, instead of those that lower for the target.")
+@click.option("--grad", is_flag=True, help="Show how its gradient is derived, and lower that.")
+@options.wrt
+@click.option("--vmap", metavar="SIZE", type=click.IntRange(min=1), help="Map it over lanes.")
+@options.in_axes
+@click.option("--pipeline", help="The passes to show, instead of those that lower for the device.")
 @options.compiled_for
 @options.chip
 @options.locations
+@options.color
 @options.func
 def show(
     source: str,
     arguments: str | None,
+    html: str | None,
     stage: str | None,
+    grad: bool,
+    wrt: tuple[int, ...] | None,
+    vmap: int | None,
+    in_axes: tuple[int | None, ...] | None,
     pipeline: str | None,
     device: str,
     chip: str | None,
     locations: bool,
+    color: str,
     func: str | None,
 ) -> None:
-    """Print a function's module as traced, and after each pass."""
-    from irax_compiler import mlir
+    """Show a function's module as traced, and after each pass: with the lines that operations come
+    from, and what they cost. Constants are shortened; with --locations MLIR is as it is.
+    """
+    if wrt is not None and not grad:
+        raise click.UsageError("--wrt goes with --grad")
+    if in_axes is not None and vmap is None:
+        raise click.UsageError("--in-axes goes with --vmap")
+    if html is not None and (stage is not None or locations):
+        raise click.UsageError("--html writes all stages: it goes without --stage and --locations")
     from irax_tools import programs, sources
-    from irax_tools.stages import stage_matches, stages
+    from irax_tools.files import write_file
+    from irax_tools.show import terminal
+    from irax_tools.show.page import html_of
+    from irax_tools.show.record import record
+    from irax_tools.show.way import Way
 
-    target = programs.target_of(device, chip)
-    found = stages(sources.load(source, arguments, func), pipeline, target)
-    names = [name for name, _ in found]
-    if stage is not None and not any(stage_matches(stage, name) for name in names):
-        raise click.UsageError(f"no stage {stage!r}; there are {', '.join(names)}")
-    for name, module in found:
-        if stage is None:
-            click.echo(f"// ---- {name} ----")
-        if stage is None or stage_matches(stage, name):
-            click.echo(mlir.text_of(module.operation, locations).rstrip() + "\n")
-            if stage is not None:
-                break
+    way = Way(programs.target_of(device, chip), grad, wrt, vmap, in_axes, pipeline)
+    loaded = sources.load(source, arguments, func)
+    if locations:
+        return _show_stages(terminal.modules_of(loaded, way), stage, options.has_colours(color))
+    recorded, failure = record(loaded, way)
+    if html is not None:
+        write_file(html, html_of(recorded))
+    elif stage is None or failure is None:
+        _show_stages(terminal.texts_of(recorded), stage, options.has_colours(color))
+    if failure is not None:
+        raise failure
+
+
+def _show_stages(found: list[tuple[str, str]], stage: str | None, colours: bool) -> None:
+    from irax_tools.show.terminal import coloured
+
+    chosen = [text for name, text in found if stage in (name, name.partition("{")[0])]
+    if stage is not None and not chosen:
+        names = ", ".join(name for name, _ in found)
+        raise click.UsageError(f"no stage {stage!r}; there are {names}")
+    texts = chosen[:1]
+    if stage is None:
+        before = ["", *(text for _, text in found)]
+        texts = [
+            f"// ---- {name} ----\n{'// nothing changed' if text == was else text}\n"
+            for (name, text), was in zip(found, before, strict=False)
+        ]
+    for text in texts:
+        click.echo(coloured(text) if colours else text, color=colours)
 
 
 @main.command(example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"')

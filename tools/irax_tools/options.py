@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
 from typing import Any
 
 import click
+
+
+def has_colours(color: str) -> bool:
+    """What `--color` means for standard output."""
+    if color == "auto":
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return color == "always"
 
 
 class Command(click.Command):
@@ -84,12 +93,25 @@ output = click.option(
 locations = click.option(
     "--locations", is_flag=True, help="Write each operation's source location."
 )
+color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colours: auto is on a terminal, unless NO_COLOR is set.",
+)
 wrt = click.option(
     "--wrt",
     metavar="0,2",
     type=Numbers(),
     help="The arguments to differentiate with respect to, counted from 0.  [default: all those of "
     "floating-point and complex types]",
+)
+in_axes = click.option(
+    "--in-axes",
+    metavar="0,None",
+    type=Numbers(or_none=True),
+    help="The mapped axis of each argument, or None where all lanes have the same.  [default: 0]",
 )
 inputs = click.option(
     "--input",

@@ -24,6 +24,10 @@ class Source:
     func: str
     is_traced: bool = False
     """True where the function was one of Python's."""
+    path: str = ""
+    """The file that it was read from."""
+    text: str = ""
+    """The module's text, where it was read from one."""
 
 
 def load(source: str, arguments: str | None = None, func: str | None = None) -> Source:
@@ -37,22 +41,27 @@ def load(source: str, arguments: str | None = None, func: str | None = None) -> 
         raise click.UsageError(f"{source}: which function? expected {source}:FUNCTION")
     if arguments is not None:
         raise click.UsageError("--args goes with FILE.py:FUNCTION")
-    module = read_module(source)
-    return Source(module, main_function(module) if func is None else func)
+    module, text = _read(source)
+    name = main_function(module) if func is None else func
+    return Source(module, name, path=source, text=text)
 
 
 def read_module(path: str) -> mlir.Module:
     """The module of a file, or of standard input. Raises UsageError or ValueError."""
+    return _read(path)[0]
+
+
+def _read(path: str) -> tuple[mlir.Module, str]:
     data = read_file(path)
     if not data.strip():
         raise ValueError(f"{path}: empty; expected a module")
     if data.startswith(b"ML\xefR"):
-        return mlir.parse_module(data)
+        return mlir.parse_module(data), ""
     try:
         text = data.decode()
     except UnicodeDecodeError:
         raise ValueError(f"{path}: neither MLIR text nor MLIR bytecode") from None
-    return mlir.parse_module(text)
+    return mlir.parse_module(text), text
 
 
 def main_function(module: mlir.Module) -> str:
