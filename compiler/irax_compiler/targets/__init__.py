@@ -29,9 +29,11 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
 
         return pjrt.compile(module, donated)
     from irax_compiler import mlir
-    from irax_compiler.targets import iree
+    from irax_compiler.targets import iree, tiling
 
-    return iree.compile(mlir.bytecode(module), target=target)
+    on_cpu = family(target) == "iree-cpu"
+    data_tiling = on_cpu and tiling.pays(module)
+    return iree.compile(mlir.bytecode(module), target=target, data_tiling=data_tiling)
 
 
 def family(target: str) -> str:
