@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,18 +150,20 @@ class LoadedFunction:
         return f"<@{self.__name__}: ({inputs}) -> ({outputs})>"
 
     def __call__(self, *args: Any) -> Any:
-        arrays = self._check(args)
-        if current_trace() is not None:
-            results = call(self._builder, self.__name__, arrays, ())
-        elif self.device == "reference":
-            values = [x.concrete("a call", TypeError) for x in arrays]
-            evaluated = Evaluator(self.ir.module)(self.__name__, values)
-            results = [ConcreteArray(r) for r in evaluated]
-        else:
-            results = self._run(arrays)
+        results = self.flat(self._check(args))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _run(self, arrays: list[Array]) -> list[Array]:
+    def flat(self, arrays: Sequence[Array], weak: Sequence[bool] = ()) -> list[Array]:
+        """The results, for arrays of the right types. `weak` says which are weakly typed."""
+        if current_trace() is not None:
+            return call(self._builder, self.__name__, arrays, weak)
+        if self.device == "reference":
+            values = [x.concrete("a call", TypeError) for x in arrays]
+            evaluated = Evaluator(self.ir.module)(self.__name__, values)
+            return [ConcreteArray(r) for r in evaluated]
+        return self._run(arrays, weak)
+
+    def _run(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
         put_on = backend.device_of(arrays, f"@{self.__name__}")
         device = backend.resolve_device(self.device or put_on or config.default_device)
         executable = self._executables.get(device)
@@ -169,9 +172,12 @@ class LoadedFunction:
             self._executables[device] = executable
         buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
         results = executable(buffers)
+        avals = self.outputs
+        if any(weak):
+            avals = [replace(a, weak_type=w) for a, w in zip(avals, weak, strict=True)]
         return [
             ConcreteArray.of_buffer(b, aval, put_on is not None)
-            for b, aval in zip(results, self.outputs, strict=True)
+            for b, aval in zip(results, avals, strict=True)
         ]
 
     def _check(self, args: tuple[Any, ...]) -> list[Array]:
