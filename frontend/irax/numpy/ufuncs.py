@@ -6,6 +6,8 @@ are written out of those.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irax import dtypes, lax
@@ -205,12 +207,12 @@ def exp2(x: ArrayLike, /) -> Array:
 
 def log2(x: ArrayLike, /) -> Array:
     """The logarithm to base 2."""
-    return _in_units(log(x), np.log(2))
+    return _in_units(log(x), math.log(2))
 
 
 def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10."""
-    return _in_units(log(x), np.log(10))
+    return _in_units(log(x), math.log(10))
 
 
 def _in_units(x: Array, unit: float) -> Array:
