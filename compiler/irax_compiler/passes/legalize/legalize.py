@@ -16,9 +16,11 @@ from irax_compiler.passes.legalize import (
     convolution,
     convolution_forms,
     definitions,
+    exchanges,
     floats,
     fourier,
     fusion,
+    gpu,
     indexing,
     integers,
     loops,
@@ -114,7 +116,17 @@ ON_HOST = [
 ]
 """Of these, what calls functions of the host's: which programs on the processor alone can."""
 
-ON_GPU = [cure for cure in IREE if cure not in ON_HOST]
+_ON_CPU = [*ON_HOST, narrow.smallest_normal_of_float8, narrow.nan_of_float8]
+
+ON_GPU = [
+    exchanges.sort_by_exchanges,
+    *(cure for cure in IREE if cure not in _ON_CPU),
+    gpu.contraction_of_float8,
+    gpu.float32_of_float8,
+    gpu.float8_of_float32,
+    gpu.reduction_of_complex,
+    gpu.scatter_of_computed,
+]
 
 XLA = [
     definitions.windows_of_nothing,
