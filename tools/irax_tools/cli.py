@@ -160,6 +160,7 @@ def _write(source: Source, output: str, locations: bool) -> None:
 @click.option("--vmap", metavar="SIZE", type=click.IntRange(min=1), help="Map it over lanes.")
 @options.in_axes
 @click.option("--pipeline", help="The passes to show, instead of those that lower for the device.")
+@click.option("--iree", is_flag=True, help="Go on through the phases of IREE's compiler.")
 @options.compiled_for
 @options.chip
 @options.locations
@@ -175,6 +176,7 @@ def show(
     vmap: int | None,
     in_axes: tuple[int | None, ...] | None,
     pipeline: str | None,
+    iree: bool,
     device: str,
     chip: str | None,
     locations: bool,
@@ -197,26 +199,35 @@ def show(
     from irax_tools.show.record import record
     from irax_tools.show.way import Way
 
-    way = Way(programs.target_of(device, chip), grad, wrt, vmap, in_axes, pipeline)
+    target = programs.target_of(device, chip)
+    if iree and (pipeline is not None or not target.startswith("iree")):
+        raise click.UsageError(
+            "--iree goes with devices that IREE compiles for, without --pipeline"
+        )
+    way = Way(target, grad, wrt, vmap, in_axes, pipeline, iree)
     loaded = sources.load(source, arguments, func)
     if locations:
-        return _show_stages(terminal.modules_of(loaded, way), stage, options.has_colours(color))
+        found = terminal.modules_of(loaded, way)
+        return _show_stages(found, stage, options.has_colours(color), None)
     recorded, failure = record(loaded, way)
     if html is not None:
         write_file(html, html_of(recorded))
-    elif stage is None or failure is None:
-        _show_stages(terminal.texts_of(recorded), stage, options.has_colours(color))
+    else:
+        found = terminal.texts_of(recorded)
+        _show_stages(found, stage, options.has_colours(color), failure)
     if failure is not None:
         raise failure
 
 
-def _show_stages(found: list[tuple[str, str]], stage: str | None, colours: bool) -> None:
+def _show_stages(
+    found: list[tuple[str, str]], stage: str | None, colours: bool, failure: Exception | None
+) -> None:
     from irax_tools.show.terminal import coloured
 
     chosen = [text for name, text in found if stage in (name, name.partition("{")[0])]
     if stage is not None and not chosen:
         names = ", ".join(name for name, _ in found)
-        raise click.UsageError(f"no stage {stage!r}; there are {names}")
+        raise failure or click.UsageError(f"no stage {stage!r}; there are {names}")
     texts = chosen[:1]
     if stage is None:
         before = ["", *(text for _, text in found)]

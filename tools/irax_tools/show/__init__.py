@@ -22,6 +22,7 @@ def html(
     vmap: int | None = None,
     in_axes: Sequence[int | None] | None = None,
     target: str = "iree-cpu",
+    iree: bool = False,
 ) -> str:
     """A page of HTML with all stages of a function, which needs no other files.
 
@@ -32,6 +33,7 @@ def html(
         vmap: the number of lanes to map the function, or its gradient, over.
         in_axes: the mapped axis of each argument, or None where all lanes have the same.
         target: what to lower for.
+        iree: whether to go on through the phases of IREE's compiler.
 
     Raises:
         ValueError: a pass refuses the function, or there is no such target.
@@ -41,7 +43,7 @@ def html(
     True
     """
     source = Source(ir.module, ir.func, is_traced=True)
-    page, failure = record(source, Way(target, grad, wrt, vmap, in_axes))
+    page, failure = record(source, Way(target, grad, wrt, vmap, in_axes, iree=iree))
     if failure is not None:
         raise failure
     return html_of(page)

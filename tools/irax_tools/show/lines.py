@@ -50,7 +50,7 @@ def number(operations: list[Operation]) -> None:
 
 
 def lines_of(module: Module) -> list[Line]:
-    """The lines inside a module whose operations are numbered."""
+    """The lines inside a module whose operations are numbered, after its abbreviations."""
     text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=LONGEST_CONSTANT)
     assert isinstance(text, str)
     printed = text.splitlines()
@@ -58,7 +58,7 @@ def lines_of(module: Module) -> list[Line]:
     numbers: dict[str, str] = {match[1]: match[2] for match in aliases}
     first = next(i for i, line in enumerate(printed) if line.startswith("module"))
     last = next(i for i, line in enumerate(printed) if line.startswith("}") and i > first)
-    lines: list[Line] = []
+    lines = [Line(line) for line in printed[:first] if not line.startswith("#loc")]
     open_: list[int] = []  # the lines on which the operations begin that have not ended
     inside_header = False
     for raw in printed[first + 1 : last]:

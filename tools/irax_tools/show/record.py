@@ -17,6 +17,8 @@ from irax_tools.show.way import Way, walk
 from irax_tools.sources import Source
 
 _COUNTED = ("stablehlo", "chlo", "func", "builtin")
+_OF_IREE = ("vm.import",)
+"""Operations that IREE reads from texts of its own."""
 
 
 def record(source: Source, way: Way) -> tuple[Page, Exception | None]:
@@ -79,7 +81,10 @@ class Recorder:
         bodies: list[tuple[int, float]] = []
         first = 0
         while first < len(lines):
-            end = max(lines[first].last, first) + 1
+            end = lines[first].last + 1
+            if not end:  # not an operation
+                is_next = (i for i in range(first, len(lines)) if lines[i].last >= 0)
+                end = next(is_next, len(lines))
             symbol = symbols.get(lines[first].operation, "")
             body = self._body(symbol, lines[first:end], first, names, locations, costs)
             bodies.append((body, calls.get(symbol, 0)))
@@ -102,7 +107,7 @@ class Recorder:
         key = tuple(
             (f.file, f.line, f.names)
             for f in frames(operation.location)
-            if not f.file.startswith(OURS) and f.line > 0
+            if not f.file.startswith(OURS) and f.line > 0 and operation.name not in _OF_IREE
         )
         if not key:
             return -1

@@ -9,6 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.mlir import Module
 from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets.phases import phases
 from irax_tools import derive
 from irax_tools.sources import Source
 
@@ -28,6 +29,8 @@ class Way:
     in_axes: Sequence[int | None] | None = None
     pipeline: str | None = None
     """Passes in place of those that lower for the target."""
+    iree: bool = False
+    """Whether to go on through the phases of IREE's compiler."""
 
     def title(self, func: str) -> str:
         """What comes of a function: `vmap of grad of f`."""
@@ -62,5 +65,8 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
 
     if way.pipeline is not None:
         run_pipeline(source.module, way.pipeline, after_pass)
-    else:
-        lower(source.module, name, way.target, after_pass)
+        return
+    lowered = lower(source.module, name, way.target, after_pass)
+    if way.iree:
+        for phase, module in phases(lowered, way.target):
+            keep(phase, "iree", module, "")

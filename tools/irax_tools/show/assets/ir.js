@@ -18,7 +18,9 @@ function showModule() {
     Math.max(most, bodies[body].text[line].length), 0));
   list.setRows(shown, longest + 36, (a, b) =>
     bodies[a.body].name === bodies[b.body].name && bodies[a.body].text[a.line] === bodies[b.body].text[b.line]);
-  $("stage").textContent = state.base === null ? "" : `changed since ${stageTitle(state.base)}`;
+  const changed = rows.some((row) => row.sign !== " ");
+  $("stage").textContent =
+    state.base === null ? "" : `${changed ? "changed" : "nothing changed"} since ${stageTitle(state.base)}`;
   $("ir").classList.toggle("empty", !shown.length);
   state.hits = hits();
   $("found").textContent = state.matches ? `${exact(state.hits.length)}` : "";

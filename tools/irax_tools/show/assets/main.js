@@ -133,13 +133,12 @@ function readHash() {
   }
 }
 
-const isDark = () =>
-  (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "")) === "dark";
-
-function toggleTheme() {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  drawRuler();
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  if (list.rows.length) drawRuler();
 }
+
+const toggleTheme = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 
 const KEYS = {
   "[": () => showStage(state.stage - 1),
@@ -191,8 +190,16 @@ $("help").addEventListener("click", KEYS["?"]);
 $("base").addEventListener("change", () => compare(Number($("base").value)));
 window.addEventListener("hashchange", readHash);
 window.addEventListener("resize", drawRuler);
-window.addEventListener("beforeprint", () => list.print(true));
-window.addEventListener("afterprint", () => list.print(false));
+let themeOnScreen;
+window.addEventListener("beforeprint", () => {
+  themeOnScreen = document.documentElement.dataset.theme;
+  setTheme("light");
+  list.print(true);
+});
+window.addEventListener("afterprint", () => {
+  setTheme(themeOnScreen);
+  list.print(false);
+});
 
 // The width of the source, as a share of the window's.
 function setWidth(share) {
@@ -213,6 +220,9 @@ $("splitter").addEventListener("keydown", (event) => {
   if (step) setWidth(Number($("splitter").getAttribute("aria-valuenow")) + step);
 });
 
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+prefersDark.addEventListener("change", () => setTheme(prefersDark.matches ? "dark" : "light"));
+setTheme(prefersDark.matches ? "dark" : "light");
 setWidth(36);
 document.body.classList.toggle("one-file", files.length <= 1);
 showTitle();

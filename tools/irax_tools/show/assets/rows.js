@@ -66,8 +66,11 @@ function matcher(query) {
   } catch {
     return undefined;
   }
-  const matches = ({ body, line }) =>
-    regex.test(bodies[body].text[line]) ||
-    framesOf(body, line).some((f) => regex.test(frameText(f)) || f[2].some((n) => regex.test(n)));
+  const texts = ([file, line, names]) => [frameText([file, line]), files[file].lines[line - 1] ?? "", ...names];
+  const isIn = memoize((location) => locations[location].flatMap(texts).some((text) => regex.test(text)));
+  const matches = ({ body, line }) => {
+    const location = bodies[body].location[line];
+    return regex.test(bodies[body].text[line]) || (location >= 0 && isIn(location));
+  };
   return Object.assign(matches, { regex: new RegExp(pattern, "gi") });
 }
