@@ -182,6 +182,50 @@ def vjp(
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
+def fwd_and_bwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    jitted: bool = True,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The forward and the backward pass of a function, as functions of their own.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        argnums: the arguments to differentiate with respect to.
+        has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
+        jitted: whether both are to be compiled.
+
+    Returns:
+        `fwd`, which takes the arguments of `fun` and returns its result and the residuals, or
+        `(result, residuals, aux)`; and `bwd`, which takes residuals and a cotangent of the result
+        and returns a cotangent for each argument of `argnums`.
+
+    >>> fwd, bwd = irax.fwd_and_bwd(lambda x, y: x * y, argnums=(0, 1), jitted=False)
+    >>> z, residuals = fwd(2.0, 3.0)
+    >>> bwd(residuals, 1.0)
+    (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+    """
+    check_callable(fun, "fwd_and_bwd")
+    single = isinstance(argnums, int)
+
+    def fwd(*args: Any) -> Any:
+        numbers = normalize_argnums(argnums, len(args), "fwd_and_bwd")
+        function = bind_others(fun, args, {}, numbers)
+        result, *rest = vjp(function, *(args[n] for n in numbers), has_aux=has_aux)
+        return result, *rest
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        found = residuals(cotangent)
+        return found[0] if single else found
+
+    if not jitted:
+        return fwd, bwd
+    from irax.jit import jit
+
+    return jit(fwd), jit(bwd)
+
+
 def _vjp(
     function: Callable[..., Any],
     primals: tuple[Any, ...],

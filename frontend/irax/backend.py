@@ -143,6 +143,14 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
     return array_trees.tree_map(put, x)
 
 
+def copy_to_host_async(x: Any) -> Any:
+    """The same pytree of arrays, whose elements will be asked for: a hint, which does nothing.
+
+    Elements are copied to the host when they are asked for.
+    """
+    return x
+
+
 def device_get(x: Any) -> Any:
     """The arrays of a pytree as NumPy arrays.
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irax import array_trees
-from irax.array import as_array
+from irax import array_trees, autodiff
+from irax.array import as_array, aval_of
 from irax.flat import FlatFunction, argument_names, bind_others, known_inputs, name_of
 from irax.tracing import bind, current_trace, trace_function
 from irax_compiler.ops import marks
@@ -122,6 +122,23 @@ def checkpoint(
 
 
 remat = checkpoint
+
+
+def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Prints the types of what reverse mode keeps of a function's forward pass.
+
+    >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
+    float32[3]
+    float32[3]
+    """
+    from irax.jit import eval_shape
+
+    def residuals(*args: Any) -> list[Any]:
+        pullback = autodiff.vjp(functools.partial(fun, **kwargs), *args)[1]
+        return array_trees.tree_leaves(pullback)
+
+    for struct in eval_shape(residuals, *args):
+        print(aval_of(struct))
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, nans, source
+from irax import dtypes, errors, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.tracing import bind, current_trace
@@ -59,6 +59,8 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
     """
     if len(set(shapes)) == 1:
         return shapes[0]
+    if config.numpy_rank_promotion != "allow":
+        _check_ranks(shapes, what)
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -67,6 +69,20 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
             f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
             "dimensions, sizes must be equal or 1"
         ) from None
+
+
+def _check_ranks(shapes: Sequence[tuple[int, ...]], what: str) -> None:
+    """Warns or raises, as the option says, where arrays that are no scalars differ in rank."""
+    if len({len(shape) for shape in shapes if shape}) < 2:
+        return
+    message = (
+        f"{what}{': ' * bool(what)}operands of shapes {' and '.join(map(str, shapes))} differ in "
+        f"rank, and the option numpy_rank_promotion is {config.numpy_rank_promotion!r}: give "
+        "them the same rank with reshape or expand_dims"
+    )
+    if config.numpy_rank_promotion == "raise":
+        raise ValueError(message)
+    source.warn(message, UserWarning)
 
 
 def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
@@ -260,7 +276,8 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     elif dtype in _DIRECT and (type(x) is float or (type(x) is int and abs(x) < 1 << 24)):
         return np.array(x, dtype)
     else:
-        value = as_array(x).concrete("an operation", TypeError)
+        why = "an operation outside of its trace"
+        value = as_array(x).concrete(why, errors.ConcretizationTypeError)
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 

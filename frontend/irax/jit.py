@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import array_trees, backend, dtypes, nans
+from irax import array_trees, backend, dtypes, eager, nans, reports
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.callbacks import recorded, replayed
@@ -158,7 +158,8 @@ class Compiled:
         """Makes the program for a device, as it stands in `programs`."""
         device = backend.resolve_device(asked)
         module, name = self.traced.builder.module, self.traced.name
-        executable = backend.compile(module, name, device, self.donated)
+        with reports.timed("compiled", name, device):
+            executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
         leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
@@ -207,12 +208,13 @@ class JitFunction:
         if trace is not None:
             return self._call_traced(leaves, tree, static)
         try:
-            key = (tree, static, config.enable_x64, *map(_signature, leaves))
+            key = (tree, static, config.traced, *map(_signature, leaves))
         except TypeError:
             self._check_leaves(dynamic_args, dynamic_kwargs)
             raise
         compiled = self._cache.get(key)
         if compiled is None:
+            reports.missed(name_of(self._fun), key, self._cache)
             compiled = self._cache[key] = self._trace(leaves, tree, static)
         if self._device is not None:
             return compiled.run(leaves, self._device, fixed=True)
@@ -247,9 +249,10 @@ class JitFunction:
     def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
-        key = (tree, static, config.enable_x64, *(x.aval for x in arrays))
+        key = (tree, static, config.traced, *(x.aval for x in arrays))
         compiled = self._cache.get(key)
         if compiled is None:
+            reports.missed(name_of(self._fun), key, self._cache)
             compiled = self._trace(arrays, tree, static)
             if not compiled.traced.captures_tracers():
                 self._cache[key] = compiled
@@ -262,7 +265,9 @@ class JitFunction:
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
-        traced = trace_function(flat, inputs, "jit", name_of(self._fun), fresh_module=True)
+        name = name_of(self._fun)
+        with reports.timed("traced", name, inputs):
+            traced = trace_function(flat, inputs, "jit", name, fresh_module=True)
         return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
 
     def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
@@ -294,6 +299,10 @@ class JitFunction:
                     f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
                     "static_argnums or static_argnames if it is a Python value"
                 ) from None
+
+    def clear_cache(self) -> None:
+        """Forgets what was traced and compiled."""
+        self._cache.clear()
 
     # -- static arguments --
 
@@ -439,6 +448,17 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     compiled = JitFunction(fun).trace(*args, **kwargs)
     structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
     return array_trees.without_words(array_trees.tree_unflatten(compiled.out_tree, structs))
+
+
+def clear_caches() -> None:
+    """Forgets what was traced and compiled, of all functions. What is kept on disk stays.
+
+    >>> irax.clear_caches()
+    """
+    for by_options in _caches.values():
+        for cache in by_options.values():
+            cache.clear()
+    eager.clear_cache()
 
 
 def block_until_ready(tree: Any) -> Any:

@@ -26,11 +26,13 @@ _U32, _U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 class KeyArray(Array):
     """An array of typed keys: `irax.random.key(0)`. Its shape does not count the words of a key."""
 
-    __slots__ = ("data",)
+    __slots__ = ("data", "used_by")
     __hash__: Any = None
 
     def __init__(self, data: Any) -> None:
         self.data = data
+        self.used_by: str | None = None
+        """What drew from it, where the option `debug_key_reuse` is on."""
 
     @property
     def aval(self) -> ShapedArray:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import errors, nans, source
+from irax import errors, leaks, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.aval import ShapedArray
 from irax.config import config
@@ -58,6 +58,23 @@ def outside_traces() -> Iterator[None]:
         yield
     finally:
         _state.trace = outer
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Computes at once in a `with` block, also while a function is being traced: of arrays whose
+    elements are known, that is, not of traced ones.
+
+    >>> @irax.jit
+    ... def f(x):
+    ...     with irax.ensure_compile_time_eval():
+    ...         n = int(irax.numpy.ones(3).sum())
+    ...     return x * n
+    >>> f(2.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    with outside_traces():
+        yield
 
 
 class ModuleBuilder:
@@ -360,7 +377,7 @@ def concrete_array(x: Any) -> ConcreteArray:
         array.check_open()
         raise errors.UnexpectedTracerError(
             f"a traced array of type {array.aval} was used in another thread than the one that "
-            "traces"
+            "traces, or where irax.ensure_compile_time_eval computes at once"
         )
     assert isinstance(array, ConcreteArray)
     return array
@@ -442,8 +459,11 @@ def trace_function(
         raise
     finally:
         _state.trace = parent
-    name = mlir.function_name(trace.function)
-    return Traced(builder, name, trace.captures, [x.aval for x in results])
+    avals = [x.aval for x in results]
+    if config.check_tracer_leaks:
+        del tracers, results
+        leaks.check(trace, Tracer)
+    return Traced(builder, mlir.function_name(trace.function), trace.captures, avals)
 
 
 def call(

@@ -335,6 +335,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "view": _view,
     "__array__": _array,
+    "copy_to_host_async": lambda x: None,  # elements are copied when they are asked for
     "__array_namespace__": _array_namespace,
     "__bool__": _bool,
     "__buffer__": _buffer,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes
+from irax import dtypes, errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
 from irax.dtypes import KEYS, KeyType
@@ -164,13 +164,27 @@ def key_words(keys: Key, what: str) -> Array:
     Raises:
         TypeError: these are no keys.
     """
-    data = keys.data if isinstance(keys, KeyArray) else as_array(keys, f"{what}: key")
+    typed = isinstance(keys, KeyArray)
+    data = keys.data if typed else as_array(keys, f"{what}: key")
     if data.dtype != U32 or not data.shape or data.shape[-1] != 2:
         raise TypeError(
             f"{what}: expected a key, as made by irax.random.key or PRNGKey (uint32 of shape (2,)),"
             f" got {data.aval}"
         )
+    if not typed and config.legacy_prng_key != "allow":
+        _object_to_words(what)
     return data
+
+
+def _object_to_words(what: str) -> None:
+    message = (
+        f"{what}: the key is an array of raw words, and the option legacy_prng_key is "
+        f"{config.legacy_prng_key!r}: make typed keys with irax.random.key, or irax.random."
+        "wrap_key_data"
+    )
+    if config.legacy_prng_key == "error":
+        raise ValueError(message)
+    source.warn(message, UserWarning)
 
 
 def one_key(keys: Key, what: str) -> Array:
@@ -186,4 +200,21 @@ def one_key(keys: Key, what: str) -> Array:
             f"{what}: expected a single key, got an array of keys of shape {data.shape[:-1]}; "
             "map over them with irax.vmap"
         )
+    if config.debug_key_reuse and isinstance(keys, KeyArray) and what != "fold_in":
+        _use(keys, what)
     return data
+
+
+def _use(keys: KeyArray, what: str) -> None:
+    """Notes that a key has been used up.
+
+    Raises:
+        KeyReuseError: it had been already.
+    """
+    if keys.used_by is not None:
+        raise errors.KeyReuseError(
+            f"{what} at {source.user_line()}: this key was used before, by {keys.used_by}, so the "
+            "numbers are not independent: draw from new keys that irax.random.split gives, or say "
+            "that it is meant with irax.random.clone"
+        )
+    keys.used_by = f"{what} at {source.user_line()}"
