@@ -1,5 +1,6 @@
 """The Python array API standard, 2024.12: names, signatures, dtypes, operators, errors."""
 
+import array
 import inspect
 import itertools
 import operator
@@ -267,10 +268,40 @@ def test_operators(name):
             assert getattr(operator, name)(two, x).dtype == scalar.dtype
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (0, 0)])
+def test_masks_without_elements_choose_none(shape):
+    mask = np.zeros(shape, bool)
+    expected = np.ones((2, 3))[mask]
+    assert jnp.ones((2, 3))[mask].shape == jnp.ones((2, 3))[jnp.asarray(mask)].shape
+    assert jnp.ones((2, 3))[mask].shape == expected.shape
+    assert jnp.ones((2, 3)).at[mask].set(7.0).sum() == 6
+
+
+@pytest.mark.parametrize("k", [-(10**20), -(2**40), -4, 4, 2**40, 10**20])
+def test_diagonals_beyond_the_corners(k):
+    for name in ("tril", "triu"):
+        expected = getattr(np, name)(np.ones((2, 3)), max(-9, min(k, 9)))
+        np.testing.assert_array_equal(getattr(jnp, name)(jnp.ones((2, 3)), k=k), expected)
+    assert not jnp.eye(2, 3, k=k).any()
+    assert jnp.linalg.diagonal(jnp.ones((2, 3)), offset=k).shape == (0,)
+    assert jnp.linalg.trace(jnp.ones((2, 3)), offset=k) == 0
+
+
+def test_arrays_of_buffers():
+    for data in (array.array("f", [1, 2]), memoryview(np.array([1, 2], np.float32))):
+        np.testing.assert_array_equal(jnp.asarray(data), np.array([1, 2], np.float32))
+    assert jnp.asarray(bytearray(b"ab")).dtype == np.uint8
+    for data in (b"ab", "ab", None, {}, {1}, object(), (i for i in range(3))):
+        with pytest.raises(TypeError, match=f"got .* of type {type(data).__name__}"):
+            jnp.asarray(data)
+
+
 ERRORS = [
     (IndexError, lambda: jnp.ones(3)[3, 4]),
     (IndexError, lambda: jnp.ones(3)[jnp.ones(2, bool)]),
-    ((IndexError, ValueError), lambda: jnp.expand_dims(jnp.ones(3), axis=3)),
+    (IndexError, lambda: jnp.expand_dims(jnp.ones(3), axis=3)),
+    (ValueError, lambda: jnp.expand_dims(jnp.ones(3), axis=3)),
+    (ValueError, lambda: jnp.nonzero(jnp.ones(()))),
     (ValueError, lambda: jnp.squeeze(jnp.ones((2, 1)), axis=0)),
     ((TypeError, ValueError), lambda: jnp.reshape(jnp.ones(3), (2, 2))),
     (ValueError, lambda: jnp.broadcast_to(jnp.ones(3), (2, 2))),
