@@ -323,6 +323,8 @@ def check(
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
 @options.compiled_for
 @options.chip
+@options.topology
+@options.hlo
 @options.func
 def compile_(
     source: str,
@@ -330,6 +332,8 @@ def compile_(
     output: str,
     device: str,
     chip: str | None,
+    topology: str | None,
+    hlo: str | None,
     func: str | None,
 ) -> None:
     """Compile a function to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt."""
@@ -337,7 +341,22 @@ def compile_(
     from irax_tools.files import write_file
 
     target = programs.target_of(device, chip)
-    write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
+    if hlo is not None and topology is None:
+        raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
+    if topology is None:
+        write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
+        return
+    if target not in programs.OF_PLUGINS:
+        raise click.UsageError(f"--topology {topology}: expected with --device tpu or pjrt:NAME")
+    from irax_tools import topologies
+
+    loaded = sources.load(source, arguments, func)
+    compiled = topologies.compile_for(loaded, device.removeprefix("pjrt:"), topology)
+    write_file(output, compiled.serialize())
+    for line in topologies.report(compiled):
+        click.echo(line, err=True)
+    if hlo is not None:
+        write_file(hlo, compiled.optimized_hlo())
 
 
 @main.command(example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy")

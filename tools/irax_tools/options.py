@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from irax_tools import guard
+
 
 def has_colours(color: str) -> bool:
     """What `--color` means for standard output."""
@@ -29,15 +31,26 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
+    """Runs commands in a process of their own, prints errors as one clear line, and exits with 1
+    (click itself exits with 2 for misuse).
+    """
 
     command_class = Command
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        def command() -> Any:
+            return super(Group, self).main(*args, standalone_mode=standalone_mode, **extra)
+
+        return guard.run(command) if standalone_mode else command()
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            click.echo(guard.MESSAGE, err=True)
+            ctx.exit(guard.INTERRUPTED)
         except Exception as error:
             reader_has_gone = isinstance(error, OSError) and error.errno == errno.EPIPE
             if reader_has_gone or ctx.find_root().params.get("debug"):

@@ -21,8 +21,9 @@ from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 
-DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), "pjrt")
-"""What programs are compiled for; any platform of PJRT's is the same to the compiler."""
+OF_PLUGINS = ("pjrt", "tpu")
+DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), *OF_PLUGINS)
+"""What programs are compiled for; PJRT's platforms but TPUs are the same to the compiler."""
 COMPILED = (".vmfb", ".pjrt")
 REFERENCE = "reference"
 
@@ -40,10 +41,10 @@ def target_of(device: str, chip: str | None = None) -> str:
     kind = device.partition(":")[0]
     if kind not in DEVICES:
         raise click.UsageError(f"unknown device {device!r}; there are {', '.join(DEVICES)}")
-    if kind == "pjrt":
+    if kind in OF_PLUGINS:
         if chip is not None:
             raise click.UsageError(f"--chip {chip}: PJRT's plugins compile for the chip they find")
-        return "pjrt"
+        return kind
     target = f"iree-{device}" if chip is None else f"iree-{device}:{chip}"
     try:
         iree.flags_of(target)

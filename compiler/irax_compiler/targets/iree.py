@@ -166,7 +166,17 @@ def _compile(module: bytes, flags: Sequence[str]) -> bytes:
     return artefact
 
 
-def _invoke_iree(module: bytes, flags: Sequence[str]) -> bytes:
+def resume(module: bytes, phase: str, target: str, flags: Sequence[str] = ()) -> bytes:
+    """The .vmfb of a module as it was after one of IREE's phases, "input", "flow", "vm", ...
+
+    Raises:
+        CompileError: IREE refuses the module.
+        ValueError: there is no such target or phase.
+    """
+    return _invoke_iree(module, (*flags_of(target), *flags), phase)
+
+
+def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
     from iree.compiler.api import Session, Source
 
     session = Session()
@@ -179,6 +189,8 @@ def _invoke_iree(module: bytes, flags: Sequence[str]) -> bytes:
             raise CompileError(_summary(errors))
         if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(_printed(invocation)):
             session.set_flags(*_libm_flags())
+        if after:
+            _begin_after(invocation, after)
         if not invocation.execute():
             raise CompileError(_summary(errors))
         return _output(invocation.output_vm_bytecode)
@@ -229,10 +241,28 @@ def _capture_errors(invocation: Any, errors: list[str]) -> Any:
     return callback
 
 
+def _begin_after(invocation: Any, phase: str) -> None:
+    """Skips IREE's phases up to one; the bindings have no call for it."""
+    from iree.compiler.api import ctypes_dl
+
+    begin = ctypes_dl._dylib.ireeCompilerInvocationSetCompileFromPhase
+    begin.restype, begin.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]
+    if not begin(invocation._inv_p, phase.encode()):
+        raise ValueError(f"IREE has no phase {phase!r}")
+
+
 def _summary(errors: Sequence[str]) -> str:
     """The first line of each message: IREE appends whole modules to some."""
     lines = dict.fromkeys(error.strip().partition("\n")[0][:400] for error in errors)
     return "IREE could not compile the module:\n" + "\n".join(f"  {line}" for line in [*lines][:8])
+
+
+def bundled_tool(name: str) -> Path | None:
+    """A program that comes with IREE's compiler; None where it does not."""
+    from iree.compiler import api
+
+    path = Path(api.__file__).parents[1] / "_mlir_libs" / name
+    return path if path.exists() else None
 
 
 @functools.cache
@@ -242,10 +272,8 @@ def _libm_flags() -> tuple[str, ...]:
     Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
     the linker is the one that comes with IREE; elsewhere it is the system's.
     """
-    from iree.compiler import api
-
     flags = ("--iree-llvmcpu-link-embedded=false",)
-    linker = Path(api.__file__).parents[1] / "_mlir_libs" / "iree-lld"
-    if sys.platform != "linux" or not linker.exists():
+    linker = bundled_tool("iree-lld")
+    if sys.platform != "linux" or linker is None:
         return flags
     return (*flags, f"--iree-llvmcpu-system-linker-path={shlex.quote(str(linker))} -flavor gnu")

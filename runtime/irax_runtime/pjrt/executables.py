@@ -37,9 +37,9 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     else:
         here = [device.client.platform, device.client.version]
         if made_by != here:
+            theirs, ours = (" ".join(which).replace("\n", ", ") for which in (made_by, here))
             raise ValueError(
-                f"the program was serialized by {' '.join(made_by)}; this is {' '.join(here)}: "
-                "compile it again"
+                f"the program was serialized by {theirs}; this is {ours}: compile it again"
             )
         pointer = _deserialize(device, program)
     device.client.adopt_executable(pointer)

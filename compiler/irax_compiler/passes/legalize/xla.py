@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, convolution, reduction, scatter, scatter_by, shape
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.core import Op, full, working_dtype
+from irax_compiler.ops.core import Op, UnsupportedOp, full, working_dtype
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.windows import WindowDims
 from irax_compiler.passes.legalize import fourier
@@ -97,3 +97,14 @@ def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
         return None
     return fourier.fourier_transform.rewrite(operation)
+
+
+@cure("stablehlo.reduce_precision")
+def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """TPUs have 64-bit numbers in two parts of 32 bits, and XLA rounds neither."""
+    if dtype_of(operation.results[0]) != np.float64:
+        return None
+    raise UnsupportedOp(
+        f"{operation.name} of float64 at {operation.location}: a TPU has such numbers in two parts "
+        "alone, which XLA does not round; convert to float32 first"
+    )
