@@ -81,3 +81,15 @@ func.func @reversed_convolution(%x: tensor<1x9x8x2xf32>, %y: tensor<3x3x2x4xf32>
 // CHECK:        [[Y:%\w+]] = stablehlo.reverse %arg1, dims = [0]
 // CHECK:        stablehlo.convolution(%arg0, [[Y]])
 // CHECK-NOT:    reverse = [true
+
+// Long constants are written in hexadecimal, in which nobody agrees on booleans.
+func.func @constant_of_booleans() -> (tensor<2xi1>, tensor<3xi1>) {
+  %0 = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+  %1 = stablehlo.constant dense<true> : tensor<3xi1>
+  return %0, %1 : tensor<2xi1>, tensor<3xi1>
+}
+// CHECK:      func.func @constant_of_booleans
+// CHECK:        [[BYTES:%\w+]] = stablehlo.constant dense<[1, 0]> : tensor<2xui8>
+// CHECK:        [[BOOLS:%\w+]] = stablehlo.convert [[BYTES]] : (tensor<2xui8>) -> tensor<2xi1>
+// CHECK:        [[SPLAT:%\w+]] = stablehlo.constant dense<true> : tensor<3xi1>
+// CHECK:        return [[BOOLS]], [[SPLAT]]

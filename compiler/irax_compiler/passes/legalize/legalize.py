@@ -129,6 +129,7 @@ ON_GPU = [
 ]
 
 XLA = [
+    integers.constant_of_booleans,
     definitions.windows_of_nothing,
     definitions.fold_in_another_dtype,
     contraction.contraction_by_algorithm,
