@@ -1,4 +1,4 @@
-"""Modules inside other files: what `jax.export` serialises, and what irax.export saves."""
+"""Modules in files: text, bytecode, and what `jax.export` and `irax.export` write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 
+from irax_compiler import bytecode_format, mlir, trial
 from irax_compiler.bytecode_format import MAGIC
 
 _ARCHIVE = b"PK\x03\x04"
@@ -16,11 +17,28 @@ _JAX_EFFECTS = 24
 
 
 def module_in(data: bytes) -> str | bytes:
-    """The MLIR text or bytecode that a file holds, as it is or inside of something else.
+    """The MLIR text or bytecode that a file holds, as it is or inside of something else. Bytecode
+    is such as MLIR's reader survives.
 
     Raises:
         ValueError: it holds none; the message says what it holds instead.
     """
+    found = _found(data)
+    if isinstance(found, str):
+        return found
+    found = bytecode_format.without_attributes(found, "sdy")
+    trial.read_elsewhere(found)
+    return found
+
+
+def main_function(module: mlir.Module) -> str:
+    """The function that is meant where none is named: @main, or the only public one."""
+    functions = mlir.functions(module)
+    public = [name for name, function in functions.items() if mlir.is_public(function)]
+    return public[0] if "main" not in functions and len(public) == 1 else "main"
+
+
+def _found(data: bytes) -> str | bytes:
     if not data.strip():
         raise ValueError("empty; expected a module")
     if data.startswith(MAGIC):

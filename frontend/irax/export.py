@@ -35,8 +35,7 @@ from irax_compiler.targets import iree
 from irax_runtime import exported as format_
 from irax_runtime import files, trees
 
-_SAME_PLATFORM = {"rocm": "hip", "tpu": "pjrt"}
-"""JAX's names for platforms that the compiler calls otherwise."""
+_OF_PLUGINS = ("pjrt", "tpu")
 
 
 def default_export_platform() -> str:
@@ -361,12 +360,12 @@ def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:
 def _target(platform: str) -> str:
     """The compiler's target for a platform. Raises ValueError where there is none."""
     kind, _, chip = platform.partition(":")
-    kind = _SAME_PLATFORM.get(kind, kind)
-    if kind == "pjrt":
+    kind = "hip" if kind == "rocm" else kind
+    if kind in _OF_PLUGINS:
         return kind
     target = f"iree-{kind}:{chip}" if chip else f"iree-{kind}"
     if f"iree-{kind}" not in iree.TARGETS:
-        known = [*(name.removeprefix("iree-") for name in iree.TARGETS), "pjrt", *_SAME_PLATFORM]
+        known = [*(name.removeprefix("iree-") for name in iree.TARGETS), *_OF_PLUGINS]
         raise ValueError(f"export: no platform {platform!r}; there are {', '.join(known)}")
     iree.flags_of(target)
     return target
@@ -377,7 +376,7 @@ def _family(platform: str) -> str:
 
 
 def _extension(target: str) -> str:
-    return ".pjrt" if target == "pjrt" else ".vmfb"
+    return ".pjrt" if target in _OF_PLUGINS else ".vmfb"
 
 
 # ---- classes of pytrees --------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from irax.config import config
 from irax.flat import name_of
 from irax.jit import JitFunction
 from irax.tracing import ModuleBuilder, call, current_trace
-from irax_compiler import mlir
+from irax_compiler import containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.device import Device, Executable
@@ -87,7 +87,7 @@ def make_ir(
 
 def load(
     text_or_path: str | bytes | os.PathLike[str],
-    func: str = "main",
+    func: str | None = None,
     device: Device | str | None = None,
 ) -> LoadedFunction:
     """A function of a StableHLO module as a Python function of arrays.
@@ -96,8 +96,10 @@ def load(
     and `vmap` it is a call of the module's function like any traced one.
 
     Args:
-        text_or_path: MLIR text or bytecode, or the path of a file with either.
-        func: which function of the module.
+        text_or_path: MLIR text or bytecode, or the path of a file with either: as JAX, PyTorch/XLA
+            and TensorFlow export them, as `jax.export` and `irax.export` write them, or as a pass
+            left them (`irax compile --save-stages`), edited or not.
+        func: which function of the module. By default it is main, or the only public one.
         device: one of `irax.devices()`, a platform such as "cpu", or "reference". None is the
             device that arguments were put on, or else the default device.
 
@@ -115,17 +117,21 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    return LoadedFunction(mlir.parse_module(_source(text_or_path)), func, device)
+    module = mlir.parse_module(_source(text_or_path))
+    return LoadedFunction(module, func or containers.main_function(module), device)
 
 
 def _source(text_or_path: str | bytes | os.PathLike[str]) -> str | bytes:
     if isinstance(text_or_path, bytes):
-        return text_or_path
+        return containers.module_in(text_or_path)
     is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)
     if is_text:
         return str(text_or_path)
-    data = Path(text_or_path).read_bytes()
-    return data if data.startswith(b"ML\xefR") else data.decode()
+    path = Path(text_or_path)
+    try:
+        return containers.module_in(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 class LoadedFunction:
