@@ -1,7 +1,7 @@
 """A real browser without a window, driven over the pipe that Chromium has for that.
 
-It speaks the DevTools protocol: messages of JSON, each ended by a zero byte, on its file descriptors
-3 (what it is told) and 4 (what it says).
+It speaks the DevTools protocol: messages of JSON, each ended by a zero byte, on its file
+descriptors 3 (what it is told) and 4 (what it says).
 """
 
 from __future__ import annotations
@@ -102,10 +102,8 @@ class Browser:
         """Opens a file, and forgets what other pages did wrong."""
         self.errors.clear()
         self.requests.clear()
-        self.send(
-            "Emulation.setDeviceMetricsOverride",
-            **{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-        )
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **screen)
         for url in ("about:blank", f"{path.as_uri()}{address}"):  # not a mere change of address
             self._loaded = False
             self.send("Page.navigate", url=url)
@@ -130,15 +128,15 @@ class Browser:
         return value
 
     def click(self, selector: str) -> None:
-        """Clicks in the middle of an element, where a person would."""
-        x, y = self._middle(selector)
+        """Clicks an element, where a person would: near its left end, as long as it may be."""
+        x, y = self._place(selector)
         self._mouse("mouseMoved", x, y)
         for kind in ("mousePressed", "mouseReleased"):
             self._mouse(kind, x, y, button="left", clickCount=1)
 
     def move_to(self, selector: str) -> None:
-        """Moves the mouse to the middle of an element."""
-        self._mouse("mouseMoved", *self._middle(selector))
+        """Moves the mouse to an element."""
+        self._mouse("mouseMoved", *self._place(selector))
 
     def press(self, *keys: str) -> None:
         """Presses keys, one after the other; one of several characters is named: ArrowDown."""
@@ -151,10 +149,10 @@ class Browser:
         """Saves what there is to see."""
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
 
-    def _middle(self, selector: str) -> tuple[float, float]:
+    def _place(self, selector: str) -> tuple[float, float]:
         found = f"document.querySelector({json.dumps(selector)})"
         x, y = self.wait(
-            f"{found} && ((r) => [r.x + r.width / 2, r.y + r.height / 2])"
+            f"{found} && ((r) => [r.x + Math.min(r.width / 2, 30), r.y + r.height / 2])"
             f"({found}.getBoundingClientRect())"
         )
         return x, y

@@ -64,7 +64,7 @@ function usersHtml(index, line) {
 }
 
 const definedAs = (index, line) =>
-  line === 0 ? "argument" : bodies[index].operation[line].replace(/^stablehlo\./, "");
+  line === 0 ? "argument" : bodies[index].operation[line].replace(/^(?:stablehlo|func)\./, "");
 
 function lineDetails(key) {
   const [file, line] = key.split(":").map(Number);

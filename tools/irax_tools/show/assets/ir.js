@@ -2,7 +2,7 @@
 
 let rows = []; // all of them; `list.rows` are those in sight or near
 
-const list = new VirtualList($("ir"), irHtml, irAttributes);
+const list = new VirtualList($("ir"), "row", irHtml, irAttributes);
 list.onshow = markMatches;
 
 function showModule() {

@@ -4,9 +4,10 @@ const ROW = 20;
 const BEYOND = 20;
 
 class VirtualList {
-  // `html(row, index)` is what is in a row; `attributes(row, index)` are the row's own.
-  constructor(element, html, attributes) {
-    Object.assign(this, { element, html, attributes, rows: [], current: 0, from: -1, to: -1 });
+  // `html(row)` is what is in a row; `attributes(row, index, current)` are the row's own, `current`
+  // being a class of the one that keys move. Ids of rows are `name` and their places.
+  constructor(element, name, html, attributes) {
+    Object.assign(this, { element, name, html, attributes, rows: [], current: 0, from: -1, to: -1 });
     element.innerHTML = '<div class="all"><div class="some"></div></div>';
     [this.all] = element.children;
     [this.some] = this.all.children;
@@ -45,9 +46,9 @@ class VirtualList {
     this.some.style.transform = `translateY(${first * ROW}px)`;
     this.some.innerHTML = this.rows.slice(first, last).map((row, i) => {
       const index = first + i, current = index === this.current ? " current" : "";
-      return `<div id="row${index}" data-index="${index}" ${this.attributes(row, index, current)}>${this.html(row, index)}</div>`;
+      return `<div id="${this.name}${index}" data-index="${index}" ${this.attributes(row, index, current)}>${this.html(row)}</div>`;
     }).join("");
-    this.element.setAttribute("aria-activedescendant", `row${this.current}`);
+    this.element.setAttribute("aria-activedescendant", `${this.name}${this.current}`);
     this.onshow?.();
   }
 

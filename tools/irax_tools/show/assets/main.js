@@ -192,6 +192,7 @@ window.addEventListener("hashchange", readHash);
 window.addEventListener("resize", drawRuler);
 let themeOnScreen;
 window.addEventListener("beforeprint", () => {
+  sourceList.print(true);
   themeOnScreen = document.documentElement.dataset.theme;
   setTheme("light");
   list.print(true);
@@ -199,6 +200,7 @@ window.addEventListener("beforeprint", () => {
 window.addEventListener("afterprint", () => {
   setTheme(themeOnScreen);
   list.print(false);
+  sourceList.print(false);
 });
 
 // The width of the source, as a share of the window's.
@@ -226,6 +228,5 @@ setTheme(prefersDark.matches ? "dark" : "light");
 setWidth(36);
 document.body.classList.toggle("one-file", files.length <= 1);
 showTitle();
-buildSource();
 buildStages();
 readHash();

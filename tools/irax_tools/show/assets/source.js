@@ -1,122 +1,134 @@
 // The lines that operations come from, beside what they cost.
 
-function buildSource() {
-  $("source").innerHTML = files.length
-    ? files.map((file, i) => fileHtml(file, i)).join("")
-    : '<p class="none">The operations do not say which lines they come from.</p>';
-}
+const shownLines = files.map((file) => [...file.shown]); // ranges, which grow
+const sourceList = new VirtualList($("source"), "line", sourceRowHtml, sourceAttributes);
 
-function fileHtml(file, index) {
-  const head = `<h2 title="${escapeHtml(file.path)}">${escapeHtml(file.name)}</h2>`;
-  if (!file.lines.length) {
-    return `${head}<p class="none">The file is not there to be shown.</p>` + missingLines(index);
-  }
-  let html = head, next = 1;
-  for (const [first, last] of [...file.shown, [file.lines.length + 1, 0]]) {
-    if (first > next) {
-      html += `<button class="more" data-file="${index}" data-first="${next}" data-last="${first - 1}">⋯ ${plural(first - next, "line")}</button>`;
+// A row is the head of a file, `{file, head}`, a line of it, `{file, line}`, or stands for lines
+// that are not shown, `{file, first, last}`.
+function sourceRows() {
+  if (!files.length) return [{ note: "The operations do not say which lines they come from." }];
+  return files.flatMap(({ lines }, file) => {
+    const rows = [{ file, head: true }];
+    if (!lines.length) {
+      const known = new Set(locations.flat().filter(([f]) => f === file).map(([, line]) => line));
+      const found = [...known].sort((a, b) => a - b).map((line) => ({ file, line }));
+      return [...rows, { note: "The file is not there to be shown." }, ...found];
     }
-    html += linesHtml(index, first, last);
-    next = last + 1;
-  }
-  return html;
-}
-
-function linesHtml(file, first, last) {
-  let html = "";
-  for (let line = first; line <= last; line++) {
-    const { lines, language } = files[file];
-    html += lineHtml(file, line, sourceHtml(lines[line - 1], language) || " ");
-  }
-  return html;
-}
-
-const lineHtml = (file, line, html) =>
-  `<div class="line" role="option" data-key="${file}:${line}"><span class="cost"></span><span class="cost"></span>`
-  + `<span class="count"></span><span class="number">${line}</span><code>${html}</code></div>`;
-
-function missingLines(file) {
-  const lines = new Set(locations.flat().filter(([f]) => f === file).map(([, line]) => line));
-  return [...lines].sort((a, b) => a - b).map((line) => lineHtml(file, line, "")).join("");
+    let next = 1;
+    for (const [first, last] of [...shownLines[file], [lines.length + 1, lines.length]]) {
+      if (first > next) rows.push({ file, first: next, last: first - 1 });
+      for (let line = first; line <= last; line++) rows.push({ file, line });
+      next = last + 1;
+    }
+    return rows;
+  });
 }
 
 function showSource() {
-  const { byLine } = costsOf(state.stage);
-  const most = { flops: 1, bytes: 1 };
-  for (const cost of byLine.values()) {
-    most.flops = Math.max(most.flops, cost.flops);
-    most.bytes = Math.max(most.bytes, cost.bytes);
-  }
-  for (const element of $("source").querySelectorAll(".line")) {
-    const cost = byLine.get(element.dataset.key), [flops, bytes, count] = element.children;
-    element.classList.toggle("used", Boolean(cost));
-    fillCost(flops, cost?.flops, most.flops, "flop");
-    fillCost(bytes, cost?.bytes, most.bytes, "byte");
-    if (cost && !cost.flops && cost.transcendentals) flops.textContent = `${short(cost.transcendentals)}ᵗ`;
-    if (cost?.transcendentals) flops.title += `, ${plural(cost.transcendentals, "transcendental element")}`;
-    count.textContent = cost ? cost.operations : "";
-    count.title = cost ? plural(cost.operations, "operation") : "";
-    const isSelected = element.dataset.key === state.source;
-    element.classList.toggle("linked", isSelected);
-    element.setAttribute("aria-selected", isSelected);
-  }
+  const rows = sourceRows();
+  const longest = rows.reduce((most, { file, line }) =>
+    Math.max(most, line ? (files[file].lines[line - 1] ?? "").length : 0), 0);
+  const same = (a, b) => a.file === b.file && a.line === b.line && a.first === b.first;
+  sourceList.setRows(rows, Math.min(LONGEST_SHOWN, longest) + 30, same);
 }
 
-function fillCost(cell, number, most, unit) {
-  cell.innerHTML = number ? heat(number, most) + short(number) : "";
-  cell.title = number ? plural(number, unit) : "";
+const mostOfLines = memoize((stage) => {
+  const costs = [...costsOf(stage).byLine.values()];
+  const most = (kind) => costs.reduce((found, cost) => Math.max(found, cost[kind]), 1);
+  return { flops: most("flops"), bytes: most("bytes") };
+});
+
+const keyOf = ({ file, line }) => (line ? `${file}:${line}` : "");
+
+function sourceAttributes(row, index, current) {
+  if (!row.line) return `class="${row.head ? "head" : row.note ? "none" : "more"}${current}"`;
+  const key = keyOf(row), isSelected = key === state.source;
+  const used = costsOf(state.stage).byLine.has(key) ? " used" : "";
+  return `class="line${used}${isSelected ? " linked" : ""}${current}" role="option" aria-selected="${isSelected}" data-key="${key}"`;
 }
 
-const lineElement = (key) => $("source").querySelector(`.line[data-key="${key}"]`);
+function sourceRowHtml(row) {
+  const { file, line, first, last, note } = row;
+  if (note) return escapeHtml(note);
+  if (row.head) return `<span title="${escapeHtml(files[file].path)}">${escapeHtml(files[file].name)}</span>`;
+  if (!line) return `⋯ ${plural(last - first + 1, "line")}`;
+  const { lines, language } = files[file];
+  const cost = costsOf(state.stage).byLine.get(`${file}:${line}`), most = mostOfLines(state.stage);
+  return lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
+    + `<span class="count" title="${cost ? plural(cost.operations, "operation") : ""}">${cost?.operations ?? ""}</span>`
+    + `<span class="number">${line}</span><code>${sourceHtml(lines[line - 1] ?? "", language)}</code>`;
+}
+
+function lineCost(cost, kind, most) {
+  const number = cost?.[kind] ?? 0, elements = kind === "flops" ? (cost?.transcendentals ?? 0) : 0;
+  if (!number && !elements) return '<span class="cost"></span>';
+  const title = plural(number, kind === "flops" ? "flop" : "byte")
+    + (elements ? `, ${plural(elements, "transcendental element")}` : "");
+  const text = number ? short(number) : `${short(elements)}ᵗ`;
+  return `<span class="cost" title="${title}">${heat(number, most[kind])}${text}</span>`;
+}
+
+const findLine = (key) => sourceList.rows.findIndex((row) => keyOf(row) === key);
 
 // Shows the line, for which more of the file may have to be shown.
 function scrollToLine(key) {
-  if (!lineElement(key)) {
+  if (findLine(key) < 0) {
     const [file, line] = key.split(":").map(Number);
-    for (const more of $("source").querySelectorAll(`.more[data-file="${file}"]`)) {
-      if (more.dataset.first <= line && line <= more.dataset.last) expandLines(more);
-    }
+    const row = sourceList.rows.find((r) => r.file === file && r.first <= line && line <= r.last);
+    if (!row) return;
+    expandLines(row);
   }
-  lineElement(key)?.scrollIntoView({ block: "nearest" });
+  sourceList.moveTo(findLine(key), true);
 }
 
-function expandLines(more) {
-  const { file, first, last } = more.dataset;
-  more.outerHTML = linesHtml(Number(file), Number(first), Number(last));
+function expandLines({ file, first, last }) {
+  shownLines[file] = [...shownLines[file], [first, last]].sort(([a], [b]) => a - b);
   showSource();
 }
 
-$("source").addEventListener("click", (event) => {
-  const more = event.target.closest(".more"), line = event.target.closest(".line");
-  if (more) expandLines(more);
-  if (line) selectSource(line.dataset.key);
-});
+function chooseLine(row) {
+  if (row.first) expandLines(row);
+  else if (row.line) selectSource(keyOf(row));
+}
 
-$("source").addEventListener("mouseover", (event) => hover(event.target.closest(".line")?.dataset.key ?? ""));
+const sourceRowAt = (target) => {
+  const index = target.closest("[data-index]")?.dataset.index;
+  return index === undefined ? null : sourceList.rows[Number(index)];
+};
+
+$("source").addEventListener("click", (event) => {
+  const row = sourceRowAt(event.target);
+  if (row) chooseLine(row);
+});
+$("source").addEventListener("mouseover", (event) => {
+  const row = sourceRowAt(event.target);
+  hover(row ? keyOf(row) : "");
+});
 $("source").addEventListener("mouseleave", () => hover(""));
 
+// From one line with operations to the next.
 $("source").addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.target !== $("source") || !step) return;
-  const used = [...$("source").querySelectorAll(".line.used")];
-  const at = used.findIndex((line) => line.dataset.key === state.source);
+  if (!step) return;
+  const { byLine } = costsOf(state.stage);
+  const used = sourceList.rows.filter((row) => byLine.has(keyOf(row)));
+  const at = used.findIndex((row) => keyOf(row) === state.source);
   const next = used[at < 0 ? 0 : Math.max(0, Math.min(used.length - 1, at + step))];
-  if (next) {
-    selectSource(next.dataset.key);
-    next.scrollIntoView({ block: "nearest" });
+  if (next && keyOf(next) !== state.source) {
+    selectSource(keyOf(next));
+    scrollToLine(keyOf(next));
   }
   event.preventDefault();
 });
 
-// `keys`: the lines, as lineKey writes them, with spaces between.
+// Marks what belongs together. `keys`: lines, as lineKey writes them, with spaces between.
 function hover(keys) {
   if (keys === hover.last) return;
   hover.last = keys;
-  const wanted = new Set(keys.split(" ").filter(Boolean));
-  for (const line of $("source").querySelectorAll(".line")) {
+  const wanted = new Set(keys.split(" ").filter(Boolean)), [first] = wanted;
+  for (const line of sourceList.some.children) {
     line.classList.toggle("hovered", wanted.has(line.dataset.key));
   }
-  const [first] = wanted;
   for (const row of list.some.children) {
     row.classList.toggle("hovered", first !== undefined && row.dataset.from.split(" ").includes(first));
   }
