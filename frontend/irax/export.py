@@ -18,10 +18,10 @@ from typing import Any
 import optree
 
 from irax import autodiff, backend, numpy, tree_util
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
-from irax.ir import LoadedFunction
+from irax.ir import LoadedFunction, as_argument
 from irax.jit import JitFunction, jit
 from irax.tree_registry import NAMESPACE
 from irax_compiler import mlir, targets
@@ -175,7 +175,7 @@ class Exported:
         names = argument_names(*tree_util.tree_unflatten(self.in_tree, leaves))
         arrays = []
         for leaf, aval, name in zip(leaves, self.in_avals, names, strict=True):
-            array = as_array(leaf, f"{self.fun_name}: {name}")
+            array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
             if (array.shape, array.dtype) != (aval.shape, aval.dtype):
                 raise TypeError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
             arrays.append(array)
@@ -259,6 +259,10 @@ class Exported:
             RuntimeError: a compiler refuses the function.
             OSError: the file cannot be written.
         """
+        files.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
         programs, contents = {}, {}
         for platform in self.platforms:
             target = _target(platform)
@@ -268,7 +272,7 @@ class Exported:
             programs[_family(platform)] = about
             lowered = lower(self._module, self.fun_name, target)
             contents[about["file"]] = targets.compile(lowered, target)
-        files.write(path, format_.write(self._contents(programs) | contents))
+        return format_.write(self._contents(programs) | contents)
 
     def _contents(self, programs: dict[str, Any]) -> dict[str, bytes]:
         function = mlir.functions(self._module)[self.fun_name]

@@ -191,7 +191,7 @@ class LoadedFunction:
             raise TypeError(f"@{self.__name__} takes {len(self.inputs)} arguments, got {len(args)}")
         arrays = []
         for i, (arg, aval) in enumerate(zip(args, self.inputs, strict=True)):
-            array = self._as_array(arg, i, aval)
+            array = as_argument(arg, aval, f"@{name_of(self)}: argument {i}")
             if array.shape != aval.shape:
                 raise ValueError(
                     f"@{self.__name__}: argument {i} has type {array.aval}; expected {aval}"
@@ -203,13 +203,17 @@ class LoadedFunction:
             arrays.append(array)
         return arrays
 
-    def _as_array(self, arg: Any, i: int, aval: ShapedArray) -> Array:
-        if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
-            return ConcreteArray(arg.copy())  # 64-bit types stay, whatever enable_x64 says
-        array = as_array(arg, f"@{name_of(self)}: argument {i}")
-        if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
-            return array.astype(aval.dtype)
-        return array
+
+def as_argument(arg: Any, aval: ShapedArray, what: str) -> Array:
+    """An argument of a module's function as an array: numbers become what it takes, and NumPy
+    arrays of 64-bit types stay what they are, whatever enable_x64 says.
+    """
+    if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
+        return ConcreteArray(arg.copy())
+    array = as_array(arg, what)
+    if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
+        return array.astype(aval.dtype)
+    return array
 
 
 def _aval(value: Any) -> ShapedArray:

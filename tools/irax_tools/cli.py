@@ -326,6 +326,16 @@ def check(
 @options.topology
 @options.hlo
 @options.func
+@click.option(
+    "--save-stages",
+    metavar="DIR",
+    help="Write the module after each pass, and after each phase of IREE's compiler, too.",
+)
+@click.option(
+    "--from-stage",
+    metavar="FILE",
+    help="Go on from one of these files, edited or not, instead of from a MODULE.",
+)
 def compile_(
     source: str,
     arguments: str | None,
@@ -335,12 +345,31 @@ def compile_(
     topology: str | None,
     hlo: str | None,
     func: str | None,
+    save_stages: str | None,
+    from_stage: str | None,
 ) -> None:
-    """Compile a function to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt."""
+    """Compile a function to a .vmfb that `irax run` and IREE's runtime load, to a .pjrt, or to an
+    .irax, which keeps the pytrees of a Python function for irax_runtime.load.
+    """
     from irax_tools import programs, sources
     from irax_tools.files import write_file
 
     target = programs.target_of(device, chip)
+    if from_stage is not None:
+        if source != "-" or save_stages is not None:
+            raise click.UsageError("--from-stage goes without a MODULE and --save-stages")
+        write_file(output, programs.compile_from_stage(from_stage))
+        return
+    if save_stages is not None:
+        from irax_tools import dumps
+
+        dumps.save_stages(sources.load(source, arguments, func), target, save_stages)
+    if output.endswith(".irax"):
+        from irax_tools.exporting import export_source
+
+        platform = device if chip is None else f"{device}:{chip}"
+        write_file(output, export_source(source, arguments, func, platform).to_bytes())
+        return
     if hlo is not None and topology is None:
         raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
     if topology is None:
@@ -360,7 +389,7 @@ def compile_(
 
 
 @main.command(example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy")
-@click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|FILE.pjrt", default="-")
+@click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|.pjrt|.irax", default="-")
 @options.arguments
 @options.inputs
 @click.option(
@@ -388,13 +417,15 @@ def run(
     repeat: int,
     func: str | None,
 ) -> None:
-    """Run a function of a module or of a compiled program."""
+    """Run a function of a module or of a compiled program. Without --input, a Python function
+    runs on the arguments that it was traced with, if they are arrays.
+    """
     if repeat < 1:
         raise click.UsageError("--repeat must be at least 1")
     from irax_tools import arrays, programs
 
-    operands = [arrays.parse_input(text) for text in inputs]
-    call = programs.load_program(program, arguments, func, device)
+    call, examples = programs.load_program(program, arguments, func, device)
+    operands = [arrays.parse_input(text) for text in inputs] or examples or []
     results: list[Any]
     results, times = programs.timed(lambda: call(operands), repeat)
     if outputs and len(outputs) != len(results):
@@ -434,7 +465,8 @@ def bench(
 ) -> None:
     """Compile a function and time its calls: the least, the median and the most.
 
-    Without --input, its arguments are random. Operations are counted in StableHLO, each for itself.
+    Without --input, its arguments are those that it was traced with, or random. Operations are
+    counted in StableHLO, each for itself.
     """
     from irax_compiler.cost import cost_of
     from irax_tools import arrays, checking, programs, sources
@@ -442,7 +474,7 @@ def bench(
     loaded = sources.load(source, arguments, func)
     call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
     operands = [arrays.parse_input(text) for text in inputs]
-    given = operands or checking.trial_of(loaded, 0).inputs
+    given = operands or loaded.examples or checking.trial_of(loaded, 0).inputs
     _, (first,) = programs.timed(lambda: call(given), 1)
     _, times = programs.timed(lambda: call(given), repeat)
     click.echo(f"compile {compiled * 1e3:.1f} ms, first run {first * 1e3:.2f} ms")

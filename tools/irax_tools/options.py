@@ -93,7 +93,8 @@ arguments = click.option(
     "arguments",
     metavar="ARGS",
     help='The types a Python function is traced with: "f32[8,64], i32[8]". Pytrees are written as '
-    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\".",
+    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\". Or a call of another function of the file, "
+    'which returns arguments: "batch()". FILE.py:step_and_arguments returns both.',
 )
 func = click.option(
     "--func",
