@@ -66,6 +66,13 @@ def test_with_numpy(dtype):
         assert address(jnp.from_dlpack(source, copy=True)) != source.ctypes.data or not x.size
 
 
+def test_shared_memory_is_the_same_memory():
+    source = np.arange(6.0)
+    shared, copied = jnp.from_dlpack(source), jnp.from_dlpack(source, copy=True)
+    source[0] = 7
+    assert (float(shared[0]), float(copied[0])) == (7, 0)
+
+
 def test_what_cannot_be_shared():
     transposed = np.ones((2, 3)).T
     assert jnp.from_dlpack(transposed).shape == (3, 2)
