@@ -81,7 +81,8 @@ function irHtml(row) {
     + costCells(row)
     + `<span class="place" title="${frame ? escapeHtml(framesOf(index, line).map(frameText).join(", called at ")) : ""}">${frame ? placeHtml(frame) : ""}</span></span>`
     + (folds ? `<button class="fold" tabindex="-1" aria-label="Collapse or expand">${isFolded ? "▸" : "▾"}</button>` : '<span class="fold"></span>')
-    + `<code>${mlirHtml(text, body.operation[line], row.rewired)}${line ? tags : functionTags(row)}</code>`;
+    + (line ? "" : functionTag(row))
+    + `<code>${mlirHtml(text, body.operation[line], row.rewired)}${line ? tags : ""}</code>`;
 }
 
 const placeHtml = (frame) => files.length === 1 ? frame[1] : escapeHtml(frameText(frame));
@@ -105,10 +106,10 @@ function costCells({ body: index, line, calls, sign }) {
   }).join("");
 }
 
-function functionTags({ body, calls, sign }) {
+function functionTag({ body, calls, sign }) {
   if (bodies[body].operation[0] !== "func.func" || !stages[state.stage].entry || sign === "-") return "";
   if (bodies[body].name === stages[state.stage].entry) return "";
-  return `<span class="tag">${calls === 0 ? "not called" : `${plural(calls, "call")}`}</span>`;
+  return calls === 1 ? "" : `<span class="tag">${calls === 0 ? "not called" : `called ${exact(calls)} times`}</span>`;
 }
 
 // Where in the module there is something to see.
