@@ -13,6 +13,7 @@ from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
+from irax.memory import MemoryAnalysis, analyse
 from irax.tracing import Tracer
 from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of
@@ -125,6 +126,22 @@ class Compiled(Stage):
     def as_text(self) -> str:
         """The text of the module that was compiled."""
         return self._text("lowered")
+
+    def memory_analysis(self) -> MemoryAnalysis:
+        """The bytes that a call takes, by what for.
+
+        >>> memory = jit(lambda x: x @ x).lower(jnp.ones((8, 8))).compile().memory_analysis()
+        >>> memory.argument_size_in_bytes, memory.output_size_in_bytes
+        (256, 256)
+        """
+        traced = self._traced.traced
+        asked = self._device
+        executable, _ = self._traced.programs.get(asked) or self._traced.compile(asked)
+        function = mlir.functions(traced.builder.module)[traced.name]
+        arguments = [
+            ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in mlir.arguments(function)
+        ]
+        return analyse(executable, traced.builder.module, traced.name, (arguments, traced.results))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Iterator
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from irax_compiler import mlir
@@ -29,22 +33,55 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
         CompileError: IREE refuses the module.
         ValueError: there is no such target.
     """
+    with _invocation(module, target) as (invocation, execute):
+        for before, phase in itertools.pairwise(("", *PHASES)):
+            _go(invocation, before, phase)
+            execute()
+            yield phase, mlir.parse_module(iree._output(invocation.output_ir_bytecode))
+
+
+def transient_memory(module: Module, target: str = "iree-cpu") -> int:
+    """The bytes that a program takes and gives back in a call, as IREE's compiler plans it.
+
+    Raises:
+        CompileError: IREE refuses the module.
+        ValueError: there is no such target.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "statistics.json"
+        flags = (
+            "--iree-scheduling-dump-statistics-format=json",
+            f"--iree-scheduling-dump-statistics-file={file}",
+        )
+        with _invocation(module, target, flags) as (invocation, execute):
+            _go(invocation, "", "stream")
+            execute()
+        statistics = json.loads(file.read_text())
+    return statistics["stream-aggregate"]["execution"]["transient-memory-size"]
+
+
+@contextmanager
+def _invocation(
+    module: Module, target: str, flags: Sequence[str] = ()
+) -> Iterator[tuple[Any, Callable[[], None]]]:
+    """IREE's compiler with a module in it, and what makes it go."""
     from iree.compiler.api import Session, Source
 
     tiled = family(target) == "iree-cpu" and tiling.pays(module)
     session = Session()
-    session.set_flags(*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()))
+    session.set_flags(*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()), *flags)
     invocation = session.invocation()
     errors: list[str] = []
     callback = iree._capture_errors(invocation, errors)
+    source = Source.wrap_buffer(session, mlir.bytecode(module))
+
+    def execute() -> None:
+        if not (parsed and invocation.execute()):
+            raise iree.CompileError(iree._summary(errors))
+
     try:
-        source = Source.wrap_buffer(session, mlir.bytecode(module))
-        done = invocation.parse_source(source)
-        for before, phase in itertools.pairwise(("", *PHASES)):
-            _go(invocation, before, phase)
-            if not (done and invocation.execute()):
-                raise iree.CompileError(iree._summary(errors))
-            yield phase, mlir.parse_module(iree._output(invocation.output_ir_bytecode))
+        parsed = invocation.parse_source(source)
+        yield invocation, execute
     finally:
         invocation.close()
         session.close()
