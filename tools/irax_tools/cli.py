@@ -492,7 +492,7 @@ def bench(
 @main.command(example="irax devices")
 def devices() -> None:
     """List the devices there are, and what is missing for the others."""
-    from irax_runtime.devices import describe
+    from irax_runtime.inventory import describe
 
     for line in describe():
         click.echo(line)

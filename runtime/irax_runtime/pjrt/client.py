@@ -57,12 +57,16 @@ def client_for(platform: str) -> Client:
     plugin = plugin_for(platform)
     if platform == "tpu" and not tpu.is_here():
         code = abi.Error_Code.NOT_FOUND
-        raise PjrtError(code, "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio")
+        raise PjrtError(
+            code,
+            "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
+            "compiled: irax compile --device tpu --topology v5e:2x2x1",
+        )
     return Client(load_plugin(plugin.path), _cpu_options() if platform == "cpu" else None)
 
 
 def _cpu_options() -> Options:
-    text = os.environ.get(CPU_DEVICES, "1")
+    text = os.environ.get(CPU_DEVICES) or "1"
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
     return {"cpu_device_count": int(text)}
@@ -269,6 +273,12 @@ class PjrtDevice:
         """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
         self.target = "tpu" if client.platform == "tpu" else "pjrt"
         self.compiler = f"{client.platform} {client.version} {client.api.identity} {self.id}"
+
+    @property
+    def driver(self) -> str:
+        """Who serves it: the plugin, and the version of the C API that it speaks."""
+        api = self.client.api
+        return f"{os.path.basename(api.path)}, PJRT {'.'.join(map(str, api.version))}"
 
     def __repr__(self) -> str:
         return f"PjrtDevice({self.platform!r}, id={self.id})"
