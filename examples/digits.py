@@ -70,6 +70,12 @@ def load():
     return images[train], labels[train], images[test], labels[test]
 
 
+def step_and_arguments():
+    """A training step, and an example of its arguments."""
+    images, labels = (x[:32] for x in load()[:2])
+    return train_step, (init(irax.random.PRNGKey(0)), images, labels, np.float32(0.1))
+
+
 def write_stages(folder, params, images, labels):
     """Writes the training step's module as traced and after each pass; returns the file names."""
     from irax_compiler import mlir

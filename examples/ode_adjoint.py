@@ -50,6 +50,18 @@ def gradient(solve):
     return irax.jit(irax.grad(loss, (0, 1)))
 
 
+def start():
+    """y at the start, and A."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=4), rng.normal(size=(4, 4))
+
+
+def step_and_arguments():
+    """A gradient, and an example of its arguments."""
+    y, a = (x.astype("float32") for x in start())
+    return gradient(by_adjoint), (y, a, np.float32(1e-3))
+
+
 def in_closed_form(y, a):
     """The same: y(T) = exp(T A) y, and the adjoint of a matrix is its transpose."""
     exponential = scipy.linalg.expm(TIME * a)
@@ -60,8 +72,7 @@ def in_closed_form(y, a):
 
 def main():
     """Prints the relative error of both gradients, for solvers of some tolerances."""
-    rng = np.random.default_rng(0)
-    y, a = rng.normal(size=4), rng.normal(size=(4, 4))
+    y, a = start()
     expected = in_closed_form(y, a)
     ways = {"reverse mode of the loop": by_steps, "adjoint equation": by_adjoint}
     gradients = {name: gradient(solve) for name, solve in ways.items()}

@@ -1,4 +1,4 @@
-"""What holds for every test: hypothesis's settings, and a compile cache of the run's own."""
+"""What holds for every test: hypothesis's settings, a compile cache of the run's own, and JAX's device."""
 
 import os
 import tempfile
@@ -12,7 +12,10 @@ hypothesis.settings.load_profile("irax")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep executables out of the user's cache. The workers of xdist inherit the choice."""
+    """Keep executables out of the user's cache, and JAX, the oracle, from looking for TPUs. The
+    workers of xdist inherit the choice.
+    """
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if "IRAX_CACHE_DIR" not in os.environ:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name

@@ -85,7 +85,7 @@ def calls_by_function(module: Module, func: str) -> dict[str, float]:
     """
     find_function(module, func)
     counter = _Counter(mlir.functions(module))
-    calls = {name: 0.0 for name in reversed(counter.callees_first(func))} | {func: 1.0}
+    calls = dict.fromkeys(reversed(counter.callees_first(func)), 0.0) | {func: 1.0}
     for name in calls:
         for what, count in counter.ran(mlir.body(counter.functions[name]), calls[name]):
             if isinstance(what, str):

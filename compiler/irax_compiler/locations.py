@@ -23,8 +23,8 @@ def frames(location: Location) -> tuple[Frame, ...]:
     none where that is not known.
 
     >>> from irax_compiler import mlir
-    >>> frames(mlir.named("jvp", mlir.file_location("model.py", 3)))
-    (Frame(file='model.py', line=3, names=('jvp',)),)
+    >>> frames(mlir.file_location("model.py", 3))
+    (Frame(file='model.py', line=3, names=()),)
     """
     known: Any = location
     if isinstance(location, ir.FileLineColLoc):

@@ -13,7 +13,7 @@ from irax_compiler.targets import family
 STABLEHLO = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
     "symbol-dce,defer,callbacks,widen,"
-    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,cse,"
+    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,fold,cse,"
     "legalize{{target={target}}},canonicalize,cse,annotate"
 )
 """The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""
@@ -27,10 +27,12 @@ def lower(
     func: str = "main",
     target: str = "iree-cpu",
     after: Callable[[str, Module], None] | None = None,
+    passes: str | None = None,
 ) -> Module:
     """A new module with the function `func` of `module` and what it needs, ready for `target`.
 
-    `func` is its only public function. `after(name, module)` is called after each pass.
+    `func` is its only public function. `after(name, module)` is called after each pass. `passes`
+    are those still to run, for a module that has seen some; by default it is all of them.
     Raises PassError where the module has no such function or the target is not known, and
     UnsupportedOp for what irax cannot run.
 
@@ -38,9 +40,14 @@ def lower(
         print(lowered)
     """
     lowered = _alone(module, func)
-    passes = LOWERING if family(target) == "iree-cpu" else STABLEHLO
-    run_pipeline(lowered, passes.format(target=family(target)), after)
+    run_pipeline(lowered, pipeline_for(target) if passes is None else passes, after)
     return lowered
+
+
+def pipeline_for(target: str) -> str:
+    """The passes that `lower` runs."""
+    passes = LOWERING if family(target) == "iree-cpu" else STABLEHLO
+    return passes.format(target=family(target))
 
 
 def check(module: Module, func: str = "main") -> None:

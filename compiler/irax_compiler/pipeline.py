@@ -46,12 +46,21 @@ class NativePass:
         manager.run(module.operation)
 
 
+def split_passes(text: str) -> list[str]:
+    """The texts of the passes in a pipeline's.
+
+    >>> split_passes("vjp{func=main wrt=0,1},cse")
+    ['vjp{func=main wrt=0,1}', 'cse']
+    """
+    return _split(text, ",")
+
+
 def parse_pipeline(text: str) -> list[Pass | NativePass]:
     """The passes that a pipeline's text names.
 
     Raises PassError for an unknown pass or option, or an option's malformed value.
     """
-    return [_parse_pass(item) for item in _split(text, ",")]
+    return [_parse_pass(item) for item in split_passes(text)]
 
 
 def run_pipeline(
@@ -61,7 +70,7 @@ def run_pipeline(
 
     `after(name, module)` is called after each pass with the pass's text.
     """
-    for text_of_pass, pass_ in zip(_split(text, ","), parse_pipeline(text), strict=True):
+    for text_of_pass, pass_ in zip(split_passes(text), parse_pipeline(text), strict=True):
         pass_.run(module)
         try:
             module.operation.verify()

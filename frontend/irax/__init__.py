@@ -6,12 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from irax.array import Array as Array
+from irax.array import typeof as typeof
+from irax.autodiff import fwd_and_bwd as fwd_and_bwd
 from irax.autodiff import grad as grad
 from irax.autodiff import jvp as jvp
 from irax.autodiff import linearize as linearize
 from irax.autodiff import value_and_grad as value_and_grad
 from irax.autodiff import vjp as vjp
 from irax.aval import ShapeDtypeStruct as ShapeDtypeStruct
+from irax.backend import copy_to_host_async as copy_to_host_async
 from irax.backend import default_backend as default_backend
 from irax.backend import device_count as device_count
 from irax.backend import device_get as device_get
@@ -26,13 +29,25 @@ from irax.checkpointing import checkpoint as checkpoint
 from irax.checkpointing import checkpoint_policies as checkpoint_policies
 from irax.checkpointing import remat as remat
 from irax.closures import closure_convert as closure_convert
+from irax.config import check_tracer_leaks as check_tracer_leaks
+from irax.config import checking_leaks as checking_leaks
 from irax.config import config as config
 from irax.config import debug_infs as debug_infs
+from irax.config import debug_key_reuse as debug_key_reuse
 from irax.config import debug_nans as debug_nans
 from irax.config import default_device as default_device
+from irax.config import default_matmul_precision as default_matmul_precision
+from irax.config import default_prng_impl as default_prng_impl
 from irax.config import disable_jit as disable_jit
 from irax.config import enable_x64 as enable_x64
+from irax.config import explain_cache_misses as explain_cache_misses
+from irax.config import legacy_prng_key as legacy_prng_key
+from irax.config import log_compiles as log_compiles
+from irax.config import no_tracing as no_tracing
+from irax.config import numpy_dtype_promotion as numpy_dtype_promotion
+from irax.config import numpy_rank_promotion as numpy_rank_promotion
 from irax.config import threefry_partitionable as threefry_partitionable
+from irax.dtypes import float0 as float0
 from irax.forward_rules import custom_jvp as custom_jvp
 from irax.ir import make_ir as make_ir
 from irax.jacobians import hessian as hessian
@@ -40,10 +55,20 @@ from irax.jacobians import jacfwd as jacfwd
 from irax.jacobians import jacobian as jacobian
 from irax.jacobians import jacrev as jacrev
 from irax.jit import block_until_ready as block_until_ready
+from irax.jit import clear_caches as clear_caches
 from irax.jit import eval_shape as eval_shape
 from irax.jit import jit as jit
+from irax.processes import host_count as host_count
+from irax.processes import host_id as host_id
+from irax.processes import host_ids as host_ids
+from irax.processes import process_count as process_count
+from irax.processes import process_index as process_index
+from irax.processes import process_indices as process_indices
 from irax.reverse_rules import custom_gradient as custom_gradient
 from irax.reverse_rules import custom_vjp as custom_vjp
+from irax.source import named_call as named_call
+from irax.source import named_scope as named_scope
+from irax.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.transposition import linear_transpose as linear_transpose
 from irax.tree_util import tree_flatten as tree_flatten
 from irax.tree_util import tree_leaves as tree_leaves
@@ -51,15 +76,18 @@ from irax.tree_util import tree_map as tree_map
 from irax.tree_util import tree_multimap as tree_multimap
 from irax.tree_util import tree_structure as tree_structure
 from irax.tree_util import tree_unflatten as tree_unflatten
+from irax_runtime.device import Device as Device
 
 if TYPE_CHECKING:
     from irax import (
         ad_checkpoint,
         custom_derivatives,
         debug,
+        dlpack,
         dtypes,
         errors,
         experimental,
+        export,
         flatten_util,
         image,
         ir,
@@ -73,15 +101,21 @@ if TYPE_CHECKING:
         test_util,
         tree,
         tree_util,
+        version,
     )
+    from irax.environment import live_arrays as live_arrays
+    from irax.environment import print_environment_info as print_environment_info
+    from irax.version import __version__ as __version__
 
 _MODULES = {
     "ad_checkpoint",
     "custom_derivatives",
     "debug",
+    "dlpack",
     "dtypes",
     "errors",
     "experimental",
+    "export",
     "flatten_util",
     "image",
     "ir",
@@ -95,13 +129,22 @@ _MODULES = {
     "test_util",
     "tree",
     "tree_util",
+    "version",
 }
+_FUNCTIONS = {
+    "__version__": "version",
+    "live_arrays": "environment",
+    "print_environment_info": "environment",
+}
+"""What is seldom used, by the submodules it is in."""
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules are imported when they are first used."""
+    """Submodules are imported when they are first used, and so is what is seldom used."""
     if name in _MODULES:
         return importlib.import_module(f"irax.{name}")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"irax.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module 'irax' has no attribute {name!r}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.differentiable import (
@@ -42,7 +42,7 @@ def _trace_known(
     function: Callable[..., Any], args: tuple[Any, ...], what: str
 ) -> tuple[Traced, FlatFunction, list[Array]]:
     """Traces a function for these very arguments, all of them pytrees of arrays."""
-    leaves, tree = tree_util.tree_flatten((args, {}))
+    leaves, tree = array_trees.tree_flatten((args, {}))
     names = argument_names(args)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     flat = FlatFunction(function, tree)
@@ -182,6 +182,50 @@ def vjp(
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
+def fwd_and_bwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    jitted: bool = True,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The forward and the backward pass of a function, as functions of their own.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        argnums: the arguments to differentiate with respect to.
+        has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
+        jitted: whether both are to be compiled.
+
+    Returns:
+        `fwd`, which takes the arguments of `fun` and returns its result and the residuals, or
+        `(result, residuals, aux)`; and `bwd`, which takes residuals and a cotangent of the result
+        and returns a cotangent for each argument of `argnums`.
+
+    >>> fwd, bwd = irax.fwd_and_bwd(lambda x, y: x * y, argnums=(0, 1), jitted=False)
+    >>> z, residuals = fwd(2.0, 3.0)
+    >>> bwd(residuals, 1.0)
+    (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+    """
+    check_callable(fun, "fwd_and_bwd")
+    single = isinstance(argnums, int)
+
+    def fwd(*args: Any) -> Any:
+        numbers = normalize_argnums(argnums, len(args), "fwd_and_bwd")
+        function = bind_others(fun, args, {}, numbers)
+        result, *rest = vjp(function, *(args[n] for n in numbers), has_aux=has_aux)
+        return result, *rest
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        found = residuals(cotangent)
+        return found[0] if single else found
+
+    if not jitted:
+        return fwd, bwd
+    from irax.jit import jit
+
+    return jit(fwd), jit(bwd)
+
+
 def _vjp(
     function: Callable[..., Any],
     primals: tuple[Any, ...],
@@ -197,15 +241,15 @@ def _vjp(
     reverse = derive_vjp(traced.builder.module, traced.name, active, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
-    outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
+    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
     result = outputs[0] if has_aux else outputs
     pullback = _Pullback(
         traced.builder,
         reverse.backward,
         tuple(x.aval for x in arrays),
         tuple(traced.results[:num_results]),
-        tree_util.tree_structure((primals, {})),
-        tree_util.tree_structure(result),
+        array_trees.tree_structure((primals, {})),
+        array_trees.tree_structure(result),
     )
     return outputs, tree_util.Partial(pullback, values[count:])
 
@@ -229,13 +273,13 @@ class _Pullback:
             next(found) if is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
             for aval in self.inputs
         ]
-        args, _ = tree_util.tree_unflatten(self.in_tree, leaves)
+        args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
         return args
 
 
 def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
     """The inexact leaves of `tree`, checked against the structure and types they must have."""
-    leaves, given = tree_util.tree_flatten(tree)
+    leaves, given = array_trees.tree_flatten(tree)
     if given != structure:
         raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
     arrays = []
@@ -295,7 +339,7 @@ def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
     traced, flat, arrays = _trace_known(_checked(fun, "jvp", has_aux), primals, "jvp")
-    structure = tree_util.tree_structure(primals)
+    structure = array_trees.tree_structure(primals)
     directions = _directions(tangents, structure, [x.aval for x in arrays])
     active = tuple(d is not None for d in directions) + (False,) * len(traced.captures)
     wanted = tuple(map(is_inexact, traced.results))
@@ -306,14 +350,14 @@ def _push(
     weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
     values = call(traced.builder, name, operands, weak)
     count = len(traced.results)
-    outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
-    push = tree_util.tree_unflatten(flat.out_tree, _with_float0(values[count:], traced.results))
+    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
+    push = array_trees.tree_unflatten(flat.out_tree, _with_float0(values[count:], traced.results))
     return (push[0] if has_aux else push), outputs
 
 
 def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> list[Array | None]:
     """A tangent for each argument, None for those of integer type."""
-    leaves, given = tree_util.tree_flatten(tangents)
+    leaves, given = array_trees.tree_flatten(tangents)
     if given != structure:
         raise TypeError(
             f"jvp: the tangents have structure {given}; expected that of the primals, {structure}"
@@ -371,15 +415,15 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     assert isinstance(linearized, Linearized)
     values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
-    outputs = tree_util.tree_unflatten(flat.out_tree, values[:count])
+    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
     result = outputs[0] if has_aux else outputs
     push = _Pushforward(
         traced.builder,
         linearized.linear,
         tuple(x.aval for x in arrays),
         tuple(traced.results[:num_results]),
-        tree_util.tree_structure(primals),
-        tree_util.tree_structure(result),
+        array_trees.tree_structure(primals),
+        array_trees.tree_structure(result),
     )
     pushforward = tree_util.Partial(push, values[count:])
     return (result, pushforward, outputs[1]) if has_aux else (result, pushforward)
@@ -401,4 +445,4 @@ class _Pushforward:
         operands = [*residuals, *(d for d in directions if d is not None)]
         weak = [aval.weak_type for aval in self.results if is_inexact(aval)]
         found = call(self.builder, self.name, operands, weak)
-        return tree_util.tree_unflatten(self.out_tree, _with_float0(found, self.results))
+        return array_trees.tree_unflatten(self.out_tree, _with_float0(found, self.results))

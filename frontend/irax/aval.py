@@ -64,6 +64,20 @@ class ShapeDtypeStruct:
         """The number of elements."""
         return math.prod(self.shape)
 
+    def update(self, **changed: Any) -> ShapeDtypeStruct:
+        """The same but for some of `shape`, `dtype` and `weak_type`.
+
+        >>> ShapeDtypeStruct((8, 784), "float32").update(shape=(8,))
+        ShapeDtypeStruct(shape=(8,), dtype=float32)
+        """
+        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        return ShapeDtypeStruct(**fields | changed)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a ShapeDtypeStruct of shape ()")
+        return self.shape[0]
+
     def __repr__(self) -> str:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name})"
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from irax import tree_util
+from irax import array_trees, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
+from irax.key_arrays import KeyArray
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.targets import cache
@@ -130,7 +131,7 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
     Array([1., 1.], dtype=float32)
     """
     if device is None:
-        return tree_util.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
+        return array_trees.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
     if not (isinstance(device, str) or hasattr(device, "put")):
         raise TypeError(f"device_put: expected a device of irax.devices(), got {device!r}")
     there = resolve_device(device)
@@ -139,7 +140,15 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
         array = as_array(leaf, "device_put: x")
         return array.on(there) if isinstance(array, ConcreteArray) else array
 
-    return tree_util.tree_map(put, x)
+    return array_trees.tree_map(put, x)
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """The same pytree of arrays, whose elements will be asked for: a hint, which does nothing.
+
+    Elements are copied to the host when they are asked for.
+    """
+    return x
 
 
 def device_get(x: Any) -> Any:
@@ -150,6 +159,7 @@ def device_get(x: Any) -> Any:
     """
 
     def fetch(leaf: Any) -> Any:
-        return np.asarray(leaf) if isinstance(leaf, Array) else leaf
+        numbers = isinstance(leaf, Array) and not isinstance(leaf, KeyArray)
+        return np.asarray(leaf) if numbers else leaf
 
     return tree_util.tree_map(fetch, x)

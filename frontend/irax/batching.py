@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from irax import tree_util
+from irax import array_trees, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, name_of
+from irax.key_arrays import KeyArray
 from irax.tracing import Input, call, trace_function
 from irax_compiler.passes.batch import BatchDeriver
 from irax_compiler.passes.core import PassError
@@ -62,8 +63,9 @@ def vmap(
                 f"vmap: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
                 f"{len(args)} positional arguments; expected one entry for each, or one int for all"
             )
-        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
         names = argument_names(args, kwargs)
+        shown = tree_util.tree_leaves((args, kwargs))
         axes = _spread((in_axes, 0), (args, kwargs), "in_axes")
         inputs, arrays, positions = [], [], []
         size = _Size(axis_size)
@@ -71,8 +73,9 @@ def vmap(
             if axis is None:
                 continue
             array = as_array(leaf, f"vmap: {name}")
-            axis = _normalize(axis, array.ndim, f"vmap: in_axes of {name} with type {array.aval}")
-            size.meet(array.shape[axis], name, array.aval, axis)
+            aval = shown[i].aval if isinstance(shown[i], KeyArray) else array.aval
+            axis = _normalize(axis, aval.ndim, f"vmap: in_axes of {name} with type {aval}")
+            size.meet(aval.shape[axis], name, aval, axis)
             lane = (*array.shape[:axis], *array.shape[axis + 1 :])
             inputs.append(Input(ShapedArray(lane, array.dtype, array.weak_type), None, name))
             arrays.append((array, axis))
@@ -92,11 +95,13 @@ def vmap(
             return flat(*full)
 
         traced = trace_function(lane_function, inputs, "vmap", name_of(fun))
-        skeleton = tree_util.tree_unflatten(flat.out_tree, traced.results)
+        skeleton = array_trees.tree_unflatten(flat.out_tree, traced.results)
         wanted = [
-            None if axis is None else _normalize(axis, aval.ndim + 1, "vmap: out_axes")
-            for axis, aval in zip(
-                _spread(out_axes, skeleton, "out_axes"), traced.results, strict=True
+            None if axis is None else _normalize(axis, x.ndim + 1, "vmap: out_axes")
+            for axis, x in zip(
+                _spread(out_axes, skeleton, "out_axes"),
+                tree_util.tree_leaves(skeleton),
+                strict=True,
             )
         ]
         deriver = BatchDeriver(traced.builder.module, size.value, {traced.name: wanted})
@@ -107,7 +112,7 @@ def vmap(
             raise ValueError(f"vmap: {error}") from None
         operands = [*(array for array, _ in arrays), *traced.captures]
         values = call(traced.builder, name, operands, traced.weak)
-        return tree_util.tree_unflatten(flat.out_tree, values)
+        return array_trees.tree_unflatten(flat.out_tree, values)
 
     return mapped
 
@@ -133,13 +138,13 @@ class _Size:
 def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
     """An axis for each leaf of `tree`, from a prefix of it."""
     try:
-        return tree_util.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
+        return array_trees.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
         raise ValueError(f"vmap: {what} does not fit: {error}") from None
 
 
 def _check_axes(axes: Any, what: str) -> None:
-    leaves = tree_util.tree_leaves(axes, is_leaf=lambda x: x is None)
+    leaves = array_trees.tree_leaves(axes, is_leaf=lambda x: x is None)
     for leaf in leaves:
         if leaf is not None and not isinstance(leaf, int | np.integer):
             raise TypeError(

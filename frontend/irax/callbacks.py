@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, source, tree_util
+from irax import array_trees, dtypes, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.tracing import bind, current_trace, outside_traces
 from irax_compiler import mlir
@@ -141,23 +141,23 @@ def _called(
     if sharding is not None:
         raise NotImplementedError(f"{what}: sharding={sharding!r} is not supported; expected None")
     expected = [
-        _result(what, path, x) for path, x in tree_util.tree_leaves_with_path(result_shape_dtypes)
+        _result(what, path, x) for path, x in array_trees.tree_leaves_with_path(result_shape_dtypes)
     ]
-    leaves, in_tree = tree_util.tree_flatten((args, kwargs))
-    named = tree_util.tree_leaves_with_path(args) + tree_util.tree_leaves_with_path(kwargs)
+    leaves, in_tree = array_trees.tree_flatten((args, kwargs))
+    named = array_trees.tree_leaves_with_path(args) + array_trees.tree_leaves_with_path(kwargs)
     arrays = [
-        as_array(x, f"{what} of {label(function)}: argument {tree_util.keystr(path)}")
+        as_array(x, f"{what} of {label(function)}: argument {array_trees.keystr(path)}")
         for x, (path, _) in zip(leaves, named, strict=True)
     ]
-    out_tree = tree_util.tree_structure(_as_tuples(result_shape_dtypes))
+    out_tree = array_trees.tree_structure(_as_tuples(result_shape_dtypes))
     host_function = HostFunction(function, what, where(), in_tree, (), out_tree)
     found = call(host_function, make, arrays, expected)
-    return tree_util.tree_unflatten(tree_util.tree_structure(result_shape_dtypes), found)
+    return array_trees.tree_unflatten(array_trees.tree_structure(result_shape_dtypes), found)
 
 
 def _result(what: str, path: Any, x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """The shape and dtype of one result."""
-    name = f"{what}: result_shape_dtypes{tree_util.keystr(path)}"
+    name = f"{what}: result_shape_dtypes{array_trees.keystr(path)}"
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         raise TypeError(
             f"{name}: expected something with a shape and a dtype, such as "
@@ -203,7 +203,7 @@ class HostFunction:
         leaves: list[Any] = [ConcreteArray(memory.aligned_copy(x)) for x in arrays]
         for place, leaf in self.static:
             leaves.insert(place, leaf)
-        args, kwargs = tree_util.tree_unflatten(self.in_tree, leaves)
+        args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
         with outside_traces(), _unlogged():
             out = self.function(*args, **kwargs)
             return [] if self.out_tree is None else self._checked(out, expected)
@@ -211,16 +211,16 @@ class HostFunction:
     def _checked(self, out: Any, expected: Expected) -> list[Elements]:
         out = _as_tuples(out)
         name = f"{self.what} of {label(self.function)} at {self.where}"
-        if tree_util.tree_structure(out) != self.out_tree:
-            error = tree_util.structure_error(
+        if array_trees.tree_structure(out) != self.out_tree:
+            error = array_trees.structure_error(
                 self.out_tree, out, "result_shape_dtypes", "what it returned"
             )
             raise TypeError(f"{name}: {error}")
         found = []
         for (path, leaf), (shape, dtype) in zip(
-            tree_util.tree_leaves_with_path(out), expected, strict=True
+            array_trees.tree_leaves_with_path(out), expected, strict=True
         ):
-            which = f"{name}: the result{tree_util.keystr(path)}"
+            which = f"{name}: the result{array_trees.keystr(path)}"
             array = leaf if isinstance(leaf, np.ndarray) else as_array(leaf, which)
             given = dtypes.canonicalize_dtype(array.dtype)
             if array.shape != shape:
@@ -274,7 +274,7 @@ def call(
 
 def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:
     """The arrays and numbers of a pytree; its other leaves, with their places; its structure."""
-    leaves, structure = tree_util.tree_flatten(tree)
+    leaves, structure = array_trees.tree_flatten(tree)
     arrays, static = [], []
     for place, leaf in enumerate(leaves):
         try:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irax import tree_util
-from irax.array import as_array
+from irax import array_trees, autodiff
+from irax.array import as_array, aval_of
 from irax.flat import FlatFunction, argument_names, bind_others, known_inputs, name_of
 from irax.tracing import bind, current_trace, trace_function
 from irax_compiler.ops import marks
@@ -108,7 +108,7 @@ def checkpoint(
         fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
         function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
         others = tuple(args[i] for i in dynamic)
-        leaves, in_tree = tree_util.tree_flatten((others, kwargs))
+        leaves, in_tree = array_trees.tree_flatten((others, kwargs))
         names = argument_names(others, kwargs)
         arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
         flat = FlatFunction(function, in_tree)
@@ -116,12 +116,29 @@ def checkpoint(
         op = Checkpoint(traced.name, chosen.name, chosen.names)
         found = bind(op, *arrays, *traced.captures)
         results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-        return tree_util.tree_unflatten(flat.out_tree, results)
+        return array_trees.tree_unflatten(flat.out_tree, results)
 
     return checkpointed
 
 
 remat = checkpoint
+
+
+def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Prints the types of what reverse mode keeps of a function's forward pass.
+
+    >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
+    float32[3]
+    float32[3]
+    """
+    from irax.jit import eval_shape
+
+    def residuals(*args: Any) -> list[Any]:
+        pullback = autodiff.vjp(functools.partial(fun, **kwargs), *args)[1]
+        return array_trees.tree_leaves(pullback)
+
+    for struct in eval_shape(residuals, *args):
+        print(aval_of(struct))
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
@@ -137,4 +154,4 @@ def checkpoint_name(x: Any, name: str) -> Any:
         array = as_array(leaf, "checkpoint_name")
         return bind(marks.Name(name), array, weak_type=array.weak_type)
 
-    return tree_util.tree_map(named, x)
+    return array_trees.tree_map(named, x)

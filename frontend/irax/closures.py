@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import source, tree_util
+from irax import array_trees, source
 from irax.array import Array, as_array
 from irax.flat import FlatFunction, name_of
 from irax.tracing import Input, Traced, call, trace_function
@@ -57,7 +57,7 @@ def closure_convert(
     >>> pure(2.0, *consts)
     Array(6., dtype=float32)
     """
-    leaves, in_tree = tree_util.tree_flatten((example_args, {}))
+    leaves, in_tree = array_trees.tree_flatten((example_args, {}))
     avals = [as_array(x, "closure_convert").aval for x in leaves]
     flat = FlatFunction(fun, in_tree)
     traced = trace_function(flat, [Input(a) for a in avals], "closure_convert", name_of(fun))
@@ -65,8 +65,8 @@ def closure_convert(
     def converted(*args_and_consts: Any) -> Any:
         args = args_and_consts[: len(example_args)]
         consts = args_and_consts[len(example_args) :]
-        given = [as_array(x) for x in [*tree_util.tree_leaves((args, {})), *consts]]
+        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *consts]]
         found = call(traced.builder, traced.name, given, traced.weak)
-        return tree_util.tree_unflatten(flat.out_tree, found)
+        return array_trees.tree_unflatten(flat.out_tree, found)
 
     return converted, list(traced.captures)

@@ -12,33 +12,71 @@ An option has one value for the process, from `IRAX_<NAME>` in the environment o
 import operator
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 __all__ = [
+    "check_tracer_leaks",
+    "checking_leaks",
     "config",
     "debug_infs",
+    "debug_key_reuse",
     "debug_nans",
     "default_device",
+    "default_matmul_precision",
+    "default_prng_impl",
     "disable_jit",
     "enable_x64",
+    "explain_cache_misses",
+    "legacy_prng_key",
+    "log_compiles",
+    "no_tracing",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
     "threefry_partitionable",
 ]
 
 _TRUE = ("1", "true", "yes", "on")
-_FALSE = ("0", "false", "no", "off", "")
+_FALSE = ("0", "false", "no", "off")
 
 
-def _from_environment(name: str) -> bool:
+def _from_environment(name: str, default: bool = False) -> bool:
     variable = f"IRAX_{name.upper()}"
-    text = os.environ.get(variable, "").strip().lower()
+    text = os.environ.get(variable, "").strip().lower() or str(default).lower()
     if text not in _TRUE + _FALSE:
         raise ValueError(
             f"the environment variable {variable} is {text!r}; expected one of "
-            f"{', '.join(_TRUE)} to turn the option on or {', '.join(_FALSE[:-1])} to leave it off"
+            f"{', '.join(_TRUE)} to turn the option on or {', '.join(_FALSE)} to leave it off"
         )
     return text in _TRUE
+
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "default_matmul_precision": (
+        *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
+        *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
+        *("ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16"),
+        *("BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9"),
+        *("TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64"),
+    ),
+    "default_prng_impl": ("threefry2x32",),
+    "legacy_prng_key": ("allow", "warn", "error"),
+    "numpy_dtype_promotion": ("standard", "strict"),
+    "numpy_rank_promotion": ("allow", "warn", "raise"),
+}
+"""Options that are not booleans, and their values."""
+
+
+def _choice_from_environment(name: str, default: str | None) -> Any:
+    variable = f"IRAX_{name.upper()}"
+    value = os.environ.get(variable, "").strip() or default
+    if value not in _CHOICES[name]:
+        raise ValueError(
+            f"the environment variable {variable} is {value!r}; expected one of "
+            f"{', '.join(map(str, _CHOICES[name]))}"
+        )
+    return value
 
 
 class Config(threading.local):
@@ -53,10 +91,22 @@ class Config(threading.local):
             functions are looked at when they return one.
         debug_infs: the same for infinities.
         disable_jit: run jitted functions operation by operation, as plain Python.
-        threefry_partitionable: draw random bits in an order that is cheap to split over devices.
-            Off, a key gives the bits that the older, sequential order gives.
+        threefry_partitionable: draw random bits in an order that is cheap to split over devices,
+            as is the default. Off, a key gives the bits that the older, sequential order gives.
         default_device: the device, or the platform, that programs run on whose arrays were put
             nowhere; None is the first device there is.
+        check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
+            where it is used then. Slow: all of Python's objects are looked through.
+        debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
+        default_matmul_precision: the `precision` of products that are given none.
+        default_prng_impl: the generator of random keys; there is "threefry2x32" alone.
+        explain_cache_misses: log why a jitted function is traced again.
+        legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
+        log_compiles: log what is traced and compiled, and how long it takes.
+        no_tracing: raise an error where a jitted function would be traced.
+        numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
+            numbers aside.
+        numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
 
     Example:
         >>> from irax.config import config
@@ -67,8 +117,18 @@ class Config(threading.local):
     debug_nans: bool = _from_environment("debug_nans")
     debug_infs: bool = _from_environment("debug_infs")
     disable_jit: bool = _from_environment("disable_jit")
-    threefry_partitionable: bool = _from_environment("threefry_partitionable")
+    threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
     default_device: Any = None
+    check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
+    debug_key_reuse: bool = _from_environment("debug_key_reuse")
+    default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
+    default_prng_impl: str = _choice_from_environment("default_prng_impl", "threefry2x32")
+    explain_cache_misses: bool = _from_environment("explain_cache_misses")
+    legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
+    log_compiles: bool = _from_environment("log_compiles")
+    no_tracing: bool = _from_environment("no_tracing")
+    numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
+    numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
 
     def update(self, name: str, value: Any) -> None:
         """Set an option for the whole process.
@@ -77,11 +137,13 @@ class Config(threading.local):
 
         Args:
             name: the option; a prefix `irax_` or `jax_` is ignored.
-            value: True or False; for `default_device` a device, a platform or None.
+            value: True or False; for `default_device` a device, a platform or None; for options
+                with names for values one of these.
 
         Raises:
             AttributeError: no option has this name.
-            TypeError: the value isn't one that the option takes.
+            TypeError: the value isn't of a type that the option takes.
+            ValueError: the option has names for values, and this is none of them.
 
         Example:
             >>> from irax.config import config
@@ -89,6 +151,13 @@ class Config(threading.local):
         """
         name = _option(name)
         setattr(Config, name, _checked(name, value))
+        Config.traced = _traced(lambda name: getattr(Config, name))
+        if "traced" in self.__dict__:  # in a `with` block
+            self.__dict__["traced"] = _traced(lambda name: getattr(self, name))
+
+    traced = ()
+    """The values of those options that what is traced depends on: part of the key of what is kept.
+    (Not annotated: it is no option.)"""
 
     def __setattr__(self, name: str, value: object) -> None:
         name = _option(name)
@@ -102,6 +171,17 @@ class Config(threading.local):
 
 
 _OPTIONS = tuple(Config.__annotations__)
+_SEEN_IN_TRACES = (
+    *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
+    *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
+)
+
+
+def _traced(value_of: Callable[[str], Any]) -> tuple[Any, ...]:
+    return tuple(map(value_of, _SEEN_IN_TRACES))
+
+
+Config.traced = _traced(lambda name: getattr(Config, name))
 _PREFIXES = ("irax_", "jax_")
 
 # Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
@@ -126,6 +206,11 @@ def _checked(name: str, value: object) -> Any:
             f"the option default_device must be one of irax.devices(), a platform or None, got "
             f"{value!r}"
         )
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            listed = ", ".join(map(repr, _CHOICES[name]))
+            raise ValueError(f"the option {name} must be one of {listed}, got {value!r}")
+        return value
     if not isinstance(value, bool):
         raise TypeError(f"the option {name} must be True or False, got {value!r}")
     return value
@@ -137,18 +222,16 @@ config = Config()
 @contextmanager
 def _override(name: str, value: Any) -> Iterator[None]:
     overrides = config.__dict__  # those of this thread
-    outer = overrides.get(name, _NOT_OVERRIDDEN)
+    before = dict(overrides)
     overrides[name] = _checked(name, value)
+    overrides["traced"] = _traced(lambda name: getattr(config, name))
     try:
         yield
     finally:
-        if outer is _NOT_OVERRIDDEN:
-            del overrides[name]
-        else:
-            overrides[name] = outer
-
-
-_NOT_OVERRIDDEN = object()
+        for changed in (name, "traced"):
+            overrides.pop(changed)
+            if changed in before:
+                overrides[changed] = before[changed]
 
 
 def enable_x64(value: bool = True) -> AbstractContextManager[None]:
@@ -244,3 +327,168 @@ def default_device(device: Any) -> AbstractContextManager[None]:
         'cpu'
     """
     return _override("default_device", device)
+
+
+def check_tracer_leaks(value: bool = True) -> AbstractContextManager[None]:
+    """Look for traced arrays that outlive their trace, for the length of a `with` block.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, check_tracer_leaks
+        >>> with check_tracer_leaks(True):
+        ...     config.check_tracer_leaks
+        True
+    """
+    return _override("check_tracer_leaks", value)
+
+
+checking_leaks = check_tracer_leaks
+"""The other name that JAX has for it."""
+
+
+def debug_key_reuse(value: bool = True) -> AbstractContextManager[None]:
+    """Look for typed keys that are used twice, for the length of a `with` block.
+
+    A key is used by what draws from it and by `split`, not by `fold_in`. Each `KeyArray` counts for
+    itself: not seen is one key of an array of keys that is chosen twice, nor one that was used up
+    within a jitted function.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, debug_key_reuse
+        >>> with debug_key_reuse(True):
+        ...     config.debug_key_reuse
+        True
+    """
+    return _override("debug_key_reuse", value)
+
+
+def default_matmul_precision(value: str | None) -> AbstractContextManager[None]:
+    """Multiply with another precision, for the length of a `with` block.
+
+    The argument is what `precision=` takes as a name, "bfloat16", "tensorfloat32" or "float32" for
+    "default", "high" and "highest", the name of a `lax.DotAlgorithmPreset`, or None.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, default_matmul_precision
+        >>> with default_matmul_precision("highest"):
+        ...     config.default_matmul_precision
+        'highest'
+    """
+    return _override("default_matmul_precision", value)
+
+
+def default_prng_impl(value: str) -> AbstractContextManager[None]:
+    """Choose the generator of random keys, for the length of a `with` block: there is but one.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, default_prng_impl
+        >>> with default_prng_impl("threefry2x32"):
+        ...     config.default_prng_impl
+        'threefry2x32'
+    """
+    return _override("default_prng_impl", value)
+
+
+def explain_cache_misses(value: bool = True) -> AbstractContextManager[None]:
+    """Log why jitted functions are traced again, for the length of a `with` block.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, explain_cache_misses
+        >>> with explain_cache_misses(True):
+        ...     config.explain_cache_misses
+        True
+    """
+    return _override("explain_cache_misses", value)
+
+
+def legacy_prng_key(value: str) -> AbstractContextManager[None]:
+    """Allow keys of raw words, warn of them or make them an error, for the length of a block.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, legacy_prng_key
+        >>> with legacy_prng_key("error"):
+        ...     config.legacy_prng_key
+        'error'
+    """
+    return _override("legacy_prng_key", value)
+
+
+def log_compiles(value: bool = True) -> AbstractContextManager[None]:
+    """Log what is traced and compiled, for the length of a `with` block.
+
+    The logger is that of Python's `logging` named "irax".
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, log_compiles
+        >>> with log_compiles(True):
+        ...     config.log_compiles
+        True
+    """
+    return _override("log_compiles", value)
+
+
+def no_tracing(value: bool = True) -> AbstractContextManager[None]:
+    """Refuse to trace jitted functions, for the length of a `with` block.
+
+    Those that were called before with arguments of these types run.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, no_tracing
+        >>> with no_tracing(True):
+        ...     config.no_tracing
+        True
+    """
+    return _override("no_tracing", value)
+
+
+def numpy_dtype_promotion(value: str) -> AbstractContextManager[None]:
+    """Promote dtypes as "standard" or be "strict", for the length of a `with` block.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, numpy_dtype_promotion
+        >>> with numpy_dtype_promotion("strict"):
+        ...     config.numpy_dtype_promotion
+        'strict'
+    """
+    return _override("numpy_dtype_promotion", value)
+
+
+def numpy_rank_promotion(value: str) -> AbstractContextManager[None]:
+    """Allow operands of different ranks, warn or raise, for the length of a `with` block.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, numpy_rank_promotion
+        >>> with numpy_rank_promotion("raise"):
+        ...     config.numpy_rank_promotion
+        'raise'
+    """
+    return _override("numpy_rank_promotion", value)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.closures import union, with_captures
@@ -86,7 +86,7 @@ class Ruled:
         arrays = given.in_order(given.arrays)
         again = self._open_for(given.key)
         if again is not None:
-            return tree_util.tree_unflatten(again.out_tree, again.call(arrays))
+            return array_trees.tree_unflatten(again.out_tree, again.call(arrays))
         inputs = known_inputs(arrays, given.in_order(given.names))
         flat = FlatFunction(lambda *others: self.fun(*given.joined(others)), given.in_tree)
         traced = trace_function(
@@ -95,7 +95,7 @@ class Ruled:
         opened = _Open(self, given.key, traced, len(arrays), flat.out_tree)
         opened.finish(*self.operation(given, inputs, traced, flat))
         results = _bound(opened.op, [*arrays, *opened.outside], traced.weak)
-        return tree_util.tree_unflatten(flat.out_tree, results)
+        return array_trees.tree_unflatten(flat.out_tree, results)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, defaults filled in."""
@@ -144,7 +144,7 @@ class Arguments:
     def __init__(self, ruled: Ruled, args: tuple[Any, ...]) -> None:
         self.ruled = ruled
         self.fixed, others = ruled.split(args)
-        leaves, self.in_tree = tree_util.tree_flatten((others, {}))
+        leaves, self.in_tree = array_trees.tree_flatten((others, {}))
         self.names = argument_names(others)
         self.arrays = [
             as_array(x, f"{ruled.kind}: {n}") for x, n in zip(leaves, self.names, strict=True)
@@ -178,7 +178,7 @@ class Arguments:
 
     def unflatten(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The differentiated arguments, of their leaves."""
-        args, _ = tree_util.tree_unflatten(self.in_tree, leaves)
+        args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
         return args
 
     def joined(self, others: Sequence[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ Derivatives are taken past them, and `vmap` calls them for one lane after the ot
 
 from __future__ import annotations
 
+import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +19,9 @@ import numpy as np
 from irax import callbacks
 from irax_compiler.ops.callback import Callback
 
-__all__ = ["breakpoint", "callback", "print"]
+__all__ = ["breakpoint", "callback", "log", "print"]
+
+_logger = logging.getLogger("irax.debug")
 
 
 def callback(
@@ -88,8 +91,20 @@ def print(
     what = "debug.print"
     if fmt is None:
         _no_arguments(what, args, kwargs)
-        return partial(_print, ordered, skip_format_check)
-    return _print(ordered, skip_format_check, fmt, *args, **kwargs)
+        return partial(_print, what, ordered, skip_format_check)
+    return _print(what, ordered, skip_format_check, fmt, *args, **kwargs)
+
+
+def log(fmt: str | None = None, *args: Any, ordered: bool = False, **kwargs: Any) -> Any:
+    """What `print` does, but by the logger "irax.debug", at the level INFO.
+
+    >>> irax.debug.log("x = {}", 1.5)
+    """
+    what = "debug.log"
+    if fmt is None:
+        _no_arguments(what, args, kwargs)
+        return partial(_print, what, ordered, False)
+    return _print(what, ordered, False, fmt, *args, **kwargs)
 
 
 def breakpoint(*args: Any, **kwargs: Any) -> NoReturn:
@@ -118,33 +133,39 @@ def _call(
     callbacks.call(there, partial(Callback, kind="debug", ordered=bool(ordered)), arrays, [])
 
 
-def _print(ordered: bool, skip_format_check: bool, fmt: str, /, *args: Any, **kwargs: Any) -> None:
+def _print(
+    what: str, ordered: bool, skip_format_check: bool, fmt: str, /, *args: Any, **kwargs: Any
+) -> None:
     if not isinstance(fmt, str):
-        raise TypeError(f"debug.print: expected a format string, got {fmt!r}")
+        raise TypeError(f"{what}: expected a format string, got {fmt!r}")
     if not skip_format_check:
         _Check().format(fmt, *args, **kwargs)
     options = tuple(sorted(np.get_printoptions().items()))
     try:
-        printer = _printer(fmt, options)
+        printer = _printer(fmt, options, what)
     except TypeError:  # formatters among the options are not hashable
-        printer = _Printer(fmt, options)
-    _call("debug.print", ordered, printer, *args, **kwargs)
+        printer = _Printer(fmt, options, what)
+    _call(what, ordered, printer, *args, **kwargs)
 
 
 @dataclass(frozen=True)
 class _Printer:
-    """Prints its arguments by a format, with NumPy's options as they were."""
+    """Prints or logs its arguments by a format, with NumPy's options as they were."""
 
     fmt: str
     options: tuple[tuple[str, Any], ...]
+    what: str
 
     def __str__(self) -> str:
-        return f"print({self.fmt!r})"
+        return f"{self.what.removeprefix('debug.')}({self.fmt!r})"
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         with np.printoptions(**dict(self.options)):
             text = self.fmt.format(*args, **kwargs)
-        sys.stdout.write(text + "\n")
+        if self.what == "debug.log":
+            _logger.info(text)
+        else:
+            sys.stdout.write(text + "\n")
 
 
 _printer = lru_cache(_Printer)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 
@@ -40,23 +40,23 @@ def check_differentiable(
     "f" for real, "c" for complex, or both.
     """
     for number, tree in zip(numbers, chosen, strict=True):
-        for path, leaf in tree_util.tree_leaves_with_path(tree):
-            aval = as_array(leaf, f"{what}: args[{number}]{tree_util.keystr(path)}").aval
+        for path, leaf in array_trees.tree_leaves_with_path(tree):
+            aval = as_array(leaf, f"{what}: args[{number}]{array_trees.keystr(path)}").aval
             if not is_inexact(aval) and not allow_int:
                 raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
                     "floating-point array, because integers have no derivative: pass a float (such "
                     "as 3.0), convert it with .astype(float), or leave the argument out of argnums"
                 )
             is_complex = aval.dtype.kind == "c"
             if is_complex and "c" not in kinds:
                 raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
                     "real one: for complex arguments use grad, jvp or vjp"
                 )
             if not is_complex and kinds == "c":
                 raise TypeError(
-                    f"{what}: args[{number}]{tree_util.keystr(path)} has type {aval}; expected a "
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
                     "complex one, as holomorphic=True says"
                 )
 

@@ -8,6 +8,7 @@ takes the width of what it meets. So `x + 1.5` keeps the dtype of a float16 arra
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -34,8 +35,11 @@ from ml_dtypes import (
 )
 
 from irax.config import config
+from irax.lattice import KEY, SMALL_FLOATS, SMALL_INTS, TypePromotionError, least_upper_bound
 
 __all__ = [
+    "KEYS",
+    "KeyType",
     "TypePromotionError",
     "bfloat16",
     "can_cast",
@@ -71,6 +75,7 @@ __all__ = [
     "requested_dtype",
     "result_type",
     "scalar_to_array",
+    "scalar_type_of",
     "uint2",
     "uint4",
 ]
@@ -87,41 +92,44 @@ class prng_key(extended):
     """The kind of the dtypes of typed random keys."""
 
 
-class TypePromotionError(ValueError):
-    """These dtypes don't promote to a common one without an explicit conversion."""
+class KeyType:
+    """The dtype of typed random keys. There is one: that of threefry's, two words each."""
+
+    name = KEY
+    type = prng_key
+    kind = "V"
+    num = -1
+    itemsize = 8
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeyType)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 # ---- The dtypes ----
 
-_SMALL_INTS = ("int2", "int4", "uint2", "uint4")
-_SMALL_FLOATS = (
-    "float4_e2m1fn",
-    "float6_e2m3fn",
-    "float6_e3m2fn",
-    "float8_e3m4",
-    "float8_e4m3",
-    "float8_e4m3b11fnuz",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-)
 _NUMPY = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
 _DTYPES = {name: np.dtype(name) for name in _NUMPY} | {
-    name: np.dtype(getattr(ml_dtypes, name)) for name in (*_SMALL_INTS, *_SMALL_FLOATS, "bfloat16")
+    name: np.dtype(getattr(ml_dtypes, name)) for name in (*SMALL_INTS, *SMALL_FLOATS, "bfloat16")
 }
 _DTYPES["float0"] = float0
+KEYS: Any = KeyType()
+_DTYPES[KEYS.name] = KEYS
 _NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 
 # NumPy counts none of the dtypes of ml_dtypes as a number; these are the kinds that they are of.
 _KINDS: dict[type, type] = {
     _DTYPES[name].type: np.unsignedinteger if name.startswith("u") else np.signedinteger
-    for name in _SMALL_INTS
-} | {_DTYPES[name].type: np.floating for name in (*_SMALL_FLOATS, "bfloat16")}
+    for name in SMALL_INTS
+} | {_DTYPES[name].type: np.floating for name in (*SMALL_FLOATS, "bfloat16")}
 
 
 def canonicalize_dtype(dtype: Any) -> np.dtype[Any]:
@@ -158,7 +166,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     wanted = _as_dtype(dtype)
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
-    if asks_for_width and available != wanted.newbyteorder("="):
+    if asks_for_width and wanted is not KEYS and available != wanted.newbyteorder("="):
         from irax import source  # this module stands alone otherwise
 
         source.warn(
@@ -173,6 +181,8 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
 def _as_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype is None:  # NumPy takes None for float64
         raise TypeError("None is not a dtype; give a name such as 'float32'")
+    if isinstance(dtype, KeyType):
+        return KEYS
     return np.dtype(dtype)
 
 
@@ -248,9 +258,6 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def _scalar_type(dtype: Any) -> type:
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         return dtype
-    kind = getattr(dtype, "type", None)  # of what is no dtype of NumPy's: that of random keys
-    if isinstance(kind, type) and issubclass(kind, extended):
-        return kind
     return _as_dtype(dtype).type
 
 
@@ -277,6 +284,8 @@ def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
         return _PYTHON_SCALARS[x]
     if isinstance(x, type | str | np.dtype):
         return np.dtype(x), False
+    if isinstance(dtype, KeyType) or isinstance(x, KeyType):
+        return KEYS, False
     for python_type in (int, float, complex):  # subclasses, such as that of an enumeration
         if isinstance(x, python_type):
             return _PYTHON_SCALARS[python_type]
@@ -358,59 +367,8 @@ def _check_range(x: Any, dtype: np.dtype[Any]) -> None:
 # ---- Promotion ----
 
 
-def _edges(x64: bool) -> dict[str, tuple[str, ...]]:
-    """The lattice: from each dtype or weak kind to those just above it.
-
-    Without 64-bit types nothing signed is above both int32 and uint32, and int32 stands in.
-    The small types are above the weak kinds and below nothing: they promote only explicitly.
-    """
-    return {
-        "bool": ("i*",),
-        "i*": ("int8", "uint8", *_SMALL_INTS),
-        "int8": ("int16",),
-        "int16": ("int32",),
-        "int32": ("int64",),
-        "int64": ("f*",),
-        "uint8": ("uint16", "int16"),
-        "uint16": ("uint32", "int32"),
-        "uint32": ("uint64", "int64" if x64 else "int32"),
-        "uint64": ("f*",),
-        "f*": ("bfloat16", "float16", "c*", *_SMALL_FLOATS),
-        "bfloat16": ("float32",),
-        "float16": ("float32",),
-        "float32": ("float64", "complex64"),
-        "float64": ("complex128",),
-        "c*": ("complex64",),
-        "complex64": ("complex128",),
-    }
-
-
-def _all_above(x64: bool) -> dict[str, frozenset[str]]:
-    edges = _edges(x64)
-
-    @functools.cache
-    def above(node: str) -> frozenset[str]:
-        return frozenset({node}).union(*map(above, edges.get(node, ())))
-
-    return {node: above(node) for node in {*edges, *_DTYPES}}
-
-
-_ABOVE = {x64: _all_above(x64) for x64 in (False, True)}
 _WEAK = {"i*": _DTYPES["int64"], "f*": _DTYPES["float64"], "c*": _DTYPES["complex128"]}
 _BOUNDS = _DTYPES | _WEAK
-
-
-def _least_upper_bound(nodes: set[str], x64: bool) -> str:
-    above = _ABOVE[x64]
-    common = frozenset.intersection(*(above[node] for node in nodes))
-    for node in common:
-        if common <= above[node]:
-            return node
-    raise TypePromotionError(
-        f"{', '.join(sorted(nodes))} have no common dtype to promote to (i*, f* and c* are Python "
-        "scalars): integers of 2 and 4 bits and floats of 4, 6 and 8 bits promote to no wider "
-        "type; convert the operands first, for example with x.astype('float32')"
-    )
 
 
 def _node(dtype: np.dtype[Any], weak: bool) -> str:
@@ -430,7 +388,7 @@ def _join(x64: bool, *operands: tuple[np.dtype[Any], bool]) -> tuple[np.dtype[An
         return dtypes[0], all(weak) and dtypes[0] != np.bool
     # Among themselves, weak operands go by the widths that they do have.
     nodes = map(_name, dtypes) if all(weak) else map(_node, dtypes, weak)
-    bound = _least_upper_bound(set(nodes), x64)
+    bound = least_upper_bound(set(nodes), x64)
     return _canonical(_BOUNDS[bound], x64), all(weak) or bound in _WEAK
 
 
@@ -453,7 +411,25 @@ def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
     """
     if not args:
         raise ValueError("expected at least one array, scalar or dtype to promote")
-    return _join(config.enable_x64, *map(_dtype_and_weakness, args))
+    found = _join(config.enable_x64, *map(_dtype_and_weakness, args))
+    if config.numpy_dtype_promotion == "strict":
+        _check_strictly(found[0], args)
+    return found
+
+
+def _check_strictly(result: np.dtype[Any], args: Sequence[Any]) -> None:
+    """Raises TypePromotionError where operands that are not weak are not of the result's dtype."""
+    known = [
+        _canonical(dtype, config.enable_x64)
+        for dtype, weak in map(_dtype_and_weakness, args)
+        if not weak
+    ]
+    if any(dtype != result for dtype in known):
+        names = ", ".join(sorted({dtype.name for dtype in known}))
+        raise TypePromotionError(
+            f"operands of dtype {names} would become {result.name}, and the option "
+            "numpy_dtype_promotion is 'strict': convert them with .astype"
+        )
 
 
 def result_type(*args: Any) -> np.dtype[Any]:
@@ -485,7 +461,27 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
     nodes = {
         _node(_canonical(dtype, True), weak) for dtype, weak in map(_dtype_and_weakness, (a, b))
     }
-    return _BOUNDS[_least_upper_bound(nodes, config.enable_x64)]
+    return _BOUNDS[least_upper_bound(nodes, config.enable_x64)]
+
+
+def scalar_type_of(x: Any) -> type:
+    """Return which of Python's types a value's elements are of: bool, int, float or complex.
+
+    Raises:
+        TypeError: a value of no dtype, or of one whose elements are no numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from irax.dtypes import scalar_type_of
+        >>> scalar_type_of(np.zeros(2, "int8"))
+        <class 'int'>
+    """
+    dtype = dtype_of(x)[0]
+    kinds = {bool: np.bool_, int: np.integer, float: np.floating, complex: np.complexfloating}
+    for python_type, kind in kinds.items():
+        if issubdtype(dtype, kind):
+            return python_type
+    raise TypeError(f"scalar_type_of: elements of dtype {dtype} are no numbers")
 
 
 def itemsize_bits(dtype: Any) -> int:

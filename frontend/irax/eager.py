@@ -60,6 +60,11 @@ def run(
     ]
 
 
+def clear_cache() -> None:
+    """Forgets what was compiled."""
+    _programs.clear()
+
+
 def put_where(operands: Sequence[Array], results: Sequence[Array], what: str) -> list[Array]:
     """Puts results that the host has computed on the device that operands were put on."""
     device = backend.device_of(operands, what)

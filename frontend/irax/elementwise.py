@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, nans, source
+from irax import dtypes, errors, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.tracing import bind, current_trace
@@ -24,6 +24,8 @@ def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
     """`x` with another dtype or weak type; `x` itself where it has them already."""
     if x.dtype == dtype:
         return x if x.weak_type == weak_type else x.with_weak_type(weak_type)
+    if dtype is dtypes.KEYS:
+        raise TypeError("numbers do not become keys: see irax.random.wrap_key_data")
     outside = current_trace() is None and not any_committed((x,))
     if isinstance(x, ConcreteArray) and (outside or not x.ndim):
         with np.errstate(all="ignore"):
@@ -57,6 +59,8 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
     """
     if len(set(shapes)) == 1:
         return shapes[0]
+    if config.numpy_rank_promotion != "allow":
+        _check_ranks(shapes, what)
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -65,6 +69,20 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
             f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
             "dimensions, sizes must be equal or 1"
         ) from None
+
+
+def _check_ranks(shapes: Sequence[tuple[int, ...]], what: str) -> None:
+    """Warns or raises, as the option says, where arrays that are no scalars differ in rank."""
+    if len({len(shape) for shape in shapes if shape}) < 2:
+        return
+    message = (
+        f"{what}{': ' * bool(what)}operands of shapes {' and '.join(map(str, shapes))} differ in "
+        f"rank, and the option numpy_rank_promotion is {config.numpy_rank_promotion!r}: give "
+        "them the same rank with reshape or expand_dims"
+    )
+    if config.numpy_rank_promotion == "raise":
+        raise ValueError(message)
+    source.warn(message, UserWarning)
 
 
 def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
@@ -208,6 +226,8 @@ def _apply_now(
 ) -> Array:
     operands = _ready(operands, what)
     dtype, weak = _common_dtype(operands, what, dtype_kind, accepts)
+    if dtype is dtypes.KEYS:
+        return bind(op, *promote(*operands, what=what))
     with np.errstate(all="ignore"):
         values = _values(operands, dtype)
         _check_shapes(values, what)
@@ -220,6 +240,9 @@ def _apply_now(
 def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
     operands = _ready((on_true, on_false), what)
     dtype, weak = dtypes.lattice_result_type(*operands)
+    if dtype is dtypes.KEYS:
+        target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
+        return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
     with np.errstate(all="ignore"):
         values = [_elements(condition, np.dtype(np.bool)), *_values(operands, dtype)]
     _check_shapes(values, what)
@@ -253,7 +276,8 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     elif dtype in _DIRECT and (type(x) is float or (type(x) is int and abs(x) < 1 << 24)):
         return np.array(x, dtype)
     else:
-        value = as_array(x).concrete("an operation", TypeError)
+        why = "an operation outside of its trace"
+        value = as_array(x).concrete(why, errors.ConcretizationTypeError)
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 

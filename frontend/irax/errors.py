@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 
-class ConcretizationTypeError(TypeError):
+class JAXTypeError(TypeError):
+    """What the errors of tracing that are TypeErrors have in common."""
+
+
+class JAXIndexError(IndexError):
+    """What the errors of tracing that are IndexErrors have in common."""
+
+
+JaxRuntimeError = RuntimeError
+"""What a device raises, under the name that JAX has for it."""
+
+
+class ConcretizationTypeError(JAXTypeError):
     """The value of a traced array was needed while a function was being traced.
 
     Inside `jit` and `vmap` an array stands for all its possible values, so Python can neither
@@ -15,11 +27,11 @@ class TracerBoolConversionError(ConcretizationTypeError):
     """A traced array was used where Python needs True or False: `if x > 0`, `while`, `and`."""
 
 
-class TracerIntegerConversionError(TypeError):
+class TracerIntegerConversionError(JAXTypeError):
     """A traced array was used where Python needs an int: an index of a list, `range(n)`."""
 
 
-class TracerArrayConversionError(TypeError):
+class TracerArrayConversionError(JAXTypeError):
     """A traced array was given to a function of NumPy, which needs its values."""
 
 
@@ -30,5 +42,9 @@ class UnexpectedTracerError(ValueError):
     """
 
 
-class NonConcreteBooleanIndexError(IndexError):
+class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced array was indexed by a traced boolean mask, so the result has no static shape."""
+
+
+class KeyReuseError(RuntimeError):
+    """A random key was used twice, with the option `debug_key_reuse`."""

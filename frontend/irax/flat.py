@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import tree_util
+from irax import array_trees
 from irax.array import Array, as_array, aval_of
 from irax.tracing import Input
 
@@ -23,15 +23,15 @@ class FlatFunction:
         self.out_tree: Any = None
 
     def __call__(self, *leaves: Array) -> list[Array]:
-        args, kwargs = tree_util.tree_unflatten(self.in_tree, leaves)
+        args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
         out = self.function(*args, **kwargs)
-        out_leaves, self.out_tree = tree_util.tree_flatten(out)
+        out_leaves, self.out_tree = array_trees.tree_flatten(out)
         try:
             return [as_array(leaf) for leaf in out_leaves]
         except TypeError:
             return [
-                as_array(leaf, f"{name_of(self.function)}: {self.what}{tree_util.keystr(path)}")
-                for path, leaf in tree_util.tree_leaves_with_path(out)
+                as_array(leaf, f"{name_of(self.function)}: {self.what}{array_trees.keystr(path)}")
+                for path, leaf in array_trees.tree_leaves_with_path(out)
             ]
 
 
@@ -46,9 +46,11 @@ def name_of(function: Any) -> str:
 
 def argument_names(args: Any, kwargs: Any = None) -> list[str]:
     """A name for each leaf of the arguments, such as `args[0]['w']`."""
-    named = [f"args{tree_util.keystr(path)}" for path, _ in tree_util.tree_leaves_with_path(args)]
-    for path, _ in tree_util.tree_leaves_with_path(kwargs or {}):
-        named.append(f"kwargs{tree_util.keystr(path)}")
+    named = [
+        f"args{array_trees.keystr(path)}" for path, _ in array_trees.tree_leaves_with_path(args)
+    ]
+    for path, _ in array_trees.tree_leaves_with_path(kwargs or {}):
+        named.append(f"kwargs{array_trees.keystr(path)}")
     return named
 
 

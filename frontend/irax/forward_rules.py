@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes, tree_util
 from irax.array import Array
 from irax.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
 from irax.flat import FlatFunction, name_of
@@ -61,7 +61,7 @@ class custom_jvp(Ruled):
             if not parts:
                 import irax.numpy as jnp
 
-                return out, tree_util.tree_map(jnp.zeros_like, out)
+                return out, array_trees.tree_map(jnp.zeros_like, out)
             return out, functools.reduce(
                 lambda a, b: tree_util.tree_map(lambda x, y: x + y, a, b), parts
             )
@@ -128,7 +128,7 @@ class _FlatRule:
         return np.zeros(primal.shape, dtypes.float0)
 
     def _leaves(self, tree: Any, what: str) -> list[Any]:
-        leaves, structure = tree_util.tree_flatten(tree)
+        leaves, structure = array_trees.tree_flatten(tree)
         if structure != self.flat.out_tree:
             raise TypeError(
                 f"custom_jvp: the rule of {self.name} returned a {what} of structure {structure}; "

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from irax.config import config
 from irax.flat import name_of
 from irax.jit import JitFunction
 from irax.tracing import ModuleBuilder, call, current_trace
-from irax_compiler import mlir
+from irax_compiler import containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.device import Device, Executable
@@ -86,7 +87,7 @@ def make_ir(
 
 def load(
     text_or_path: str | bytes | os.PathLike[str],
-    func: str = "main",
+    func: str | None = None,
     device: Device | str | None = None,
 ) -> LoadedFunction:
     """A function of a StableHLO module as a Python function of arrays.
@@ -95,8 +96,10 @@ def load(
     and `vmap` it is a call of the module's function like any traced one.
 
     Args:
-        text_or_path: MLIR text or bytecode, or the path of a file with either.
-        func: which function of the module.
+        text_or_path: MLIR text or bytecode, or the path of a file with either: as JAX, PyTorch/XLA
+            and TensorFlow export them, as `jax.export` and `irax.export` write them, or as a pass
+            left them (`irax compile --save-stages`), edited or not.
+        func: which function of the module. By default it is main, or the only public one.
         device: one of `irax.devices()`, a platform such as "cpu", or "reference". None is the
             device that arguments were put on, or else the default device.
 
@@ -114,17 +117,21 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    return LoadedFunction(mlir.parse_module(_source(text_or_path)), func, device)
+    module = mlir.parse_module(_source(text_or_path))
+    return LoadedFunction(module, func or containers.main_function(module), device)
 
 
 def _source(text_or_path: str | bytes | os.PathLike[str]) -> str | bytes:
     if isinstance(text_or_path, bytes):
-        return text_or_path
+        return containers.module_in(text_or_path)
     is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)
     if is_text:
         return str(text_or_path)
-    data = Path(text_or_path).read_bytes()
-    return data if data.startswith(b"ML\xefR") else data.decode()
+    path = Path(text_or_path)
+    try:
+        return containers.module_in(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 class LoadedFunction:
@@ -149,18 +156,20 @@ class LoadedFunction:
         return f"<@{self.__name__}: ({inputs}) -> ({outputs})>"
 
     def __call__(self, *args: Any) -> Any:
-        arrays = self._check(args)
-        if current_trace() is not None:
-            results = call(self._builder, self.__name__, arrays, ())
-        elif self.device == "reference":
-            values = [x.concrete("a call", TypeError) for x in arrays]
-            evaluated = Evaluator(self.ir.module)(self.__name__, values)
-            results = [ConcreteArray(r) for r in evaluated]
-        else:
-            results = self._run(arrays)
+        results = self.flat(self._check(args))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _run(self, arrays: list[Array]) -> list[Array]:
+    def flat(self, arrays: Sequence[Array], weak: Sequence[bool] = ()) -> list[Array]:
+        """The results, for arrays of the right types. `weak` says which are weakly typed."""
+        if current_trace() is not None:
+            return call(self._builder, self.__name__, arrays, weak)
+        if self.device == "reference":
+            values = [x.concrete("a call", TypeError) for x in arrays]
+            evaluated = Evaluator(self.ir.module)(self.__name__, values)
+            return [ConcreteArray(r) for r in evaluated]
+        return self._run(arrays, weak)
+
+    def _run(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
         put_on = backend.device_of(arrays, f"@{self.__name__}")
         device = backend.resolve_device(self.device or put_on or config.default_device)
         executable = self._executables.get(device)
@@ -169,9 +178,12 @@ class LoadedFunction:
             self._executables[device] = executable
         buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
         results = executable(buffers)
+        avals = self.outputs
+        if any(weak):
+            avals = [replace(a, weak_type=w) for a, w in zip(avals, weak, strict=True)]
         return [
             ConcreteArray.of_buffer(b, aval, put_on is not None)
-            for b, aval in zip(results, self.outputs, strict=True)
+            for b, aval in zip(results, avals, strict=True)
         ]
 
     def _check(self, args: tuple[Any, ...]) -> list[Array]:
@@ -179,7 +191,7 @@ class LoadedFunction:
             raise TypeError(f"@{self.__name__} takes {len(self.inputs)} arguments, got {len(args)}")
         arrays = []
         for i, (arg, aval) in enumerate(zip(args, self.inputs, strict=True)):
-            array = self._as_array(arg, i, aval)
+            array = as_argument(arg, aval, f"@{name_of(self)}: argument {i}")
             if array.shape != aval.shape:
                 raise ValueError(
                     f"@{self.__name__}: argument {i} has type {array.aval}; expected {aval}"
@@ -191,13 +203,17 @@ class LoadedFunction:
             arrays.append(array)
         return arrays
 
-    def _as_array(self, arg: Any, i: int, aval: ShapedArray) -> Array:
-        if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
-            return ConcreteArray(arg.copy())  # 64-bit types stay, whatever enable_x64 says
-        array = as_array(arg, f"@{name_of(self)}: argument {i}")
-        if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
-            return array.astype(aval.dtype)
-        return array
+
+def as_argument(arg: Any, aval: ShapedArray, what: str) -> Array:
+    """An argument of a module's function as an array: numbers become what it takes, and NumPy
+    arrays of 64-bit types stay what they are, whatever enable_x64 says.
+    """
+    if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
+        return ConcreteArray(arg.copy())
+    array = as_array(arg, what)
+    if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
+        return array.astype(aval.dtype)
+    return array
 
 
 def _aval(value: Any) -> ShapedArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import backend, dtypes, nans, tree_util
+from irax import array_trees, backend, dtypes, eager, nans, reports
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.callbacks import recorded, replayed
@@ -142,7 +142,7 @@ class Compiled:
             of_buffer(buffer, aval, committed)
             for buffer, aval in zip(results, self.traced.results, strict=True)
         ]
-        return arrays[0] if self.single else tree_util.tree_unflatten(self.out_tree, arrays)
+        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Runs it, and where it returns a nan, says which operation made it."""
@@ -158,10 +158,11 @@ class Compiled:
         """Makes the program for a device, as it stands in `programs`."""
         device = backend.resolve_device(asked)
         module, name = self.traced.builder.module, self.traced.name
-        executable = backend.compile(module, name, device, self.donated)
+        with reports.timed("compiled", name, device):
+            executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        leaf = tree_util.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
         self.single = leaf and len(self.traced.results) == 1
         self.programs[asked] = executable, captured
         return self.programs[asked]
@@ -207,12 +208,13 @@ class JitFunction:
         if trace is not None:
             return self._call_traced(leaves, tree, static)
         try:
-            key = (tree, static, config.enable_x64, *map(_signature, leaves))
+            key = (tree, static, config.traced, *map(_signature, leaves))
         except TypeError:
             self._check_leaves(dynamic_args, dynamic_kwargs)
             raise
         compiled = self._cache.get(key)
         if compiled is None:
+            reports.missed(name_of(self._fun), key, self._cache)
             compiled = self._cache[key] = self._trace(leaves, tree, static)
         if self._device is not None:
             return compiled.run(leaves, self._device, fixed=True)
@@ -221,7 +223,8 @@ class JitFunction:
     def trace(self, *args: Any, **kwargs: Any) -> Compiled:
         """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        leaves, tree = array_trees.tree_flatten(given)
         return self._trace(leaves, tree, static)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -237,7 +240,8 @@ class JitFunction:
         from irax.stages import Lowered
 
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        leaves, tree = tree_util.tree_flatten((dynamic_args, dynamic_kwargs))
+        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        leaves, tree = array_trees.tree_flatten(given)
         there = backend.device_of(leaves, name_of(self._fun))
         device = self._device or there or config.default_device
         return Lowered(self._trace(leaves, tree, static), tree, device)
@@ -245,44 +249,47 @@ class JitFunction:
     def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
-        key = (tree, static, config.enable_x64, *(x.aval for x in arrays))
+        key = (tree, static, config.traced, *(x.aval for x in arrays))
         compiled = self._cache.get(key)
         if compiled is None:
+            reports.missed(name_of(self._fun), key, self._cache)
             compiled = self._trace(arrays, tree, static)
             if not compiled.traced.captures_tracers():
                 self._cache[key] = compiled
         traced = compiled.traced
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
-        return tree_util.tree_unflatten(compiled.out_tree, results)
+        return array_trees.tree_unflatten(compiled.out_tree, results)
 
     def _trace(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Compiled:
         fun = self._with_static(static)
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
-        traced = trace_function(flat, inputs, "jit", name_of(self._fun), fresh_module=True)
+        name = name_of(self._fun)
+        with reports.timed("traced", name, inputs):
+            traced = trace_function(flat, inputs, "jit", name, fresh_module=True)
         return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
 
     def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
         numbers, names = self._donated
         if not (numbers or names):
             return []
-        args, kwargs = tree_util.tree_unflatten(tree, range(count))
+        args, kwargs = array_trees.tree_unflatten(tree, range(count))
         fixed = {item.where for item in static}
         total = len(args) + sum(isinstance(where, int) for where in fixed)
         positions = [n for n in range(total) if n not in fixed]
         chosen = {n % total for n in numbers if -total <= n < total}
         given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
         given += [x for name, x in kwargs.items() if name in names]
-        return tree_util.tree_leaves(given)
+        return array_trees.tree_leaves(given)
 
     def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
-        args, kwargs = tree_util.tree_unflatten(tree, leaves)
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
         prefix = f"{name_of(self._fun)}: "
         return [prefix + name for name in argument_names(args, kwargs)]
 
     def _check_leaves(self, args: Any, kwargs: Any) -> None:
-        leaves, _ = tree_util.tree_flatten((args, kwargs))
+        leaves, _ = array_trees.tree_flatten((args, kwargs))
         for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
             try:
                 _signature(leaf)
@@ -292,6 +299,10 @@ class JitFunction:
                     f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
                     "static_argnums or static_argnames if it is a Python value"
                 ) from None
+
+    def clear_cache(self) -> None:
+        """Forgets what was traced and compiled."""
+        self._cache.clear()
 
     # -- static arguments --
 
@@ -354,16 +365,16 @@ def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[An
     both are known without a look.
     """
     if kwargs:
-        return tree_util.tree_flatten((args, kwargs))
+        return array_trees.tree_flatten((args, kwargs))
     for x in args:
         if type(x) is not ConcreteArray:
-            return tree_util.tree_flatten((args, kwargs))
+            return array_trees.tree_flatten((args, kwargs))
     return args, _tree_of_arrays(len(args))
 
 
 @functools.cache
 def _tree_of_arrays(count: int) -> Any:
-    return tree_util.tree_structure(((0,) * count, {}))
+    return array_trees.tree_structure(((0,) * count, {}))
 
 
 def _signature(leaf: Any) -> Any:
@@ -436,12 +447,23 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     compiled = JitFunction(fun).trace(*args, **kwargs)
     structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
-    return tree_util.tree_unflatten(compiled.out_tree, structs)
+    return array_trees.without_words(array_trees.tree_unflatten(compiled.out_tree, structs))
+
+
+def clear_caches() -> None:
+    """Forgets what was traced and compiled, of all functions. What is kept on disk stays.
+
+    >>> irax.clear_caches()
+    """
+    for by_options in _caches.values():
+        for cache in by_options.values():
+            cache.clear()
+    eager.clear_cache()
 
 
 def block_until_ready(tree: Any) -> Any:
     """Waits until every array in a pytree has been computed; returns the pytree."""
-    for leaf in tree_util.tree_leaves(tree):
+    for leaf in array_trees.tree_leaves(tree):
         if isinstance(leaf, Array):
             leaf.block_until_ready()
     return tree

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
@@ -107,7 +107,7 @@ class _FlatForward:
                 f"custom_vjp: fwd of {name} must return a pair (result, residuals), got "
                 f"{type(found).__name__}"
             )
-        out_leaves, structure = tree_util.tree_flatten(found[0])
+        out_leaves, structure = array_trees.tree_flatten(found[0])
         if structure != self.flat.out_tree:
             raise TypeError(
                 f"custom_vjp: fwd of {name} returned a result of structure {structure}; expected "
@@ -116,7 +116,7 @@ class _FlatForward:
         values = [
             of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
         ]
-        residuals, self.residual_tree = tree_util.tree_flatten(found[1])
+        residuals, self.residual_tree = array_trees.tree_flatten(found[1])
         return [*values, *(as_array(x, f"custom_vjp: a residual of {name}") for x in residuals)]
 
 
@@ -139,10 +139,10 @@ class _FlatBackward:
     def __call__(self, *leaves: Array) -> list[Array]:
         name = name_of(self.ruled.fun)
         count = self.residual_tree.num_leaves
-        residuals = tree_util.tree_unflatten(self.residual_tree, leaves[:count])
+        residuals = array_trees.tree_unflatten(self.residual_tree, leaves[:count])
         rest = iter(leaves[count:])
         cts = [next(rest) if is_inexact(a) else self._zero(a) for a in self.results]
-        cotangent = tree_util.tree_unflatten(self.flat.out_tree, cts)
+        cotangent = array_trees.tree_unflatten(self.flat.out_tree, cts)
         assert self.ruled.bwd is not None
         found = self.ruled.bwd(*self.given.fixed, residuals, cotangent)
         args = self.given.unflatten(range(len(self.given.avals)))
@@ -165,8 +165,8 @@ class _FlatBackward:
         return _float0(aval)
 
     def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
-        numbers, structure = tree_util.tree_flatten(arg)
-        leaves, given = tree_util.tree_flatten(part, is_leaf=lambda x: x is None)
+        numbers, structure = array_trees.tree_flatten(arg)
+        leaves, given = array_trees.tree_flatten(part, is_leaf=lambda x: x is None)
         if part is None or isinstance(part, SymbolicZero):
             leaves = [None] * len(numbers)
         elif given.num_leaves != len(numbers):
@@ -202,7 +202,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
 
     def fwd(*args: Any) -> tuple[Any, Any]:
         out, pullback = fun(*args)
-        leaves, tree = tree_util.tree_flatten(out)
+        leaves, tree = array_trees.tree_flatten(out)
         avals = [as_array(x).aval for x in leaves]
         return out, _Kept(pullback, tree, avals, len(args)).residuals()
 
@@ -229,7 +229,7 @@ class _Kept:
 
     def residuals(self) -> Any:
         inputs = [Input(a, None, "a cotangent") for a in self.avals if is_inexact(a)]
-        in_tree = tree_util.tree_structure(((0,) * len(inputs), {}))
+        in_tree = array_trees.tree_structure(((0,) * len(inputs), {}))
         flat = FlatFunction(self._tuple, in_tree)
         traced = trace_function(flat, inputs, "custom_gradient", name_of(self.pullback))
         return tree_util.Partial(_CallTraced(traced, flat.out_tree, self.avals), traced.captures)
@@ -237,7 +237,7 @@ class _Kept:
     def _tuple(self, *cts: Array) -> tuple[Any, ...]:
         rest = iter(cts)
         leaves = [next(rest) if is_inexact(a) else _float0(a) for a in self.avals]
-        found = self.pullback(tree_util.tree_unflatten(self.out_tree, leaves))
+        found = self.pullback(array_trees.tree_unflatten(self.out_tree, leaves))
         return found if isinstance(found, tuple) and self.num_args != 1 else (found,)
 
 
@@ -248,11 +248,11 @@ class _CallTraced:
         self.traced, self.out_tree, self.avals = traced, out_tree, avals
 
     def __call__(self, captures: Sequence[Array], cotangent: Any) -> Any:
-        leaves = tree_util.tree_leaves(cotangent)
+        leaves = array_trees.tree_leaves(cotangent)
         cts = [as_array(x) for x, a in zip(leaves, self.avals, strict=True) if is_inexact(a)]
         traced = self.traced
         found = call(traced.builder, traced.name, [*cts, *captures], traced.weak)
-        return tree_util.tree_unflatten(self.out_tree, found)
+        return array_trees.tree_unflatten(self.out_tree, found)
 
 
 def _float0(aval: ShapedArray) -> np.ndarray:

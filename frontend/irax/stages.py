@@ -6,15 +6,16 @@ compiled = lowered.compile()   the program, which takes arrays like x and compil
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
-from irax import backend, tree_util
+from irax import array_trees, backend
 from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
+from irax.memory import MemoryAnalysis, analyse
 from irax.tracing import Tracer
-from irax_compiler import mlir
+from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of
 from irax_compiler.lowering import lower
 from irax_runtime.device import Device
@@ -39,7 +40,7 @@ class Stage:
         """Shapes and dtypes of what it returns."""
         avals = self._traced.traced.results
         structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals]
-        return tree_util.tree_unflatten(self.out_tree, structs)
+        return array_trees.without_words(array_trees.tree_unflatten(self.out_tree, structs))
 
     def cost_analysis(self) -> dict[str, float]:
         """Floating-point operations, elements of transcendental functions, and bytes that the
@@ -89,15 +90,26 @@ class Lowered(Stage):
         """
         return self._text(stage)
 
-    def compile(self) -> Compiled:
+    @overload
+    def compile(self, topology: None = None) -> Compiled: ...
+    @overload
+    def compile(self, topology: str) -> CompiledForTopology: ...
+    def compile(self, topology: str | None = None) -> Compiled | CompiledForTopology:
         """The program.
+
+        Args:
+            topology: chips of TPUs to compile for that need not be here: "v5e:2x2x1" are four of
+                v5e. The program tells what it costs, and can be taken to where such chips are.
 
         Raises:
             RuntimeError: the device, or its compiler, is not there or refuses the module.
+            ValueError: there is no such topology.
 
         >>> jit(lambda x: x + x).lower(1.0).compile()(2.0)
         Array(4., dtype=float32, weak_type=True)
         """
+        if topology is not None:
+            return CompiledForTopology(self._traced, self.in_tree, topology)
         device = backend.resolve_device(self._device)
         self._traced.compile(device)
         return Compiled(self._traced, self.in_tree, device)
@@ -115,6 +127,22 @@ class Compiled(Stage):
         """The text of the module that was compiled."""
         return self._text("lowered")
 
+    def memory_analysis(self) -> MemoryAnalysis:
+        """The bytes that a call takes, by what for.
+
+        >>> memory = jit(lambda x: x @ x).lower(jnp.ones((8, 8))).compile().memory_analysis()
+        >>> memory.argument_size_in_bytes, memory.output_size_in_bytes
+        (256, 256)
+        """
+        traced = self._traced.traced
+        asked = self._device
+        executable, _ = self._traced.programs.get(asked) or self._traced.compile(asked)
+        function = mlir.functions(traced.builder.module)[traced.name]
+        arguments = [
+            ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in mlir.arguments(function)
+        ]
+        return analyse(executable, traced.builder.module, traced.name, (arguments, traced.results))
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program.
 
@@ -122,7 +150,7 @@ class Compiled(Stage):
             TypeError: arguments of another structure, shape or dtype, or traced ones.
         """
         name = self._traced.traced.name
-        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
         if tree != self.in_tree:
             raise TypeError(f"{name} was compiled for {self.in_tree}, got {tree}")
         names = argument_names(args, kwargs)
@@ -141,3 +169,53 @@ class Compiled(Stage):
                 raise TypeError(f"{name}: {where} is {array.aval}; compiled for {aval}")
             arrays.append(array)
         return self._traced.run(arrays, self._device, fixed=True)
+
+
+class CompiledForTopology(Stage):
+    """A program for chips of TPUs that need not be here. `irax[tpu]` has their compiler."""
+
+    def __init__(self, traced: _Traced, in_tree: Any, topology: str) -> None:
+        """Compiles it, for one of the chips."""
+        from irax_runtime.pjrt.topology import topology_for
+
+        super().__init__(traced, in_tree, None)
+        chips = topology_for("tpu", topology)
+        lowered = lower(traced.traced.builder.module, traced.traced.name, chips.target)
+        self._program = chips.compile(targets.compile(lowered, chips.target, traced.donated))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._program!r}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises RuntimeError: the program is not for a device of this process."""
+        raise RuntimeError(
+            f"{self._traced.traced.name} was compiled for {self._program.topology!r} and cannot "
+            "be called here"
+        )
+
+    def as_text(self) -> str:
+        """What the compiler made of it: XLA's optimised HLO."""
+        return self._program.optimized_hlo()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """What the compiler reckons of a call: `flops`, `bytes accessed`, `optimal_seconds`, ..."""
+        return self._program.cost_analysis()
+
+    def memory_analysis(self) -> dict[str, int]:
+        """The bytes that a call needs: `generated_code_size_in_bytes`, `peak_memory_in_bytes`, and
+        those of arguments, results and temporaries.
+        """
+        return self._program.memory_analysis()
+
+    def serialize(self) -> bytes:
+        """The program for a file, which `irax run` takes where such a chip is.
+
+        Raises:
+            ValueError: it uses arrays from outside, which a file has not.
+        """
+        if self._traced.traced.captures:
+            raise ValueError(
+                f"{self._traced.traced.name} uses {len(self._traced.traced.captures)} arrays from "
+                "outside: to be run in another process, it must have them as arguments"
+            )
+        return self._program.serialize()

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from irax import errors, nans, source
+from irax import errors, leaks, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.aval import ShapedArray
 from irax.config import config
+from irax.key_arrays import KeyArray, bind_keys
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import marks
@@ -57,6 +58,23 @@ def outside_traces() -> Iterator[None]:
         yield
     finally:
         _state.trace = outer
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Computes at once in a `with` block, also while a function is being traced: of arrays whose
+    elements are known, that is, not of traced ones.
+
+    >>> @irax.jit
+    ... def f(x):
+    ...     with irax.ensure_compile_time_eval():
+    ...         n = int(irax.numpy.ones(3).sum())
+    ...     return x * n
+    >>> f(2.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    with outside_traces():
+        yield
 
 
 class ModuleBuilder:
@@ -296,6 +314,9 @@ def bind(
     `builder` has the functions that the op names, if it does; inside a trace it is the trace's own.
     Returns one array, or a list of them for an op of several results.
     """
+    for x in operands:
+        if type(x) is KeyArray:
+            return bind_keys(bind, op, operands)
     trace = _state.trace
     if trace is not None:
         results: list[Any] = trace.emit(op, operands, weak_type)
@@ -356,7 +377,7 @@ def concrete_array(x: Any) -> ConcreteArray:
         array.check_open()
         raise errors.UnexpectedTracerError(
             f"a traced array of type {array.aval} was used in another thread than the one that "
-            "traces"
+            "traces, or where irax.ensure_compile_time_eval computes at once"
         )
     assert isinstance(array, ConcreteArray)
     return array
@@ -438,8 +459,11 @@ def trace_function(
         raise
     finally:
         _state.trace = parent
-    name = mlir.function_name(trace.function)
-    return Traced(builder, name, trace.captures, [x.aval for x in results])
+    avals = [x.aval for x in results]
+    if config.check_tracer_leaks:
+        del tracers, results
+        leaks.check(trace, Tracer)
+    return Traced(builder, mlir.function_name(trace.function), trace.captures, avals)
 
 
 def call(

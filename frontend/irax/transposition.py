@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import array_trees, dtypes
 from irax.array import as_array, aval_of
 from irax.flat import FlatFunction, argument_names, name_of
 from irax.tracing import Input, call, trace_function
@@ -36,7 +36,7 @@ def linear_transpose(
     >>> irax.linear_transpose(lambda x: 3 * x, 1.0)(2.0)
     (Array(6., dtype=float32),)
     """
-    leaves, in_tree = tree_util.tree_flatten((primals, {}))
+    leaves, in_tree = array_trees.tree_flatten((primals, {}))
     names = argument_names(primals)
     avals = [aval_of(x, f"linear_transpose: {n}") for x, n in zip(leaves, names, strict=True)]
     for aval, name in zip(avals, names, strict=True):
@@ -50,7 +50,7 @@ def linear_transpose(
     derived = deriver.function(traced.name, (linear, (True,) * len(traced.results)))
 
     def transposed(cotangent: Any) -> tuple[Any, ...]:
-        given, structure = tree_util.tree_flatten(cotangent)
+        given, structure = array_trees.tree_flatten(cotangent)
         if structure != flat.out_tree:
             raise TypeError(
                 f"linear_transpose: the cotangent has structure {structure}; expected that of the "
@@ -65,7 +65,7 @@ def linear_transpose(
                 )
             cts.append(ct.astype(aval.dtype))
         found = call(traced.builder, derived.name, [*traced.captures, *cts], [])
-        args, _ = tree_util.tree_unflatten(in_tree, found)
+        args, _ = array_trees.tree_unflatten(in_tree, found)
         return args
 
     return transposed

@@ -1,7 +1,8 @@
 """Which classes are pytrees, and how the way to a leaf is written.
 
 optree holds the registry. Its namespace "irax" keeps what is registered here to irax alone: a class
-may be a pytree for another library too, in another way.
+may be a pytree for another library too, in another way. The namespace "irax.arrays" has the same
+classes, and typed random keys: see `array_trees`.
 
 A class is registered with a function that takes an instance apart, into children and static data,
 and one that puts it together. The static data are part of the structure: they must be hashable and
@@ -19,6 +20,8 @@ from typing import Any, TypeVar
 import optree
 
 NAMESPACE = "irax"
+ARRAYS = "irax.arrays"
+"""Where typed keys are no leaves but hold their words: how transformations see pytrees."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -101,9 +104,13 @@ class _Keyed(optree.PyTreeEntry):
     """optree's step into a class that was registered with keys; holds such a key."""
 
 
+class Unseen(optree.PyTreeEntry):
+    """optree's step into what is a leaf for users: key paths leave it out."""
+
+
 def key_path(accessor: optree.PyTreeAccessor) -> KeyPath:
     """Return optree's way to a leaf as a key path."""
-    return tuple(map(_key, accessor))
+    return tuple(_key(entry) for entry in accessor if not isinstance(entry, Unseen))
 
 
 def _key(entry: optree.PyTreeEntry) -> KeyEntry:
@@ -121,6 +128,13 @@ def _key(entry: optree.PyTreeEntry) -> KeyEntry:
 
 
 # ---- Registration ----
+
+
+def _register(nodetype: type, flatten: Any, unflatten: Any, entry: type) -> None:
+    for namespace in (NAMESPACE, ARRAYS):
+        optree.register_pytree_node(
+            nodetype, flatten, unflatten, path_entry_type=entry, namespace=namespace
+        )
 
 
 def register_pytree_node(
@@ -154,13 +168,7 @@ def register_pytree_node(
     if flatten_with_keys_func is not None:
         register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func)
         return
-    optree.register_pytree_node(
-        nodetype,
-        flatten_func,  # pyright: ignore[reportArgumentType]
-        unflatten_func,
-        path_entry_type=optree.FlattenedEntry,
-        namespace=NAMESPACE,
-    )
+    _register(nodetype, flatten_func, unflatten_func, optree.FlattenedEntry)
 
 
 def register_pytree_node_class(cls: _Class) -> _Class:
@@ -228,9 +236,7 @@ def register_pytree_with_keys(
         pairs = tuple(pairs)
         return tuple(child for _, child in pairs), static, tuple(key for key, _ in pairs)
 
-    optree.register_pytree_node(
-        nodetype, flatten, unflatten_func, path_entry_type=_Keyed, namespace=NAMESPACE
-    )
+    _register(nodetype, flatten, unflatten_func, _Keyed)
 
 
 def register_pytree_with_keys_class(cls: _Class) -> _Class:
@@ -310,9 +316,7 @@ def register_dataclass(
     def unflatten(static: Any, children: Iterable[Any]) -> Any:
         return nodetype(**dict(zip(data + meta, (*children, *static), strict=True)))
 
-    optree.register_pytree_node(
-        nodetype, flatten, unflatten, path_entry_type=_Keyed, namespace=NAMESPACE
-    )
+    _register(nodetype, flatten, unflatten, _Keyed)
     return nodetype
 
 

@@ -8,13 +8,13 @@ function (flatten, unflatten) do nothing but call it.
 """
 
 import functools
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import optree
 from optree import PyTreeSpec as PyTreeDef
 
+from irax.tree_errors import structure_error
 from irax.tree_registry import (
     NAMESPACE,
     DictKey,
@@ -44,6 +44,9 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "is_tree_node",
     "keystr",
     "prefix_broadcast",
     "register_dataclass",
@@ -141,7 +144,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
 
 
 def tree_flatten_with_path(
-    tree: Any, is_leaf: _IsLeaf = None
+    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Return the leaves of a pytree, each in a pair with its key path, and the structure.
 
@@ -151,12 +154,14 @@ def tree_flatten_with_path(
         [((DictKey(key='a'), SequenceKey(idx=0)), 7)]
     """
     accessors, leaves, treedef = optree.tree_flatten_with_accessor(
-        tree, is_leaf, namespace=NAMESPACE
+        tree, is_leaf, namespace=namespace
     )
     return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
 
 
-def tree_leaves_with_path(tree: Any, is_leaf: _IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+def tree_leaves_with_path(
+    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
+) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a pytree, each in a pair with its key path.
 
     Example:
@@ -164,7 +169,7 @@ def tree_leaves_with_path(tree: Any, is_leaf: _IsLeaf = None) -> list[tuple[KeyP
         >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [7]})]
         [("['a'][0]", 7)]
     """
-    return tree_flatten_with_path(tree, is_leaf)[0]
+    return tree_flatten_with_path(tree, is_leaf, namespace=namespace)[0]
 
 
 # ---- Mapping and reducing ----
@@ -351,6 +356,7 @@ def prefix_broadcast(
     *,
     prefix_name: str = "the prefix",
     tree_name: str = "the tree",
+    namespace: str = NAMESPACE,
 ) -> list[Any]:
     """Return one leaf of a prefix for each leaf of a tree, in the order of the tree's leaves.
 
@@ -364,6 +370,7 @@ def prefix_broadcast(
         is_leaf: called with every subtree of the prefix; where it returns True, that is a leaf.
         prefix_name: what an error calls the prefix.
         tree_name: what an error calls the tree.
+        namespace: the registry that says what is a container.
 
     Raises:
         ValueError: the prefix has a container that the tree lacks. The message says where.
@@ -375,12 +382,12 @@ def prefix_broadcast(
     """
     if type(tree) is tuple:
         prefix = _list_as_tuple(prefix)
-    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=NAMESPACE)
+    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
     subtrees = _flatten_up_to(treedef, tree, prefix_name, tree_name)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(tree_structure(subtree).num_leaves)
+        for _ in range(optree.tree_structure(subtree, namespace=namespace).num_leaves)
     ]
 
 
@@ -424,62 +431,50 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     return treedef.children()
 
 
-def structure_error(
-    expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
-) -> ValueError:
-    """Return the error to raise for a tree that doesn't have the expected structure.
-
-    Args:
-        expected: the structure that was asked for.
-        tree: the tree that came.
-        expected_name: what the message calls the expected structure.
-        name: what the message calls the tree.
-        prefix: the tree may have anything where `expected` has a leaf.
+def is_tree_node(typ: type) -> bool:
+    """Tell whether instances of a class are containers: a named tuple, or of a registered class.
 
     Example:
-        >>> from irax.tree_util import structure_error, tree_structure
-        >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
-        grads must have the structure of params, but differs first at ['a']:
-          expected [*], got [*, *]
-          params: {'a': [*]}
-          grads: {'a': [*, *]}
+        >>> from irax.tree_util import is_tree_node
+        >>> is_tree_node(list), is_tree_node(int)
+        (True, False)
     """
-    found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=NAMESPACE)
-    relation = "start with" if prefix else "have"
-    message = f"{name} must {relation} the structure of {expected_name}, but "
-    difference = _first_difference(expected, tree, prefix)
-    if difference is None:
-        message += "doesn't"
-    else:
-        path, wanted, got = difference
-        message += f"differs first at {keystr(path) or 'the top'}:\n  expected {wanted}, got {got}"
-    return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
+    if not isinstance(typ, type):
+        raise TypeError(f"is_tree_node: expected a class, got {typ!r}")
+    known = optree.register_pytree_node.get(typ, namespace=NAMESPACE) is not None  # pyright: ignore
+    return known or optree.is_namedtuple_class(typ)
 
 
-def _first_difference(
-    expected: PyTreeDef, tree: Any, prefix: bool, path: KeyPath = ()
-) -> tuple[KeyPath, str, str] | None:
-    """Where a tree first lacks a node of `expected`: the path, the node, what is there instead."""
-    top = optree.tree_structure(
-        tree,
-        lambda node: node is not tree,
-        none_is_leaf=expected.none_is_leaf,
-        namespace=NAMESPACE,
-    )
-    if expected.is_leaf():
-        return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))
-    node = expected.one_level()
-    assert node is not None
-    try:
-        children = node.flatten_up_to(tree)
-    except ValueError:
-        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _show(top)
-        return path, _show(node), got
-    for accessor, below, child in zip(node.accessors(), expected.children(), children, strict=True):
-        difference = _first_difference(below, child, prefix, path + key_path(accessor))
-        if difference is not None:
-            return difference
-    return None
+def flatten_one_level(tree: Any) -> tuple[tuple[Any, ...], Any]:
+    """Return the children of a container, and its static data.
+
+    Raises:
+        ValueError: it is a leaf.
+
+    Example:
+        >>> from irax.tree_util import flatten_one_level
+        >>> flatten_one_level({"a": [1, 2]})
+        (([1, 2],), ['a'])
+    """
+    children, static, *_ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
+    return tuple(children), static
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[tuple[tuple[KeyEntry, Any], ...], Any]:
+    """Return the children of a container, each with its key, and its static data.
+
+    Raises:
+        ValueError: it is a leaf.
+
+    Example:
+        >>> from irax.tree_util import flatten_one_level_with_keys
+        >>> flatten_one_level_with_keys((1, [2]))[0]
+        ((SequenceKey(idx=0), 1), (SequenceKey(idx=1), [2]))
+    """
+    children, static = flatten_one_level(tree)
+    below = optree.tree_structure(tree, lambda node: node is not tree, namespace=NAMESPACE)
+    keys = [key_path(accessor)[0] for accessor in below.accessors()]
+    return tuple(zip(keys, children, strict=True)), static
 
 
 def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str) -> list[Any]:
@@ -488,9 +483,3 @@ def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str)
         return treedef.flatten_up_to(tree)
     except ValueError as error:
         raise structure_error(treedef, tree, expected_name, name, prefix=True) from error
-
-
-def _show(treedef: PyTreeDef) -> str:
-    text = str(treedef).removeprefix("PyTreeSpec(")
-    text = re.sub(r"(, NoneIsLeaf)?(, namespace='[^']*')?\)$", "", text)
-    return text if len(text) <= 600 else text[:600] + " ... (cut)"

@@ -39,6 +39,11 @@ class Device(Protocol):
         """What the device calls itself."""
         ...
 
+    @property
+    def driver(self) -> str:
+        """Who serves it, version and all."""
+        ...
+
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> Buffer:
         """The array in this device's memory. With `may_alias` it may stay where it is: the caller
         promises that nobody writes to it any more.

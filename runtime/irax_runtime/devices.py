@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
 from functools import cache
 
 from irax_runtime.device import Device
 
 VARIABLE = "IRAX_PLATFORMS"
-_PJRT = "pjrt:"
+PJRT = "pjrt:"
 
 
 class NoDevice(RuntimeError):
@@ -46,27 +45,6 @@ def devices(platform: str | None = None) -> list[Device]:
     return list(_all(platforms()))
 
 
-def describe() -> Iterator[str]:
-    """A line for each device of each platform that is known here, or why there is none."""
-    from irax_runtime.pjrt.plugins import plugins
-
-    known = dict.fromkeys([*platforms(), "cpu", "tpu"])
-    for plugin in plugins():
-        served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
-        known[f"{_PJRT}{served[0] if served else plugin.name}"] = None
-    known.pop(f"{_PJRT}tpu", None)
-    for name in known:
-        try:
-            found = _of_platform(name)
-        except NoDevice as error:
-            yield f"{name:12} none: {error}"
-            continue
-        for device in found:
-            stats = device.memory_stats() or {}
-            limit = f", {stats['bytes_limit'] / 2**30:.1f} GiB" if "bytes_limit" in stats else ""
-            yield f"{name:12} {device.id}: {device.device_kind}{limit}"
-
-
 @cache
 def _all(names: tuple[str, ...]) -> tuple[Device, ...]:
     found: list[Device] = []
@@ -90,12 +68,12 @@ def _of_platform(name: str) -> tuple[Device, ...]:
         from irax_runtime import iree
 
         return (iree.cpu(),)
-    if name == "tpu" or name.startswith(_PJRT):
+    if name == "tpu" or name.startswith(PJRT):
         from irax_runtime.pjrt.client import client_for
         from irax_runtime.pjrt.errors import PjrtError, PluginError
 
         try:
-            return tuple(client_for(name.removeprefix(_PJRT)).devices)
+            return tuple(client_for(name.removeprefix(PJRT)).devices)
         except (PjrtError, PluginError) as error:
             raise NoDevice(f"no platform {name!r} here: {error}") from None
     raise NoDevice(

@@ -47,6 +47,7 @@ class CpuDevice:
     compiler = None
     device_kind = "cpu"
     process_index = 0
+    driver = modules.DRIVER
 
     def __init__(self, number: int = 0) -> None:
         memory.keep_freed_memory()

@@ -130,6 +130,12 @@ class GpuDevice:
         return self
 
     @property
+    def driver(self) -> str:
+        """Who serves it, version and all."""
+        version = self.facts.get("driver_version", "")
+        return f"{modules.DRIVER}, {self.platform} {version}".rstrip()
+
+    @property
     def is_processor(self) -> bool:
         """Whether it is no GPU, but a program on the processor that stands for one."""
         return self.facts.get("type") == "cpu"

@@ -7,10 +7,14 @@ from functools import cache
 from typing import Any
 
 import iree.runtime as rt
+import iree.runtime.version
 import numpy as np
 
 from irax_runtime.device import Buffer
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
+
+DRIVER = f"IREE {iree.runtime.version.VERSION}"
+"""Who serves them, and its version."""
 
 _ELEMENT_NAMES = {
     "BOOL_8": "i1",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TensorType:
     """The dtype and shape of an argument or a result."""
 
@@ -23,6 +23,8 @@ class TensorType:
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+    __repr__ = __str__
 
 
 _NAMES = {

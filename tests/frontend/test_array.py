@@ -266,15 +266,6 @@ def test_what_numpy_asks_for():
     assert x.__array_namespace__() is jnp
 
 
-def test_dlpack():
-    x = jnp.asarray(X)
-    shared = np.from_dlpack(x)
-    np.testing.assert_array_equal(shared, X)
-    assert not shared.flags.writeable
-    assert x.__dlpack_device__() == (1, 0)
-    assert "dltensor" in repr(x.__dlpack__())  # the old protocol: a copy
-
-
 @pytest.mark.parametrize("transform", [irax.vmap, irax.grad], ids=["vmap", "grad"])
 def test_numpy_of_a_tracer(transform):
     """Also where the value is known: what NumPy makes of it would have no derivative."""
@@ -411,9 +402,58 @@ def test_device():
     assert x.devices() == {device}
 
 
+def test_where_an_array_is():
+    x = jnp.asarray(X)
+    device = irax.devices()[0]
+    assert x.to_device(device).device is device
+    with pytest.raises(NotImplementedError, match="stream=3 is not supported"):
+        x.to_device(device, stream=3)
+    assert x.platform() == "cpu"
+    assert x.is_fully_addressable
+    assert x.is_fully_replicated
+    assert x.on_device_size_in_bytes() == 24
+    x.copy_to_host_async()
+    (shard,) = x.addressable_shards
+    assert (shard.device, shard.index, shard.replica_id) == (device, (slice(None),) * 2, 0)
+    assert shard.data is x.addressable_data(0) is x.global_shards[0].data is x
+    with pytest.raises(IndexError):
+        x.addressable_data(1)
+    assert x.unsafe_buffer_pointer() == np.asarray(x).ctypes.data
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "int8", "complex64", "bool"])
+def test_byteswap(dtype):
+    values = X.astype(dtype)
+    swapped = jnp.asarray(values).byteswap()
+    assert np.asarray(swapped).tobytes() == values.byteswap().tobytes()
+    assert np.asarray(traced(lambda x: x.byteswap(), values)).tobytes() == swapped.tobytes()
+
+
+# What JAX's arrays have besides: for several devices, of other machines, or old spellings.
+NOT_HERE = {
+    *("__array_module__", "__cuda_array_interface__", "__hex__", "__numpy_dtype__", "__oct__"),
+    *("device_buffer", "device_buffers", "format", "sharding", "traceback"),
+}
+
+
+def test_names_of_jax_arrays():
+    jax = pytest.importorskip("jax", reason="JAX is the oracle of its names")
+    theirs, ours = jax.numpy.ones((2, 2)), jnp.ones((2, 2))
+    private = re.compile("_[^_]|__(dict|del)__")
+    missing = {n for n in dir(theirs) if not private.match(n) and n not in dir(ours)}
+    assert missing == NOT_HERE
+    with pytest.raises(NotImplementedError, match=r"x\.ravel"):
+        ours.flat  # noqa: B018
+    assert {n for n in dir(theirs.at[0]) if n[0] != "_"} == {
+        n for n in dir(ours.at[0]) if n[0] != "_"
+    }
+
+
 def test_delete():
     x = jnp.asarray(X)
+    assert not x.is_deleted()
     x.delete()
+    assert x.is_deleted()
     assert x.shape == (2, 3)
     for use in (lambda: x + 1, lambda: np.asarray(x), lambda: str(x), lambda: irax.jit(abs)(x)):
         with pytest.raises(RuntimeError, match="the array has been deleted"):

@@ -1,18 +1,344 @@
-"""The examples give the same results on every device that is here."""
+"""The programs in examples/ are right, on every device that is here.
+
+What each prints in its small size, and what its parts compute, is held against something else:
+closed forms, SciPy, or a program written another way.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.interpolate
+import scipy.optimize
+import scipy.signal
+import scipy.stats
 from tests.runtime.pjrt_programs import needs_plugin
 
+import irax
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
+Figures = dict[str, float]
+
+
+@functools.cache
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
+
+
+def black_scholes(module: ModuleType, figures: Figures) -> None:
+    for name, value in figures.items():
+        if name.startswith("error"):
+            assert value < 1e-10, name
+        if name.startswith("standard"):
+            assert value < 4, name
+    # The price by what it is: the discounted mean of the payoff.
+    spot, volatility, time, rate = 110.0, 0.25, 0.7, 0.02
+    growth = scipy.stats.norm((rate - volatility**2 / 2) * time, volatility * time**0.5)
+    mean, _ = scipy.integrate.quad(
+        lambda g: (spot * np.exp(g) - 100) * growth.pdf(g), np.log(100 / spot), 3
+    )
+    found = module.price(spot, volatility, time, rate)
+    np.testing.assert_allclose(found, np.exp(-rate * time) * mean, rtol=1e-5)
+
+
+def gaussian_process(module: ModuleType, figures: Figures) -> None:
+    x, y = (a.astype(float) for a in module.measure(40))
+
+    def surprise(logarithms: np.ndarray) -> float:
+        length, amplitude, noise = np.exp(logarithms)
+        squares = ((x[:, None] - x) / length) ** 2
+        covariance = amplitude**2 * np.exp(-squares / 2) + noise**2 * np.eye(x.size)
+        return -scipy.stats.multivariate_normal.logpdf(y, cov=covariance)
+
+    found = np.log([figures["length"], figures["amplitude"], figures["noise"]])
+    best = scipy.optimize.minimize(surprise, found).fun
+    np.testing.assert_allclose(figures["surprise before"], surprise(module.START), rtol=1e-4)
+    np.testing.assert_allclose(figures["surprise after"], surprise(found), atol=1e-2)
+    assert surprise(found) < best + 1e-2
+    assert figures["within two deviations"] > 0.85
+
+
+def kalman_filter(module: ModuleType, figures: Figures) -> None:
+    _, seen = module.simulate(40)
+
+    # All states at once are one normal distribution, and so are all measurements.
+    def joint(logarithms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        acceleration, sensor = np.exp(logarithms)
+        covariance = np.zeros((len(seen), 4, len(seen), 4))
+        state = module.COVARIANCE
+        for first in range(len(seen)):
+            state = module.MOTION @ state @ module.MOTION.T + acceleration**2 * module.SHAKEN
+            later = state
+            for second in range(first, len(seen)):
+                covariance[second, :, first], covariance[first, :, second] = later, later.T
+                later = module.MOTION @ later
+        spread = covariance[:, :2, :, :2].reshape(seen.size, seen.size)
+        return covariance[..., :2].reshape(-1, seen.size), spread + sensor**2 * np.eye(seen.size)
+
+    def surprise(logarithms: np.ndarray) -> float:
+        return -scipy.stats.multivariate_normal.logpdf(seen.ravel(), cov=joint(logarithms)[1])
+
+    found = np.log([figures["noise of acceleration"], figures["noise of sensor"]])
+    np.testing.assert_allclose(figures["log-likelihood"], -surprise(found), rtol=1e-4)
+    for nearby in (-0.1, 0), (0.1, 0), (0, -0.1), (0, 0.1):
+        assert surprise(found) < surprise(found + nearby)
+    with_seen, spread = joint(found)
+    mean = with_seen @ np.linalg.solve(spread, seen.ravel())
+    found_mean = module.smoothed(found.astype("float32"), seen)[1][0]
+    np.testing.assert_allclose(np.ravel(found_mean), mean, atol=2e-3)
+
+
+def hamiltonian_monte_carlo(module: ModuleType, figures: Figures) -> None:
+    # For z standard normal, x = 1.5 z and y = 0.5 (x^2 - 1.5^2) + another one.
+    assert 0.8 < figures["acceptance"] < 0.999
+    assert figures["scale reduction"] < 1.02
+    assert abs(figures["mean of x"]) < 0.12
+    assert abs(figures["mean of y"]) < 0.12
+    assert abs(figures["variance of x"] / 1.5**2 - 1) < 0.12
+    assert abs(figures["variance of y"] / (1 + 0.25 * 2 * 1.5**4) - 1) < 0.15
+
+
+def n_body(module: ModuleType, figures: Figures) -> None:
+    assert figures["missed in 1200 steps"] < 1e-4
+    assert 2.5 < figures["missed in 600 steps"] / figures["missed in 1200 steps"] < 5
+    assert figures["drift of the cluster"] < 5e-4
+    assert abs(figures["motion to binding"] - 0.5) < 0.05  # the virial theorem
+    positions, velocities, masses = (a.astype(float) for a in module.figure_eight())
+    apart = positions[:, None] - positions
+    distance = np.linalg.norm(apart, axis=2) + np.eye(3)
+    energy = (velocities**2).sum() / 2 - (np.triu(1 / distance, 1)).sum()
+    np.testing.assert_allclose(figures["energy of the eight"], energy, rtol=1e-5)
+    # Ten steps of a cluster, with forces written down.
+    step, (positions, velocities, masses, time) = module.step_and_arguments()
+    x, v = positions.astype(float), velocities.astype(float)
+    for half in (0.5, *[1] * 9, 0.5):
+        apart = x - x[:, None]
+        cubes = (np.sum(apart**2, axis=2) + 0.05**2) ** 1.5
+        v = v + half * time * np.sum(masses[:, None] * apart / cubes[..., None], axis=1)
+        x = x + time * v
+    x = x - time * v
+    (found_x, found_v), _ = step(positions, velocities, masses, time)
+    np.testing.assert_allclose(found_x, x, atol=1e-4)
+    np.testing.assert_allclose(found_v, v, atol=1e-3)
+
+
+def spline_fit(module: ModuleType, figures: Figures) -> None:
+    (x, y), knots = module.measure(60), module.knots_of(20)
+    matrix = scipy.interpolate.BSpline.design_matrix(x, knots, 3).toarray()
+    np.testing.assert_allclose(irax.vmap(module.basis, (0, None))(x, knots), matrix, atol=1e-4)
+    rough = np.diff(np.eye(matrix.shape[1]), 2, axis=0)
+
+    def fit(logarithm: float) -> tuple[np.ndarray, float]:
+        penalized = matrix.T @ matrix + np.exp(logarithm) * rough.T @ rough
+        hat = np.linalg.solve(penalized, matrix.T)
+        left = x.size - np.trace(matrix @ hat)
+        return hat @ y, x.size * np.sum((y - matrix @ hat @ y) ** 2) / left**2
+
+    best = scipy.optimize.minimize_scalar(lambda a: fit(a)[1], bounds=np.log([1e-4, 1e3])).x
+    np.testing.assert_allclose(np.log(figures["penalty"]), best, atol=0.1)
+    spline = scipy.interpolate.BSpline(knots, fit(np.log(figures["penalty"]))[0], 3)
+    at = np.linspace(0.02, 0.98, 49, dtype="float32")
+    value, slope = module.curve_and_slope(at, module.fit(x, y, knots)[1][0], knots)
+    np.testing.assert_allclose(value, spline(at), atol=1e-3)
+    np.testing.assert_allclose(slope, spline.derivative()(at), atol=0.05)
+    assert figures["error of the spline"] < 0.5 * figures["error of the points"]
+
+
+def lattice_boltzmann(module: ModuleType, figures: Figures) -> None:
+    assert abs(figures["drag coefficient"] / 5.58 - 1) < 0.06  # of Schaefer and Turek's benchmark
+    # Equilibrium has the moments that it's made for, the pressure and the momentum's flow too.
+    density, (x, y) = 1.1, (0.03, -0.02)
+    found = np.asarray(
+        module.equilibrium(np.full((1, 1), density, "f4"), np.array([x, y], "f4")[:, None, None])
+    ).ravel()
+    np.testing.assert_allclose(found.sum(), density, rtol=1e-6)
+    np.testing.assert_allclose(found @ module.WAYS, [density * x, density * y], atol=1e-6)
+    moments = np.einsum("q,qi,qj", found, module.WAYS, module.WAYS)
+    np.testing.assert_allclose(
+        moments, density * (np.eye(2) / 3 + np.outer([x, y], [x, y])), atol=1e-6
+    )
+
+
+def vae(module: ModuleType, figures: Figures) -> None:
+    assert figures["bound after"] > figures["likelihood of means"] > figures["bound before"]
+    step, (params, squares, images, key) = module.step_and_arguments()
+
+    def network(layers: Any, x: np.ndarray) -> np.ndarray:
+        (a, b), (c, d) = ((np.asarray(y["w"], float), np.asarray(y["b"], float)) for y in layers)
+        return np.maximum(x @ a + b, 0) @ c + d
+
+    mean, logarithm = np.split(network(params["encoder"], images), 2, axis=1)
+    points = scipy.stats.norm(mean, np.exp(logarithm))
+    drawn = mean + np.exp(logarithm) * irax.random.normal(key, mean.shape)
+    bright = 1 / (1 + np.exp(-network(params["decoder"], drawn)))
+    restored = images * np.log(bright) + (1 - images) * np.log(1 - bright)
+    normal = scipy.stats.norm()
+    nodes, weights = np.polynomial.hermite_e.hermegauss(20)
+    at = mean[..., None] + np.exp(logarithm)[..., None] * nodes
+    points = scipy.stats.norm(mean[..., None], np.exp(logarithm)[..., None])
+    divergence = (points.logpdf(at) - normal.logpdf(at)) @ weights / weights.sum()
+    bound = np.mean(restored.sum(axis=1) - divergence.sum(axis=1))
+    np.testing.assert_allclose(step(params, squares, images, key)[2], bound, rtol=1e-4)
+
+
+def gpt(module: ModuleType, figures: Figures) -> None:
+    assert figures["sequences right"] > 0.99
+    # The first guesses are worth little more than none, which is log 11.
+    assert abs(figures["first loss"] - np.log(11)) < 1
+    # Nothing that comes later changes what is told.
+    params, _ = module.start(module.SMALL)
+    tokens = np.arange(8, dtype="int32")
+    changed = np.where(tokens < 5, tokens, 9).astype("int32")
+    before, after = (np.asarray(module.predict(params, t, 2)[0]) for t in (tokens, changed))
+    np.testing.assert_array_equal(before[:5], after[:5])
+    assert np.all(np.abs(before[5:] - after[5:]).max(axis=1) > 1e-3)
+
+
+def conv_net(module: ModuleType, figures: Figures) -> None:
+    assert figures["accuracy after"] > 0.94
+    _, (params, _, images, _, _, _) = module.step_and_arguments()
+    x = images[0, None].astype(float)
+    for patterns, bias in zip(params["patterns"], params["biases"], strict=True):
+        patterns = np.asarray(patterns, float).transpose(3, 2, 0, 1)
+        x = np.array(
+            [
+                sum(scipy.signal.correlate2d(a, b, "same") for a, b in zip(x, p, strict=True))
+                for p in patterns
+            ]
+        )
+        x = np.maximum(x + np.asarray(bias)[:, None, None], 0)
+        x = x.reshape(len(x), x.shape[1] // 2, 2, -1, 2).max(axis=(2, 4))
+    logits = x.transpose(1, 2, 0).ravel() @ params["out"]
+    np.testing.assert_allclose(module.predict(params, images[:1])[0], logits, atol=1e-4)
+
+
+def ray_marcher(module: ModuleType, figures: Figures) -> None:
+    assert figures["pixels of the sphere"] > 50
+    assert figures["error of distance"] < 3e-3
+    assert figures["error of normals"] < 1e-3
+    rays = module.directions(32, 24)
+    gone, facing, _ = (np.asarray(x) for x in module.render(rays))
+    floor = (facing[..., 1] > 0.9999) & (gone < 20)
+    assert floor.sum() > 100
+    np.testing.assert_allclose(gone[floor], -module.EYE[1] / rays[floor][:, 1], rtol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(facing, axis=-1), 1, rtol=1e-5)
+
+
+def dqn(module: ModuleType, figures: Figures) -> None:
+    assert figures["error of best worths"] < 0.05
+    assert figures["best moves"] == 1
+    # The true worths, by the number of moves to the goal.
+    cells, moves = module.CELLS, {tuple(np.argwhere(module.CELLS == "G")[0]): 0}
+    front = list(moves)
+    while front:
+        y, x = front.pop(0)
+        for place in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
+            inside = 0 <= place[0] < cells.shape[0] and 0 <= place[1] < cells.shape[1]
+            if inside and place not in moves and cells[place] == ".":
+                moves[place] = moves[y, x] + 1
+                front.append(place)
+    far = np.array([moves[tuple(p)] for p in np.argwhere(cells == ".")])
+    worth = 0.95 ** (far - 1) - 0.02 * (1 - 0.95 ** (far - 1)) / 0.05
+    np.testing.assert_allclose(module.true_worths()[module.FREE].max(axis=1), worth, rtol=1e-6)
+
+
+PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
+    check.__name__: check
+    for check in (
+        black_scholes,
+        conv_net,
+        dqn,
+        gaussian_process,
+        gpt,
+        hamiltonian_monte_carlo,
+        kalman_filter,
+        lattice_boltzmann,
+        n_body,
+        ray_marcher,
+        spline_fit,
+        vae,
+    )
+}
+
+
+all_forms = pytest.mark.skipif(
+    not os.environ.get("IRAX_ALL_FORMS"), reason="takes a minute: set IRAX_ALL_FORMS=1 to run it"
+)
+
+
+@pytest.mark.parametrize(
+    "platform", ["cpu", pytest.param("pjrt:cpu", marks=[needs_plugin, all_forms])]
+)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_example_is_right(name: str, platform: str, capsys: pytest.CaptureFixture[str]):
+    module = example(name)
+    with irax.default_device(irax.devices(platform)[0]):
+        figures = module.main(["--small"])
+        PROGRAMS[name](module, figures)
+    for line, label in zip(capsys.readouterr().out.splitlines(), figures, strict=True):
+        assert line.startswith(f"{label} ")
+
+
+ALL = [*PROGRAMS, "digits", "ode_adjoint"]
+
+
+@needs_plugin
+@pytest.mark.parametrize("name", ALL)
+def test_a_step_is_the_same_on_iree_and_on_pjrt(name: str):
+    step, arguments = example(name).step_and_arguments()
+    results = []
+    for platform in ("cpu", "pjrt:cpu"):
+        with irax.default_device(irax.devices(platform)[0]):
+            results.append(irax.tree.leaves(step(*arguments)))
+    for ours, theirs in zip(*results, strict=True):
+        if irax.dtypes.issubdtype(ours.dtype, irax.dtypes.prng_key):
+            ours, theirs = irax.random.key_data(ours), irax.random.key_data(theirs)
+        scale = max(float(np.max(np.abs(ours))), 1e-6)
+        np.testing.assert_allclose(theirs, ours, rtol=2e-3, atol=2e-4 * scale)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_gallery_has_every_example(name: str):
+    gallery = (EXAMPLES / "README.md").read_text("utf-8")
+    assert f"python examples/{name}.py" in gallery
+    if name in PROGRAMS:
+        assert f"](pictures/{name}.png)" in gallery
+        assert 1000 < (EXAMPLES / "pictures" / f"{name}.png").stat().st_size < 60_000
+
+
+def test_the_gallery_has_nothing_else():
+    assert {file.stem for file in EXAMPLES.glob("*.py")} == set(ALL)
+
+
+def test_a_picture(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    example("spline_fit").main(["--small", "--picture", str(tmp_path / "x.png")])
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_picture_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit):
+        example("dqn").main(["--small", "--picture", "x.png"])
+    assert "pip install matplotlib" in capsys.readouterr().err
 
 
 def printed(name: str, platform: str, *arguments: str) -> str:

@@ -198,10 +198,10 @@ def test_dtypes_as_attributes():
         (lambda: jnp.array("text"), TypeError, "array: expected"),
         (lambda: jnp.array(None), TypeError, "array: expected"),
         (lambda: jnp.array([1, "a"]), TypeError, "array: expected"),
-        (lambda: jnp.array([[1], [2, 3]]), TypeError, "different lengths"),
+        (lambda: jnp.array([[1], [2, 3]]), ValueError, "different lengths"),
         (
             lambda: jnp.array([jnp.ones(2), jnp.ones(3)]),
-            TypeError,
+            ValueError,
             r"one shape, got .*\(2,\), \(3,\)",
         ),
         (lambda: jnp.array([2**40]), OverflowError, "does not fit into int32"),

@@ -118,6 +118,8 @@ def test_nonzero():
     np.testing.assert_array_equal(jnp.flatnonzero(x), np.flatnonzero(x))
     np.testing.assert_array_equal(jnp.argwhere(x), np.argwhere(x))
     assert jnp.nonzero(jnp.zeros(3))[0].shape == (0,)
+    for number in (0.0, 1.0):
+        assert jnp.argwhere(number).shape == np.argwhere(number).shape
 
 
 @pytest.mark.parametrize("size", [0, 2, 3, 9])

@@ -154,12 +154,22 @@ def test_known_answers_of_threefry():
         np.testing.assert_array_equal(np.concatenate(found), expected)
 
 
-def test_printed_values():
+@pytest.mark.parametrize(
+    ("partitionable", "keys", "number"),
+    [
+        (True, [[1797259609, 2579123966], [928981903, 3453687069]], 1.6226422),
+        (False, [[4146024105, 967050713], [2718843009, 1272950319]], -0.20584236),
+    ],
+)
+def test_printed_values(partitionable, keys, number):
     key = random.PRNGKey(0)
-    np.testing.assert_array_equal(
-        random.split(key), [[4146024105, 967050713], [2718843009, 1272950319]]
-    )
-    np.testing.assert_allclose(random.normal(key, (1,)), [-0.20584236], rtol=1e-6)
+    with irax.threefry_partitionable(partitionable):
+        np.testing.assert_array_equal(random.split(key), keys)
+        np.testing.assert_allclose(random.normal(key, (1,)), [number], rtol=1e-6)
+
+
+def test_the_bits_are_partitionable_by_default():
+    np.testing.assert_allclose(random.normal(random.PRNGKey(0)), 1.6226422, rtol=1e-6)
 
 
 def test_seeds():

@@ -6,6 +6,7 @@ import doctest
 
 import numpy as np
 import pytest
+from tests.runtime.pjrt_programs import needs_plugin
 
 import irax
 import irax.numpy as jnp
@@ -78,6 +79,28 @@ def test_cost():
         return irax.lax.fori_loop(0, 10, lambda _, x: jnp.sin(x), x)
 
     assert irax.jit(loop).lower(jnp.ones(3)).cost_analysis()["transcendentals"] == 30
+
+
+def test_memory():
+    def f(x):
+        return jnp.sum(jnp.sin(x @ x) @ x, axis=1)
+
+    memory = irax.jit(f).lower(jnp.ones((64, 64))).compile().memory_analysis()
+    array = 64 * 64 * 4
+    assert memory.argument_size_in_bytes == array
+    assert memory.output_size_in_bytes == 64 * 4
+    assert memory.alias_size_in_bytes == 0
+    assert array <= memory.temp_size_in_bytes <= 3 * array  # x @ x, and its product with x
+    assert memory.peak_memory_in_bytes >= array + memory.temp_size_in_bytes
+    assert 1000 < memory.generated_code_size_in_bytes < 100_000
+    nothing = irax.jit(lambda x: x + 1).lower(1.0).compile().memory_analysis()
+    assert nothing.temp_size_in_bytes == 0
+
+
+@needs_plugin
+def test_memory_as_a_plugin_tells_it():
+    compiled = irax.jit(lambda x: x @ x, backend="pjrt:cpu").lower(jnp.ones((64, 64))).compile()
+    assert compiled.memory_analysis().argument_size_in_bytes == 64 * 64 * 4
 
 
 def test_wrong_arguments():

@@ -15,14 +15,21 @@ from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.targets import pjrt
 
-try:
-    metadata.distribution("xla-cpu-pjrt")
-    ABSENT = False
-except metadata.PackageNotFoundError:
-    ABSENT = True
+
+def _is_absent(package: str) -> bool:
+    try:
+        metadata.distribution(package)
+    except metadata.PackageNotFoundError:
+        return True
+    return False
+
 
 needs_plugin = pytest.mark.skipif(
-    ABSENT, reason="the PJRT plugin for CPU is not installed: pip install xla-cpu-pjrt"
+    _is_absent("xla-cpu-pjrt"),
+    reason="the PJRT plugin for CPU is not installed: pip install xla-cpu-pjrt",
+)
+needs_tpu_compiler = pytest.mark.skipif(
+    _is_absent("libtpu"), reason="the compiler for TPUs is not installed: pip install irax[tpu]"
 )
 
 ADD = """

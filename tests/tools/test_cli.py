@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,10 +123,14 @@ def test_compile_for_pjrt(irax, folder):
 @needs_plugin
 def test_devices(irax):
     lines = irax("devices").stdout.splitlines()
-    assert lines[0].split() == ["cpu", "0:", "cpu"]
-    assert "pjrt:cpu     0: cpu" in lines
+    gib = r"\d+\.\d GiB"
+    assert re.fullmatch(rf"cpu          0: cpu, IREE 3\.\d+\S*, {gib}", lines[0])
+    (pjrt,) = [line for line in lines if line.startswith("pjrt:cpu")]
+    assert re.fullmatch(rf"pjrt:cpu     0: cpu, xla_cpu_pjrt\.so, PJRT 0\.\d+, {gib}", pjrt)
     (tpu,) = [line for line in lines if line.startswith("tpu")]
-    assert "pip install libtpu" in tpu or "no TPU" in tpu or ": TPU" in tpu
+    assert "pip install irax[tpu]" in tpu or "no TPU" in tpu or ": TPU" in tpu
+    (cuda,) = [line for line in lines if line.startswith("pjrt:cuda")]
+    assert "pip install jax-cuda13-pjrt" in cuda or ": NVIDIA" in cuda
 
 
 USAGE, FAILURE = 2, 1

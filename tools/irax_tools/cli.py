@@ -112,12 +112,7 @@ def jvp(
 @options.arguments
 @options.func
 @click.option("--size", type=click.IntRange(min=1), required=True, help="The number of lanes.")
-@click.option(
-    "--in-axes",
-    metavar="0,None",
-    type=options.Numbers(or_none=True),
-    help="The mapped axis of each argument, or None where all lanes have the same.  [default: 0]",
-)
+@options.in_axes
 @click.option(
     "--out-axes",
     metavar="0,1",
@@ -153,42 +148,95 @@ def _write(source: Source, output: str, locations: bool) -> None:
 # ---- looking at modules --------------------------------------------------------------------------
 
 
-@main.command(example='irax show function.py:f --args "f32[4], f32[4]" --stage traced')
+@main.command(example='irax show function.py:f --args "f32[4], f32[4]" --html f.html')
 @options.source
 @options.arguments
+@click.option(
+    "--html", metavar="FILE", help="Write a page with all stages, which needs no network."
+)
 @click.option("--stage", help="Print this stage alone: traced, or the name of a pass.")
-@click.option("--pipeline", help="The passes to show, instead of those that lower for the target.")
+@click.option("--grad", is_flag=True, help="Show how its gradient is derived, and lower that.")
+@options.wrt
+@click.option("--vmap", metavar="SIZE", type=click.IntRange(min=1), help="Map it over lanes.")
+@options.in_axes
+@click.option("--pipeline", help="The passes to show, instead of those that lower for the device.")
+@click.option("--iree", is_flag=True, help="Go on through the phases of IREE's compiler.")
 @options.compiled_for
 @options.chip
 @options.locations
+@options.color
 @options.func
 def show(
     source: str,
     arguments: str | None,
+    html: str | None,
     stage: str | None,
+    grad: bool,
+    wrt: tuple[int, ...] | None,
+    vmap: int | None,
+    in_axes: tuple[int | None, ...] | None,
     pipeline: str | None,
+    iree: bool,
     device: str,
     chip: str | None,
     locations: bool,
+    color: str,
     func: str | None,
 ) -> None:
-    """Print a function's module as traced, and after each pass."""
-    from irax_compiler import mlir
+    """Show a function's module as traced, and after each pass: with the lines that operations come
+    from, and what they cost. Constants are shortened; with --locations MLIR is as it is.
+    """
+    if wrt is not None and not grad:
+        raise click.UsageError("--wrt goes with --grad")
+    if in_axes is not None and vmap is None:
+        raise click.UsageError("--in-axes goes with --vmap")
+    if html is not None and (stage is not None or locations):
+        raise click.UsageError("--html writes all stages: it goes without --stage and --locations")
     from irax_tools import programs, sources
-    from irax_tools.stages import stage_matches, stages
+    from irax_tools.files import write_file
+    from irax_tools.show import terminal
+    from irax_tools.show.page import html_of
+    from irax_tools.show.record import record
+    from irax_tools.show.way import Way
 
     target = programs.target_of(device, chip)
-    found = stages(sources.load(source, arguments, func), pipeline, target)
-    names = [name for name, _ in found]
-    if stage is not None and not any(stage_matches(stage, name) for name in names):
-        raise click.UsageError(f"no stage {stage!r}; there are {', '.join(names)}")
-    for name, module in found:
-        if stage is None:
-            click.echo(f"// ---- {name} ----")
-        if stage is None or stage_matches(stage, name):
-            click.echo(mlir.text_of(module.operation, locations).rstrip() + "\n")
-            if stage is not None:
-                break
+    if iree and (pipeline is not None or not target.startswith("iree")):
+        raise click.UsageError(
+            "--iree goes with devices that IREE compiles for, without --pipeline"
+        )
+    way = Way(target, grad, wrt, vmap, in_axes, pipeline, iree)
+    loaded = sources.load(source, arguments, func)
+    if locations:
+        found = terminal.modules_of(loaded, way)
+        return _show_stages(found, stage, options.has_colours(color), None)
+    recorded, failure = record(loaded, way)
+    if html is not None:
+        write_file(html, html_of(recorded))
+    else:
+        found = terminal.texts_of(recorded)
+        _show_stages(found, stage, options.has_colours(color), failure)
+    if failure is not None:
+        raise failure
+
+
+def _show_stages(
+    found: list[tuple[str, str]], stage: str | None, colours: bool, failure: Exception | None
+) -> None:
+    from irax_tools.show.terminal import coloured
+
+    chosen = [text for name, text in found if stage in (name, name.partition("{")[0])]
+    if stage is not None and not chosen:
+        names = ", ".join(name for name, _ in found)
+        raise failure or click.UsageError(f"no stage {stage!r}; there are {names}")
+    texts = chosen[:1]
+    if stage is None:
+        before = ["", *(text for _, text in found)]
+        texts = [
+            f"// ---- {name} ----\n{'// nothing changed' if text == was else text}\n"
+            for (name, text), was in zip(found, before, strict=False)
+        ]
+    for text in texts:
+        click.echo(coloured(text) if colours else text, color=colours)
 
 
 @main.command(example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"')
@@ -275,25 +323,73 @@ def check(
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
 @options.compiled_for
 @options.chip
+@options.topology
+@options.hlo
 @options.func
+@click.option(
+    "--save-stages",
+    metavar="DIR",
+    help="Write the module after each pass, and after each phase of IREE's compiler, too.",
+)
+@click.option(
+    "--from-stage",
+    metavar="FILE",
+    help="Go on from one of these files, edited or not, instead of from a MODULE.",
+)
 def compile_(
     source: str,
     arguments: str | None,
     output: str,
     device: str,
     chip: str | None,
+    topology: str | None,
+    hlo: str | None,
     func: str | None,
+    save_stages: str | None,
+    from_stage: str | None,
 ) -> None:
-    """Compile a function to a .vmfb that `irax run` and IREE's runtime load, or to a .pjrt."""
+    """Compile a function to a .vmfb that `irax run` and IREE's runtime load, to a .pjrt, or to an
+    .irax, which keeps the pytrees of a Python function for irax_runtime.load.
+    """
     from irax_tools import programs, sources
     from irax_tools.files import write_file
 
     target = programs.target_of(device, chip)
-    write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
+    if from_stage is not None:
+        if source != "-" or save_stages is not None:
+            raise click.UsageError("--from-stage goes without a MODULE and --save-stages")
+        write_file(output, programs.compile_from_stage(from_stage))
+        return
+    if save_stages is not None:
+        from irax_tools import dumps
+
+        dumps.save_stages(sources.load(source, arguments, func), target, save_stages)
+    if output.endswith(".irax"):
+        from irax_tools.exporting import export_source
+
+        platform = device if chip is None else f"{device}:{chip}"
+        write_file(output, export_source(source, arguments, func, platform).to_bytes())
+        return
+    if hlo is not None and topology is None:
+        raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
+    if topology is None:
+        write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
+        return
+    if target not in programs.OF_PLUGINS:
+        raise click.UsageError(f"--topology {topology}: expected with --device tpu or pjrt:NAME")
+    from irax_tools import topologies
+
+    loaded = sources.load(source, arguments, func)
+    compiled = topologies.compile_for(loaded, device.removeprefix("pjrt:"), topology)
+    write_file(output, compiled.serialize())
+    for line in topologies.report(compiled):
+        click.echo(line, err=True)
+    if hlo is not None:
+        write_file(hlo, compiled.optimized_hlo())
 
 
 @main.command(example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy")
-@click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|FILE.pjrt", default="-")
+@click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|.pjrt|.irax", default="-")
 @options.arguments
 @options.inputs
 @click.option(
@@ -321,13 +417,15 @@ def run(
     repeat: int,
     func: str | None,
 ) -> None:
-    """Run a function of a module or of a compiled program."""
+    """Run a function of a module or of a compiled program. Without --input, a Python function
+    runs on the arguments that it was traced with, if they are arrays.
+    """
     if repeat < 1:
         raise click.UsageError("--repeat must be at least 1")
     from irax_tools import arrays, programs
 
-    operands = [arrays.parse_input(text) for text in inputs]
-    call = programs.load_program(program, arguments, func, device)
+    call, examples = programs.load_program(program, arguments, func, device)
+    operands = [arrays.parse_input(text) for text in inputs] or examples or []
     results: list[Any]
     results, times = programs.timed(lambda: call(operands), repeat)
     if outputs and len(outputs) != len(results):
@@ -367,7 +465,8 @@ def bench(
 ) -> None:
     """Compile a function and time its calls: the least, the median and the most.
 
-    Without --input, its arguments are random. Operations are counted in StableHLO, each for itself.
+    Without --input, its arguments are those that it was traced with, or random. Operations are
+    counted in StableHLO, each for itself.
     """
     from irax_compiler.cost import cost_of
     from irax_tools import arrays, checking, programs, sources
@@ -375,7 +474,7 @@ def bench(
     loaded = sources.load(source, arguments, func)
     call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
     operands = [arrays.parse_input(text) for text in inputs]
-    given = operands or checking.trial_of(loaded, 0).inputs
+    given = operands or loaded.examples or checking.trial_of(loaded, 0).inputs
     _, (first,) = programs.timed(lambda: call(given), 1)
     _, times = programs.timed(lambda: call(given), repeat)
     click.echo(f"compile {compiled * 1e3:.1f} ms, first run {first * 1e3:.2f} ms")
@@ -393,7 +492,7 @@ def bench(
 @main.command(example="irax devices")
 def devices() -> None:
     """List the devices there are, and what is missing for the others."""
-    from irax_runtime.devices import describe
+    from irax_runtime.inventory import describe
 
     for line in describe():
         click.echo(line)

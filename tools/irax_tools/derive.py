@@ -23,8 +23,16 @@ from irax_tools.sources import Source
 
 TIDY = "inline,symbol-dce,simplify,canonicalize,cse,symbol-dce"
 
+After = Callable[[str, Module, str], None]
+"""Called after each step with its name, the module, and the function that it is about."""
 
-def grad(source: Source, wrt: Sequence[int] | None, value: bool = False) -> Source:
+
+def grad(
+    source: Source,
+    wrt: Sequence[int] | None,
+    value: bool = False,
+    after: After | None = None,
+) -> Source:
     """The gradient of a function of one real scalar with respect to the arguments in `wrt` (None:
     all those of floating-point types), after its value if asked for.
 
@@ -42,6 +50,8 @@ def grad(source: Source, wrt: Sequence[int] | None, value: bool = False) -> Sour
 
     def add_gradient(module: Module) -> str:
         vjp = _run(module, Vjp(name, _checked(source, wrt)))
+        if after is not None:
+            after("vjp", module, vjp)
         inputs = [a.type for a in mlir.arguments(function)]
         unique = mlir.unique_name(module, f"{name}.grad")
         gradient = mlir.new_function(module, unique, inputs, function.location, public=True)
@@ -52,21 +62,21 @@ def grad(source: Source, wrt: Sequence[int] | None, value: bool = False) -> Sour
         mlir.finish_function(gradient, results if value else results[1:])
         return unique
 
-    return _derived(source, add_gradient)
+    return _derived(source, add_gradient, "grad", after)
 
 
 def vjp(source: Source, wrt: Sequence[int] | None) -> Source:
     """The function of the arguments and a cotangent for each result that returns the results and
     the cotangents of the arguments in `wrt`.
     """
-    return _derived(source, lambda m: _run(m, Vjp(source.func, _checked(source, wrt))))
+    return _derived(source, lambda m: _run(m, Vjp(source.func, _checked(source, wrt))), "vjp")
 
 
 def jvp(source: Source, wrt: Sequence[int] | None) -> Source:
     """The function of the arguments and tangents of those in `wrt` that returns the results and
     their tangents.
     """
-    return _derived(source, lambda m: _run(m, Jvp(source.func, _checked(source, wrt))))
+    return _derived(source, lambda m: _run(m, Jvp(source.func, _checked(source, wrt))), "jvp")
 
 
 def vmap(
@@ -74,6 +84,7 @@ def vmap(
     size: int,
     in_axes: Sequence[int | None] | None = None,
     out_axes: Sequence[int | None] | None = None,
+    after: After | None = None,
 ) -> Source:
     """The function that does `size` times what the function does, along an axis of each argument
     (None: the same for all), and puts the results together along `out_axes`.
@@ -84,7 +95,7 @@ def vmap(
         None if in_axes is None else tuple(in_axes),
         None if out_axes is None else tuple(out_axes),
     )
-    return _derived(source, lambda m: _run(m, batch))
+    return _derived(source, lambda m: _run(m, batch), f"batch{{size={size}}}", after)
 
 
 def _checked(source: Source, wrt: Sequence[int] | None) -> tuple[int, ...]:
@@ -106,14 +117,18 @@ def _run(module: Module, pass_: Pass) -> str:
     return name
 
 
-def _derived(source: Source, add: Callable[[Module], str]) -> Source:
+def _derived(
+    source: Source, add: Callable[[Module], str], step: str, after: After | None = None
+) -> Source:
     """A new module with what `add` adds to a copy, and names, as @main."""
     module = mlir.clone_module(source.module)
     result = mlir.new_module()
     name = add(module)
+    if after is not None:
+        after(step, module, name)
     derived = mlir.copy_functions(module, name, result)[name]
     mlir.make_public(mlir.functions(result)[derived])
-    run_pipeline(result, TIDY)
+    run_pipeline(result, TIDY, None if after is None else lambda n, m: after(n, m, derived))
     _rename(result, derived, "main")
     return Source(result, "main")
 

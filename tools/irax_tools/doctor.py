@@ -10,7 +10,7 @@ from importlib import metadata
 import numpy as np
 
 from irax_compiler.targets import cache
-from irax_runtime.devices import describe
+from irax_runtime.inventory import describe
 
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
 OPTIONAL = {

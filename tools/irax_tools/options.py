@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
 from typing import Any
 
 import click
+
+from irax_tools import guard
+
+
+def has_colours(color: str) -> bool:
+    """What `--color` means for standard output."""
+    if color == "auto":
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return color == "always"
 
 
 class Command(click.Command):
@@ -20,15 +31,26 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
+    """Runs commands in a process of their own, prints errors as one clear line, and exits with 1
+    (click itself exits with 2 for misuse).
+    """
 
     command_class = Command
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        def command() -> Any:
+            return super(Group, self).main(*args, standalone_mode=standalone_mode, **extra)
+
+        return guard.run(command) if standalone_mode else command()
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            click.echo(guard.MESSAGE, err=True)
+            ctx.exit(guard.INTERRUPTED)
         except Exception as error:
             reader_has_gone = isinstance(error, OSError) and error.errno == errno.EPIPE
             if reader_has_gone or ctx.find_root().params.get("debug"):
@@ -71,7 +93,8 @@ arguments = click.option(
     "arguments",
     metavar="ARGS",
     help='The types a Python function is traced with: "f32[8,64], i32[8]". Pytrees are written as '
-    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\".",
+    "Python literals: \"{'w': f32[64,10]}, f32[8,64]\". Or a call of another function of the file, "
+    'which returns arguments: "batch()". FILE.py:step_and_arguments returns both.',
 )
 func = click.option(
     "--func",
@@ -84,12 +107,25 @@ output = click.option(
 locations = click.option(
     "--locations", is_flag=True, help="Write each operation's source location."
 )
+color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colours: auto is on a terminal, unless NO_COLOR is set.",
+)
 wrt = click.option(
     "--wrt",
     metavar="0,2",
     type=Numbers(),
     help="The arguments to differentiate with respect to, counted from 0.  [default: all those of "
     "floating-point and complex types]",
+)
+in_axes = click.option(
+    "--in-axes",
+    metavar="0,None",
+    type=Numbers(or_none=True),
+    help="The mapped axis of each argument, or None where all lanes have the same.  [default: 0]",
 )
 inputs = click.option(
     "--input",

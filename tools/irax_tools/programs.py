@@ -14,16 +14,18 @@ from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.targets import iree
+from irax_runtime import exported
 from irax_runtime.devices import devices
-from irax_tools import arrays, sources
+from irax_tools import arrays, dumps, sources
 from irax_tools.files import read_file
 from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 
-DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), "pjrt")
-"""What programs are compiled for; any platform of PJRT's is the same to the compiler."""
-COMPILED = (".vmfb", ".pjrt")
+OF_PLUGINS = ("pjrt", "tpu")
+DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), *OF_PLUGINS)
+"""What programs are compiled for; PJRT's platforms but TPUs are the same to the compiler."""
+COMPILED = (".vmfb", ".pjrt", ".irax")
 REFERENCE = "reference"
 
 
@@ -40,10 +42,10 @@ def target_of(device: str, chip: str | None = None) -> str:
     kind = device.partition(":")[0]
     if kind not in DEVICES:
         raise click.UsageError(f"unknown device {device!r}; there are {', '.join(DEVICES)}")
-    if kind == "pjrt":
+    if kind in OF_PLUGINS:
         if chip is not None:
             raise click.UsageError(f"--chip {chip}: PJRT's plugins compile for the chip they find")
-        return "pjrt"
+        return kind
     target = f"iree-{device}" if chip is None else f"iree-{device}:{chip}"
     try:
         iree.flags_of(target)
@@ -52,15 +54,39 @@ def target_of(device: str, chip: str | None = None) -> str:
     return target
 
 
-def load_program(path: str, arguments: str | None, func: str | None, device: str) -> Program:
-    """A function of NumPy arrays, from a compiled program, a module or a Python file; to be run on
-    the first device of the platform `device`, or by the evaluator ("reference").
+def load_program(
+    path: str, arguments: str | None, func: str | None, device: str
+) -> tuple[Program, list[np.ndarray[Any, Any]] | None]:
+    """A function of NumPy arrays, from a compiled program, a module, a stage of a compilation or a
+    Python file; to be run on the first device of the platform `device`, or by the evaluator
+    ("reference"). And arguments for it, if the Python file has some.
     """
     if path.endswith(COMPILED):
         if device == REFERENCE:
             raise click.UsageError("--device reference runs modules, not compiled programs")
-        return _executable(read_file(path), func, device)
-    return program(sources.load(path, arguments, func), device)
+        return _compiled(path, func, device), None
+    if device != REFERENCE and path != "-" and ".py" not in path:
+        stage = dumps.read_stage(read_file(path), path)
+        if stage is not None:
+            return _executable(dumps.compile_stage(*stage), stage[0].func, device), None
+    source = sources.load(path, arguments, func)
+    return program(source, device), source.examples
+
+
+def compile_from_stage(path: str) -> bytes:
+    """The artefact of a file of `irax compile --save-stages`. Raises ValueError for others."""
+    stage = dumps.read_stage(read_file(path), path)
+    if stage is None:
+        raise ValueError(f"{path}: not a stage that `irax compile --save-stages` wrote")
+    return dumps.compile_stage(*stage)
+
+
+def _compiled(path: str, func: str | None, device: str) -> Program:
+    data = read_file(path)
+    contents = exported.read(data, path) if data.startswith(b"PK") else {}  # where damage is found
+    if exported.MANIFEST in contents:
+        return exported.load(data, devices(device)[0]).flat
+    return _executable(data, func, device)
 
 
 def program(source: Source, device: str) -> Program:

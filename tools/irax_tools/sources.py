@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
+import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import containers, mlir
 from irax_tools import arrays
 from irax_tools.files import read_file
 
@@ -24,6 +27,12 @@ class Source:
     func: str
     is_traced: bool = False
     """True where the function was one of Python's."""
+    path: str = ""
+    """The file that it was read from."""
+    text: str = ""
+    """The module's text, where it was read from one."""
+    examples: list[np.ndarray[Any, Any]] | None = None
+    """Arguments that it was traced with, if they were arrays."""
 
 
 def load(source: str, arguments: str | None = None, func: str | None = None) -> Source:
@@ -37,40 +46,79 @@ def load(source: str, arguments: str | None = None, func: str | None = None) -> 
         raise click.UsageError(f"{source}: which function? expected {source}:FUNCTION")
     if arguments is not None:
         raise click.UsageError("--args goes with FILE.py:FUNCTION")
-    module = read_module(source)
-    return Source(module, main_function(module) if func is None else func)
+    module, text = _read(source)
+    name = containers.main_function(module) if func is None else func
+    return Source(module, name, path=source, text=text)
 
 
 def read_module(path: str) -> mlir.Module:
     """The module of a file, or of standard input. Raises UsageError or ValueError."""
-    data = read_file(path)
-    if not data.strip():
-        raise ValueError(f"{path}: empty; expected a module")
-    if data.startswith(b"ML\xefR"):
-        return mlir.parse_module(data)
+    return _read(path)[0]
+
+
+def _read(path: str) -> tuple[mlir.Module, str]:
     try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: neither MLIR text nor MLIR bytecode") from None
-    return mlir.parse_module(text)
-
-
-def main_function(module: mlir.Module) -> str:
-    """The function that is meant where none is named: @main, or the only public one."""
-    functions = mlir.functions(module)
-    public = [name for name, function in functions.items() if mlir.is_public(function)]
-    return public[0] if "main" not in functions and len(public) == 1 else "main"
+        found = containers.module_in(read_file(path))
+        return mlir.parse_module(found), "" if isinstance(found, bytes) else found
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _trace(file: str, name: str, arguments: str | None) -> Source:
     from irax.ir import make_ir
 
-    ir = make_ir(_python_function(file, name))(*arrays.parse_arguments(arguments or ""))
-    return Source(ir.module, ir.func, is_traced=True)
+    function, args = python_function(file, name, arguments)
+    ir = make_ir(function)(*args)
+    return Source(ir.module, ir.func, is_traced=True, examples=_elements(args))
 
 
-def _python_function(file: str, name: str) -> Callable[..., Any]:
-    """A function of a Python file, which is run as a module of its own name."""
+def python_function(
+    file: str, name: str, arguments: str | None
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A function of a Python file, and arguments to trace it with: those that `arguments` says, or
+    returns if it is a call such as `batch()` of another function of the file. The name
+    `step_and_arguments` is that of a function that returns both.
+
+    Raises UsageError where there is no such file or function.
+    """
+    module = _python_module(file)
+    function = _attribute(module, file, name)
+    if arguments is None and name == "step_and_arguments":
+        function, args = function()
+        return function, tuple(args)
+    call = re.fullmatch(r"\s*(\w+)\(\)\s*", arguments or "")
+    if call is None:
+        return function, arrays.parse_arguments(arguments or "")
+    args = _attribute(module, file, call[1])()
+    if not isinstance(args, tuple | list):
+        raise click.UsageError(
+            f"--args {arguments}: it returns a {type(args).__name__}; expected a tuple, one item "
+            "for each argument"
+        )
+    return function, tuple(args)
+
+
+def _elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
+    """The arrays of arguments; None where some are mere types."""
+    from irax import ShapeDtypeStruct, tree_util
+    from irax.array import as_array
+
+    leaves = tree_util.tree_leaves(args)
+    if any(isinstance(leaf, ShapeDtypeStruct) for leaf in leaves):
+        return None
+    return [np.asarray(as_array(leaf)) for leaf in leaves]
+
+
+def _attribute(module: ModuleType, file: str, name: str) -> Callable[..., Any]:
+    function = getattr(module, name, None)
+    if not callable(function):
+        there = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
+        raise click.UsageError(f"{file} has no function {name!r}; it has {', '.join(there)}")
+    return function
+
+
+def _python_module(file: str) -> ModuleType:
+    """A Python file, which is run as a module of its own name."""
     path = Path(file)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if not path.exists() or spec is None or spec.loader is None:
@@ -82,8 +130,4 @@ def _python_function(file: str, name: str) -> Callable[..., Any]:
         spec.loader.exec_module(module)
     finally:
         sys.path.pop(0)
-    function = getattr(module, name, None)
-    if not callable(function):
-        there = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
-        raise click.UsageError(f"{file} has no function {name!r}; it has {', '.join(there)}")
-    return function
+    return module

@@ -166,7 +166,22 @@ def _round_away_from_zero(x: np.ndarray) -> np.ndarray:
 
 
 def _sign(x: np.ndarray) -> np.ndarray:
-    return np.where(x == 0, x, np.sign(x))  # sign(-0.0) is -0.0
+    if x.dtype.kind != "c":
+        return np.where(x == 0, x, np.sign(x))  # sign(-0.0) is -0.0
+    directions = np.where(x == 0, np.zeros_like(x), np.sign(x))
+    return np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), directions)
+
+
+def _exponential_minus_one(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.expm1(x)
+    # NumPy's is nan where a part is infinite. exp(a + bi) - 1, where cos(b) - 1 has to be exact:
+    a, b = np.real(x), np.imag(x)
+    less = 0 - 2 * np.square(np.sin(b / 2))
+    real = np.where(a == -np.inf, -1, np.expm1(a) * (1 + less) + less)
+    imag = np.where((b == 0) | ((a == -np.inf) & ~np.isfinite(b)), b * 0, np.exp(a) * np.sin(b))
+    endless = (a == np.inf) & ~np.isfinite(b)
+    return _complex(np.where(endless, a, real), np.where(a == -np.inf, np.nan_to_num(imag), imag))
 
 
 def _extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., Any]:
@@ -353,7 +368,7 @@ is_finite = unary("is_finite", np.isfinite)
 
 exponential = unary("exponential", np.exp, lambda x, y: y)
 exponential_minus_one = unary(
-    "exponential_minus_one", np.expm1, lambda x, y: add(y, full_like(y, 1))
+    "exponential_minus_one", _exponential_minus_one, lambda x, y: add(y, full_like(y, 1))
 )
 log = unary("log", np.log, inverse_derivative=lambda x, y: x)
 log_plus_one = unary(

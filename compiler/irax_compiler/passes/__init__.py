@@ -7,6 +7,7 @@ from irax_compiler.passes import (
     check,
     decompose,
     defer,
+    fold,
     host,
     jvp,
     legalize,

@@ -15,7 +15,7 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
     Args:
         module: the module.
         target: the target: `iree-cpu`, `iree-vulkan`, `iree-cuda`, `iree-hip`, `iree-metal`, a
-            chip after a colon (`iree-cuda:sm_89`), or `pjrt`.
+            chip after a colon (`iree-cuda:sm_89`), `pjrt` or `tpu`.
         donated: arguments whose memory the program may use for its results. IREE's targets never
             write into an argument.
 
@@ -24,14 +24,16 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
         UnsupportedOp: the target has no way to do something that is in the module.
         RuntimeError: the target's compiler refuses the module.
     """
-    if target == "pjrt":
+    if target in ("pjrt", "tpu"):
         from irax_compiler.targets import pjrt
 
         return pjrt.compile(module, donated)
     from irax_compiler import mlir
-    from irax_compiler.targets import iree
+    from irax_compiler.targets import iree, tiling
 
-    return iree.compile(mlir.bytecode(module), target=target)
+    on_cpu = family(target) == "iree-cpu"
+    data_tiling = on_cpu and tiling.pays(module)
+    return iree.compile(mlir.bytecode(module), target=target, data_tiling=data_tiling)
 
 
 def family(target: str) -> str:

@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irax_compiler.targets import cache, chips
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.targets import cache, chips, spirv
 
 FLAGS = (
     "--iree-input-type=stablehlo",
     # Without this, float64 silently becomes float32.
     "--iree-input-demote-f64-to-f32=false",
+    # The pass `fold` has done what is to be done with constants. IREE would compile and run a
+    # program for it, and gets products with matrices of complex128 wrong.
+    "--iree-opt-const-expr-hoisting=false",
     "--iree-hal-executable-debug-level=0",
     "--iree-vm-bytecode-module-strip-source-map=true",
 )
@@ -40,6 +44,12 @@ class IreeTarget:
     refuses every program."""
     newer: tuple[str, ...] = ()
     """Those that IREE does not know, but that run programs for `chip`."""
+    any_chip: tuple[str, ...] = ()
+    """What takes the place of the flags and the chip where none is named."""
+
+
+ASYNCHRONOUS = "--iree-execution-model=async-external"
+"""Programs that take fences: one to wait for, one to say that the results are there."""
 
 
 TARGETS = {
@@ -60,20 +70,27 @@ TARGETS = {
         chips.CPU,
     ),
     "iree-vulkan": IreeTarget(
-        ("--iree-hal-target-device=vulkan",), "--iree-vulkan-target=", "rdna3", chips.VULKAN
+        ("--iree-hal-target-device=vulkan", ASYNCHRONOUS),
+        "--iree-vulkan-target=",
+        "",
+        chips.VULKAN,
+        any_chip=(*spirv.ANY_CHIP, ASYNCHRONOUS),
     ),
     # The PTX of sm_80 runs on all newer chips.
     "iree-cuda": IreeTarget(
-        ("--iree-hal-target-device=cuda",),
+        ("--iree-hal-target-device=cuda", ASYNCHRONOUS),
         "--iree-cuda-target=",
         "sm_80",
         chips.CUDA,
         chips.CUDA_NEWER,
     ),
     "iree-hip": IreeTarget(
-        ("--iree-hal-target-device=hip",), "--iree-rocm-target=", "gfx942", chips.HIP
+        ("--iree-hal-target-device=hip", ASYNCHRONOUS),
+        "--iree-rocm-target=",
+        "gfx942",
+        chips.HIP,
     ),
-    "iree-metal": IreeTarget(("--iree-hal-target-device=metal",)),
+    "iree-metal": IreeTarget(("--iree-hal-target-device=metal", ASYNCHRONOUS)),
 }
 """The targets that IREE compiles for, by family."""
 
@@ -114,6 +131,8 @@ def compile(
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
+        UnsupportedOp: what IREE makes of the module for Vulkan would give other results now and
+            then.
         ValueError: there is no such target or chip, or IREE does not know one of the flags.
 
     >>> text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
@@ -126,7 +145,13 @@ def compile(
             return _compile(data, (*all_flags, *DATA_TILING))
         except CompileError:
             pass  # a defect of data tiling, or of the module: compiling it without will tell
-    return _compile(data, all_flags)
+    artefact = _compile(data, all_flags)
+    if target.startswith("iree-vulkan") and spirv.races(artefact):
+        raise UnsupportedOp(
+            "IREE compiles this program for Vulkan to a kernel whose threads do not wait for each "
+            "other where they must; run it on the device 'cpu'"
+        )
+    return artefact
 
 
 def flags_of(target: str) -> tuple[str, ...]:
@@ -144,6 +169,8 @@ def flags_of(target: str) -> tuple[str, ...]:
     known = TARGETS[family]
     if chip and chip not in known.chips:
         raise ValueError(f"target {target!r}: {_unknown_chip(family, chip)}")
+    if not chip and known.any_chip:
+        return (*FLAGS, *known.any_chip)
     named = (f"{known.chip_flag}{chip or known.chip}",) if known.chip_flag else ()
     return (*FLAGS, *known.flags, *named)
 
@@ -166,7 +193,17 @@ def _compile(module: bytes, flags: Sequence[str]) -> bytes:
     return artefact
 
 
-def _invoke_iree(module: bytes, flags: Sequence[str]) -> bytes:
+def resume(module: bytes, phase: str, target: str, flags: Sequence[str] = ()) -> bytes:
+    """The .vmfb of a module as it was after one of IREE's phases, "input", "flow", "vm", ...
+
+    Raises:
+        CompileError: IREE refuses the module.
+        ValueError: there is no such target or phase.
+    """
+    return _invoke_iree(module, (*flags_of(target), *flags), phase)
+
+
+def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
     from iree.compiler.api import Session, Source
 
     session = Session()
@@ -179,6 +216,8 @@ def _invoke_iree(module: bytes, flags: Sequence[str]) -> bytes:
             raise CompileError(_summary(errors))
         if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(_printed(invocation)):
             session.set_flags(*_libm_flags())
+        if after:
+            _begin_after(invocation, after)
         if not invocation.execute():
             raise CompileError(_summary(errors))
         return _output(invocation.output_vm_bytecode)
@@ -229,10 +268,28 @@ def _capture_errors(invocation: Any, errors: list[str]) -> Any:
     return callback
 
 
+def _begin_after(invocation: Any, phase: str) -> None:
+    """Skips IREE's phases up to one; the bindings have no call for it."""
+    from iree.compiler.api import ctypes_dl
+
+    begin = ctypes_dl._dylib.ireeCompilerInvocationSetCompileFromPhase
+    begin.restype, begin.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]
+    if not begin(invocation._inv_p, phase.encode()):
+        raise ValueError(f"IREE has no phase {phase!r}")
+
+
 def _summary(errors: Sequence[str]) -> str:
     """The first line of each message: IREE appends whole modules to some."""
     lines = dict.fromkeys(error.strip().partition("\n")[0][:400] for error in errors)
     return "IREE could not compile the module:\n" + "\n".join(f"  {line}" for line in [*lines][:8])
+
+
+def bundled_tool(name: str) -> Path | None:
+    """A program that comes with IREE's compiler; None where it does not."""
+    from iree.compiler import api
+
+    path = Path(api.__file__).parents[1] / "_mlir_libs" / name
+    return path if path.exists() else None
 
 
 @functools.cache
@@ -242,10 +299,8 @@ def _libm_flags() -> tuple[str, ...]:
     Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
     the linker is the one that comes with IREE; elsewhere it is the system's.
     """
-    from iree.compiler import api
-
     flags = ("--iree-llvmcpu-link-embedded=false",)
-    linker = Path(api.__file__).parents[1] / "_mlir_libs" / "iree-lld"
-    if sys.platform != "linux" or not linker.exists():
+    linker = bundled_tool("iree-lld")
+    if sys.platform != "linux" or linker is None:
         return flags
     return (*flags, f"--iree-llvmcpu-system-linker-path={shlex.quote(str(linker))} -flavor gnu")

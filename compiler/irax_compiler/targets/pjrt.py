@@ -1,4 +1,5 @@
-"""The target `pjrt`: StableHLO for a PJRT plugin, which compiles it where it runs.
+"""The targets `pjrt` and `tpu`: StableHLO for a PJRT plugin, whose compiler does the rest. They
+differ in what XLA's compiler for TPUs lacks (see `legalize`).
 
 The artefact is the module's text under a line that tells the types of arguments and results (see
 `irax_runtime/pjrt/executables.py`). Text, and not MLIR's bytecode: plugins of many versions read

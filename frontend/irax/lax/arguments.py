@@ -38,7 +38,7 @@ def canonical_axis(what: str, axis: Any, ndim: int) -> int:
 
     Raises:
         TypeError: it is not an int.
-        ValueError: an array of `ndim` dimensions has no such axis.
+        AxisError: an array of `ndim` dimensions has no such axis: a ValueError, and an IndexError.
     """
     try:
         axis = operator.index(axis)
@@ -46,7 +46,7 @@ def canonical_axis(what: str, axis: Any, ndim: int) -> int:
         raise TypeError(f"{what}: axis must be an int, got {axis!r}") from None
     if not -ndim <= axis < ndim:
         expected = f"expected {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
-        raise ValueError(
+        raise np.exceptions.AxisError(
             f"{what}: axis {axis} is out of bounds for an array of dimension {ndim}; {expected}"
         )
     return axis % ndim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import source, tree_util
+from irax import array_trees, source
 from irax.array import Array, as_array
 from irax.flat import name_of
 from irax.lax import slicing, structure
@@ -40,7 +40,7 @@ def associative_scan(
     what = "lax.associative_scan"
     if not callable(fn):
         raise TypeError(f"{what}: expected a function, got {fn!r}")
-    leaves, tree = tree_util.tree_flatten(elems)
+    leaves, tree = array_trees.tree_flatten(elems)
     names = leaf_names("elems", elems)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     if not arrays:
@@ -52,10 +52,10 @@ def associative_scan(
         raise ValueError(f"{what}: expected one size along axis {axis}, got {listed}")
 
     def combine(first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
-        out = fn(tree_util.tree_unflatten(tree, first), tree_util.tree_unflatten(tree, second))
-        found, out_tree = tree_util.tree_flatten(out)
+        out = fn(array_trees.tree_unflatten(tree, first), array_trees.tree_unflatten(tree, second))
+        found, out_tree = array_trees.tree_flatten(out)
         if out_tree != tree:
-            error = tree_util.structure_error(tree, out, "elems", f"what {name_of(fn)} returns")
+            error = array_trees.structure_error(tree, out, "elems", f"what {name_of(fn)} returns")
             raise TypeError(f"{what} at {source.user_line()}: {error}")
         results = [as_array(x, f"{what}: what {name_of(fn)} returns") for x in found]
         if any(x.shape != y.shape for x, y in zip(results, first, strict=True)):
@@ -72,7 +72,7 @@ def associative_scan(
             return xs
         return [structure.rev(x, (a,)) for x, a in zip(xs, axes, strict=True)]
 
-    return tree_util.tree_unflatten(tree, flipped(_partial(combine, flipped(arrays), axes)))
+    return array_trees.tree_unflatten(tree, flipped(_partial(combine, flipped(arrays), axes)))
 
 
 Combine = Callable[[Sequence[Array], Sequence[Array]], list[Array]]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import dtypes, errors, source, tree_util
+from irax import array_trees, dtypes, errors, source
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.elementwise import apply, convert
@@ -153,8 +153,8 @@ def _called(
     what: str, chosen: str, functions: dict[str, Callable[..., Any]], operands: tuple[Any, ...]
 ) -> Any:
     """Calls one of the functions, and traces the others."""
-    operands = tree_util.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
-    leaves, tree = tree_util.tree_flatten(functions[chosen](*operands))
+    operands = array_trees.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
+    leaves, tree = array_trees.tree_flatten(functions[chosen](*operands))
     results = [as_array(leaf, what) for leaf in leaves]
     own = _Outcome(_title(chosen, functions), tree, [x.aval for x in results])
     outcomes = dict.fromkeys(functions, own)
@@ -162,7 +162,7 @@ def _called(
         if name != chosen:
             outcomes[name], _ = _traced(what, name, functions, operands, apart=True)
     weak = _check_same(what, list(outcomes.values()))
-    return tree_util.tree_unflatten(
+    return array_trees.tree_unflatten(
         tree, [x.with_weak_type(w) for x, w in zip(results, weak, strict=True)]
     )
 
@@ -175,7 +175,7 @@ def _traced(
     apart: bool = False,
 ) -> tuple[_Outcome, Traced]:
     """Traces one of the functions; in a module of its own if it is apart."""
-    leaves, in_tree = tree_util.tree_flatten((operands, {}))
+    leaves, in_tree = array_trees.tree_flatten((operands, {}))
     inputs = known_inputs(leaves, leaf_names("operands", operands))
     flat = FlatFunction(functions[name], in_tree)
     kind, label = what.partition(".")[2], name_of(functions[name])
@@ -195,10 +195,10 @@ def _chosen(
     operands: tuple[Any, ...],
 ) -> Any:
     """Traces all functions, and writes down the choice."""
-    leaves, tree = tree_util.tree_flatten(operands)
+    leaves, tree = array_trees.tree_flatten(operands)
     names = leaf_names("operands", operands)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
-    given = tree_util.tree_unflatten(tree, arrays)
+    given = array_trees.tree_unflatten(tree, arrays)
     outcomes, branches = zip(
         *(_traced(what, name, functions, given) for name in functions), strict=True
     )
@@ -212,7 +212,7 @@ def _chosen(
     captured = [x for t in branches for x in t.captures]
     found = bind(op, chooser, *arrays, *captured)
     results = [x.with_weak_type(w) for x, w in zip(found, weak, strict=True)]
-    return tree_util.tree_unflatten(outcomes[0].tree, results)
+    return array_trees.tree_unflatten(outcomes[0].tree, results)
 
 
 def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
@@ -225,14 +225,14 @@ def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
     for other in others:
         titles = (first.title, other.title)
         if first.tree != other.tree:
-            out = tree_util.tree_unflatten(other.tree, other.avals)
-            error = tree_util.structure_error(first.tree, out, *titles)
+            out = array_trees.tree_unflatten(other.tree, other.avals)
+            error = array_trees.structure_error(first.tree, out, *titles)
             raise TypeError(
                 f"{what} at {source.user_line()}: all functions must return the same structure: "
                 f"{error}"
             )
         if not all(map(same_type, first.avals, other.avals)):
-            names = leaf_names("result", tree_util.tree_unflatten(first.tree, first.avals))
+            names = leaf_names("result", array_trees.tree_unflatten(first.tree, first.avals))
             table = side_by_side(names, titles, (first.avals, other.avals))
             raise TypeError(
                 f"{what} at {source.user_line()}: all functions must return the same shapes and "

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import dtypes, source, tree_util
+from irax import array_trees, dtypes, source
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.elementwise import convert
@@ -24,7 +24,7 @@ class Carry:
     def __init__(self, what: str, name: str, init: Any) -> None:
         """`what` is the loop, `name` the argument with the first values, for error messages."""
         self.what, self.name = what, name
-        leaves, self.tree = tree_util.tree_flatten(init)
+        leaves, self.tree = array_trees.tree_flatten(init)
         self.names = leaf_names(name, init)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
 
@@ -34,7 +34,7 @@ class Carry:
 
     def unflatten(self, leaves: Sequence[Array]) -> Any:
         """The pytree with other leaves."""
-        return tree_util.tree_unflatten(self.tree, leaves)
+        return array_trees.tree_unflatten(self.tree, leaves)
 
     def trace(self, trace_step: Callable[[], Traced]) -> Traced:
         """Traces a step, which passes what it carries on through `carried_on`; once more where
@@ -58,9 +58,9 @@ class Carry:
             TypeError: they are not of the structure and types of those the loop starts with.
         """
         returned = f"what {function} carries on"
-        leaves, tree = tree_util.tree_flatten(out)
+        leaves, tree = array_trees.tree_flatten(out)
         if tree != self.tree:
-            error = tree_util.structure_error(self.tree, out, self.name, returned)
+            error = array_trees.structure_error(self.tree, out, self.name, returned)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
         arrays = [as_array(x, f"{self.what}: {returned}") for x in leaves]
         before, after = [x.aval for x in self.arrays], [x.aval for x in arrays]
@@ -94,7 +94,7 @@ def same_type(a: ShapedArray, b: ShapedArray) -> bool:
 
 def leaf_names(name: str, tree: Any) -> list[str]:
     """A name for each leaf of a pytree: `init['w'][0]`."""
-    return [name + tree_util.keystr(path) for path, _ in tree_util.tree_leaves_with_path(tree)]
+    return [name + array_trees.keystr(path) for path, _ in array_trees.tree_leaves_with_path(tree)]
 
 
 def side_by_side(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import tree_util
+from irax import array_trees
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.flat import name_of
@@ -40,9 +40,9 @@ def computation_of(
         nonlocal out_tree
         parts, start = [], 0
         for (tree, _), count in zip(arguments, counts, strict=True):
-            parts.append(tree_util.tree_unflatten(tree, leaves[start : start + count]))
+            parts.append(array_trees.tree_unflatten(tree, leaves[start : start + count]))
             start += count
-        found, out_tree = tree_util.tree_flatten(function(*parts))
+        found, out_tree = array_trees.tree_flatten(function(*parts))
         return [as_array(x, f"{what}: what {name_of(function)} returns") for x in found]
 
     inputs = [Input(ShapedArray((), d)) for _, dtypes in arguments for d in dtypes]

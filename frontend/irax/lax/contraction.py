@@ -11,6 +11,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.array import Array
+from irax.config import config
 from irax.elementwise import convert
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of, strict
@@ -111,6 +112,7 @@ def dot_general(
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)
     dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
+    precision = config.default_matmul_precision if precision is None else precision
     algorithm = algorithm_of(precision)
     if algorithm is not None or precision is DotAlgorithmPreset.DEFAULT:
         precision = None

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from irax import dtypes
 from irax.array import Array
+from irax.config import config
+from irax.lax.accuracy import DotAlgorithmPreset
 from irax.lax.arguments import adapted, array_of
 from irax.lax.contraction import PrecisionLike, precision_pair
 from irax.lax.structure import rev, transpose
@@ -260,10 +262,18 @@ def conv_general_dilated(
         (False,) * rank,
         operator.index(feature_group_count),
         operator.index(batch_group_count),
-        precision_pair(what, precision),
+        precision_pair(what, _precision(precision)),
     )
     weak = x.weak_type and y.weak_type and preferred_element_type is None
     return bind(op, x, y, weak_type=weak)
+
+
+def _precision(precision: PrecisionLike) -> PrecisionLike:
+    """The default one where none is given; convolutions have no algorithms to choose from."""
+    if precision is not None:
+        return precision
+    default = config.default_matmul_precision
+    return None if default in DotAlgorithmPreset.__members__ else default
 
 
 def operands(what: str, lhs: ArrayLike, rhs: ArrayLike) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import tree_util
+from irax import array_trees
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
 from irax.flat import name_of
@@ -58,7 +58,7 @@ def reduce(
         results = [bind(reduction.Reduce(combiner, axes), arrays[0], inits[0])]
     else:
         results = bind(Fold(combiner, axes), *arrays, *inits)
-    return tree_util.tree_unflatten(tree, _weak_as(results, arrays, inits))
+    return array_trees.tree_unflatten(tree, _weak_as(results, arrays, inits))
 
 
 def reduce_window(
@@ -104,7 +104,7 @@ def reduce_window(
     )
     combiner = _combiner(what, computation, arrays, tree)
     results = bind(ReduceWindow(combiner, window), *arrays, *inits)
-    return tree_util.tree_unflatten(tree, _weak_as(results, arrays, inits))
+    return array_trees.tree_unflatten(tree, _weak_as(results, arrays, inits))
 
 
 def reduce_window_shape_tuple(
@@ -136,8 +136,8 @@ def reduce_window_shape_tuple(
 
 def _operands(what: str, operands: Any, inits: Any) -> tuple[list[Array], list[Array], Any]:
     """The arrays and init values, of the arrays' dtypes, and their structure."""
-    leaves, tree = tree_util.tree_flatten(operands)
-    starts, init_tree = tree_util.tree_flatten(inits)
+    leaves, tree = array_trees.tree_flatten(operands)
+    starts, init_tree = array_trees.tree_flatten(inits)
     if tree != init_tree:
         raise ValueError(f"{what}: operands have the structure {tree}, init values {init_tree}")
     if not leaves:

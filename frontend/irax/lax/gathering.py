@@ -12,6 +12,7 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.array import Array
 from irax.elementwise import apply, as_arrays, broadcast_to, convert
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import adapted, array_of, canonical_shape
 from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full
@@ -167,6 +168,8 @@ def default_fill(dtype: np.dtype[Any]) -> Any:
         return np.nan
     if dtype == np.bool:
         return True
+    if dtype is dtypes.KEYS:
+        return KeyArray(array_of("fill", np.full(2, 0xFFFFFFFF, np.uint32)))
     info = dtypes.iinfo(dtype)
     value = info.min if dtypes.issubdtype(dtype, np.signedinteger) else info.max
     return np.array(value, dtype)

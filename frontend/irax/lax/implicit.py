@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, source, tree_util
+from irax import array_trees, dtypes, source
 from irax.array import Array, as_array
 from irax.autodiff import linearize
 from irax.aval import ShapedArray
@@ -154,7 +154,7 @@ class _Unknown:
 
     def __init__(self, what: str, name: str, like: Any) -> None:
         self.what, self.name = what, name
-        leaves, self.tree = tree_util.tree_flatten(like)
+        leaves, self.tree = array_trees.tree_flatten(like)
         self.names = leaf_names(name, like)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
         for x, leaf_name in zip(self.arrays, self.names, strict=True):
@@ -176,10 +176,10 @@ class _Unknown:
         return trace_function(function, inputs, self.what.partition(".")[2], name_of(of))
 
     def unflatten(self, leaves: Sequence[Array]) -> Any:
-        return tree_util.tree_unflatten(self.tree, leaves)
+        return array_trees.tree_unflatten(self.tree, leaves)
 
     def leaves(self, tree: Any) -> list[Array]:
-        return [as_array(x, self.what) for x in tree_util.tree_leaves(tree)]
+        return [as_array(x, self.what) for x in array_trees.tree_leaves(tree)]
 
     def halves(self, leaves: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
         return leaves[: len(self.arrays)], leaves[len(self.arrays) :]
@@ -198,7 +198,7 @@ class _Unknown:
         return lambda *leaves: self.leaves(function(self.unflatten(leaves)))
 
     def _is_like(self, x: Any) -> bool:
-        return tree_util.tree_structure(x) == self.tree
+        return array_trees.tree_structure(x) == self.tree
 
     def alike(self, out: Any, function: Function, role: str) -> Any:
         """What a function returned, if it is like the unknown.
@@ -209,8 +209,8 @@ class _Unknown:
         title = f"what {role} ({name_of(function)}) returned"
         if not self._is_like(out):
             like = self.unflatten(self.arrays)
-            structure = tree_util.tree_structure(like)
-            error = tree_util.structure_error(structure, out, self.name, title)
+            structure = array_trees.tree_structure(like)
+            error = array_trees.structure_error(structure, out, self.name, title)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
         arrays = self.leaves(out)
         expected, found = [x.aval for x in self.arrays], [x.aval for x in arrays]
@@ -239,7 +239,7 @@ class _Unknown:
                 f"{self.what} at {source.user_line()}: with has_aux=True, {role} "
                 f"({name_of(function)}) must return a pair (solution, aux), got {out!r}"
             )
-        aux = tree_util.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
+        aux = array_trees.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
         return self.alike(out[0], function, role), aux
 
 
@@ -258,13 +258,13 @@ class _Solver:
     def __call__(self, *leaves: Array) -> list[Array]:
         out = self.solve(self.equation, self.unknown.unflatten(leaves))
         out = self.unknown.solution(out, self.solve, self.role, self.has_aux)
-        found, self.tree = tree_util.tree_flatten(out)
+        found, self.tree = array_trees.tree_flatten(out)
         return found
 
     def results(self, found: Sequence[Array], traced: Traced) -> Any:
         """What the solver returns, of the results of the operation."""
         leaves = [x.with_weak_type(w) for x, w in zip(found, traced.weak, strict=True)]
-        return tree_util.tree_unflatten(self.tree, leaves)
+        return array_trees.tree_unflatten(self.tree, leaves)
 
 
 class _Transposed:

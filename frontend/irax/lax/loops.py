@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import checkpointing, dtypes, source, tree_util
+from irax import array_trees, checkpointing, dtypes, source
 from irax.array import Array, as_array
 from irax.elementwise import apply, convert, select
 from irax.flat import name_of
@@ -81,7 +81,7 @@ def while_loop(
 
     def go_on(*flat: Array) -> list[Array]:
         out = cond_fun(carry.unflatten(flat))
-        leaves = tree_util.tree_leaves(out)
+        leaves = array_trees.tree_leaves(out)
         result = as_array(leaves[0], f"{what}: what cond_fun returns") if len(leaves) == 1 else None
         if result is None or result.ndim or result.dtype != np.bool:
             got = f"the pytree {out!r}" if result is None else str(result.aval)

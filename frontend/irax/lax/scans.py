@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import source, tree_util
+from irax import array_trees, source, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.batching import vmap
@@ -53,7 +53,7 @@ def scan(
     if not callable(f):
         raise TypeError(f"{what}: expected a function, got {f!r}")
     carry = Carry(what, "init", init)
-    leaves, xs_tree = tree_util.tree_flatten(xs)
+    leaves, xs_tree = array_trees.tree_flatten(xs)
     names = leaf_names("xs", xs)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     length = _length(what, arrays, names, length)
@@ -66,15 +66,15 @@ def scan(
     def step(*flat: Array) -> list[Array]:
         nonlocal ys_tree
         count = len(carry.arrays)
-        state, row = carry.unflatten(flat[:count]), tree_util.tree_unflatten(xs_tree, flat[count:])
-        out = f(state, row)
+        row = array_trees.tree_unflatten(xs_tree, flat[count:])
+        out = f(carry.unflatten(flat[:count]), row)
         if not (isinstance(out, tuple | list) and len(out) == 2):
             raise TypeError(
                 f"{what} at {source.user_line()}: {name_of(f)} must return a pair "
                 f"(what is carried on, a row of ys), got {out!r} of type {type(out).__name__}"
             )
         carried = carry.carried_on(name_of(f), out[0])
-        found, ys_tree = tree_util.tree_flatten(out[1])
+        found, ys_tree = array_trees.tree_flatten(out[1])
         named = leaf_names(f"{name_of(f)}: the row of ys", out[1])
         return [*carried, *(as_array(y, n) for y, n in zip(found, named, strict=True))]
 
@@ -82,7 +82,7 @@ def scan(
     calls = check_unroll(what, unroll, length)
     results = repeat(traced, carry.arrays, arrays, length, reverse, calls)
     count = len(carry.arrays)
-    ys = tree_util.tree_unflatten(ys_tree, results[count:])
+    ys = array_trees.tree_unflatten(ys_tree, results[count:])
     return carry.unflatten(results[:count]), ys
 
 
@@ -116,7 +116,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
         return scan(one, None, xs)[1]
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"{what}: batch_size must be a positive int, got {batch_size!r}")
-    leaves, tree = tree_util.tree_flatten(xs)
+    leaves, tree = array_trees.tree_flatten(xs)
     names = leaf_names("xs", xs)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     length = _length(what, arrays, names, None)
@@ -124,11 +124,11 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     parts = []
     if whole or not length:
         blocks = [_blocks(x, whole, batch_size) for x in arrays]
-        found = map(vmap(f), tree_util.tree_unflatten(tree, blocks))
-        parts.append(tree_util.tree_map(_unblocked, found))
+        found = map(vmap(f), array_trees.tree_unflatten(tree, blocks))
+        parts.append(array_trees.tree_map(_unblocked, found))
     if whole < length:
         rest = [slicing.slice_in_dim(x, whole, length) for x in arrays]
-        parts.append(vmap(f)(tree_util.tree_unflatten(tree, rest)))
+        parts.append(vmap(f)(array_trees.tree_unflatten(tree, rest)))
     return tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *parts)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import backend, tree_util
+from irax import array_trees, backend
 from irax.array import Array, as_array
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.lax.arguments import array_of
@@ -26,13 +26,13 @@ def optimization_barrier(operand: Any, /) -> Any:
     >>> irax.lax.optimization_barrier(irax.numpy.ones(2))
     Array([1., 1.], dtype=float32)
     """
-    leaves, tree = tree_util.tree_flatten(operand)
+    leaves, tree = array_trees.tree_flatten(operand)
     arrays = [as_array(x, "lax.optimization_barrier") for x in leaves]
     if not arrays:
         return operand
     results = bind(barrier.barrier, *arrays)
     weak = [r.with_weak_type(x.weak_type) for r, x in zip(results, arrays, strict=True)]
-    return tree_util.tree_unflatten(tree, weak)
+    return array_trees.tree_unflatten(tree, weak)
 
 
 def stage(x: ArrayLike, /) -> Array:
@@ -102,7 +102,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
         if current_trace() is None:
             return decomposition(*args, **kwargs)
-        leaves, tree = tree_util.tree_flatten((args, {}))
+        leaves, tree = array_trees.tree_flatten((args, {}))
         names = argument_names(args)
         arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
         flat = FlatFunction(functools.partial(decomposition, **kwargs), tree)
@@ -118,7 +118,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         found = bind(op, *arrays, *traced.captures)
         found = [found] if isinstance(found, Array) else found
         results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-        return tree_util.tree_unflatten(flat.out_tree, results)
+        return array_trees.tree_unflatten(flat.out_tree, results)
 
     return composed
 

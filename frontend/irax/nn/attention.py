@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def dot_product_attention(
     result = jnp.reshape(result, given)
     if not return_residual:
         return result
-    sums = lax.stop_gradient(convert(cast(Array, logsumexp(logits, axis=-1)), k.dtype))
+    sums = lax.stop_gradient(convert(logsumexp(logits, axis=-1), k.dtype))
     return result, jnp.reshape(jnp.swapaxes(sums, 1, 2), given[:-1])
 
 

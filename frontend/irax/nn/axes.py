@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, overload
 
 import numpy as np
 
@@ -20,6 +20,40 @@ def _largest(x: Array, axes: tuple[int, ...]) -> Array:
     """The largest elements, axes kept, as constants: what is computed does not depend on them."""
     largest = lax.stop_gradient(lax.reduce_max(x, axes))
     return lax.expand_dims(largest, axes)
+
+
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+    where: ArrayLike | None = None,
+) -> Array: ...
+
+
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    *,
+    return_sign: Literal[True],
+    where: ArrayLike | None = None,
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]: ...
 
 
 def logsumexp(
@@ -77,7 +111,7 @@ def logmeanexp(
     Array(1000., dtype=float32)
     """
     array = inexact("logmeanexp", x)
-    total = cast(Array, logsumexp(array, axis, keepdims=keepdims, where=where))
+    total = logsumexp(array, axis, keepdims=keepdims, where=where)
     count = jnp.sum(lax.full_like(array, 1), axis, where=where, keepdims=keepdims)
     return jnp.subtract(total, jnp.log(count))
 

@@ -55,6 +55,11 @@ from irax.numpy.creation import triu as triu
 from irax.numpy.creation import triu_indices as triu_indices
 from irax.numpy.creation import zeros as zeros
 from irax.numpy.creation import zeros_like as zeros_like
+from irax.numpy.division import divmod as divmod
+from irax.numpy.division import floor_divide as floor_divide
+from irax.numpy.division import fmod as fmod
+from irax.numpy.division import mod as mod
+from irax.numpy.division import remainder as remainder
 from irax.numpy.logic import bitwise_and as bitwise_and
 from irax.numpy.logic import bitwise_invert as bitwise_invert
 from irax.numpy.logic import bitwise_left_shift as bitwise_left_shift
@@ -252,7 +257,6 @@ from irax.numpy.ufuncs import cosh as cosh
 from irax.numpy.ufuncs import deg2rad as deg2rad
 from irax.numpy.ufuncs import degrees as degrees
 from irax.numpy.ufuncs import divide as divide
-from irax.numpy.ufuncs import divmod as divmod
 from irax.numpy.ufuncs import exp as exp
 from irax.numpy.ufuncs import exp2 as exp2
 from irax.numpy.ufuncs import expm1 as expm1
@@ -260,10 +264,8 @@ from irax.numpy.ufuncs import fabs as fabs
 from irax.numpy.ufuncs import fix as fix
 from irax.numpy.ufuncs import float_power as float_power
 from irax.numpy.ufuncs import floor as floor
-from irax.numpy.ufuncs import floor_divide as floor_divide
 from irax.numpy.ufuncs import fmax as fmax
 from irax.numpy.ufuncs import fmin as fmin
-from irax.numpy.ufuncs import fmod as fmod
 from irax.numpy.ufuncs import heaviside as heaviside
 from irax.numpy.ufuncs import hypot as hypot
 from irax.numpy.ufuncs import imag as imag
@@ -277,7 +279,6 @@ from irax.numpy.ufuncs import logaddexp as logaddexp
 from irax.numpy.ufuncs import logaddexp2 as logaddexp2
 from irax.numpy.ufuncs import maximum as maximum
 from irax.numpy.ufuncs import minimum as minimum
-from irax.numpy.ufuncs import mod as mod
 from irax.numpy.ufuncs import multiply as multiply
 from irax.numpy.ufuncs import nan_to_num as nan_to_num
 from irax.numpy.ufuncs import negative as negative
@@ -288,7 +289,6 @@ from irax.numpy.ufuncs import rad2deg as rad2deg
 from irax.numpy.ufuncs import radians as radians
 from irax.numpy.ufuncs import real as real
 from irax.numpy.ufuncs import reciprocal as reciprocal
-from irax.numpy.ufuncs import remainder as remainder
 from irax.numpy.ufuncs import rint as rint
 from irax.numpy.ufuncs import round as round
 from irax.numpy.ufuncs import sign as sign
@@ -316,6 +316,7 @@ if _TYPE_CHECKING:
     from irax.numpy.choosing import select as select
     from irax.numpy.convolution import convolve as convolve
     from irax.numpy.convolution import correlate as correlate
+    from irax.numpy.dlpack import from_dlpack as from_dlpack
     from irax.numpy.editing import append as append
     from irax.numpy.editing import compress as compress
     from irax.numpy.editing import delete as delete
@@ -327,7 +328,6 @@ if _TYPE_CHECKING:
     from irax.numpy.editing import put_along_axis as put_along_axis
     from irax.numpy.editing import resize as resize
     from irax.numpy.editing import trim_zeros as trim_zeros
-    from irax.numpy.files import from_dlpack as from_dlpack
     from irax.numpy.files import frombuffer as frombuffer
     from irax.numpy.files import fromfile as fromfile
     from irax.numpy.files import fromfunction as fromfunction

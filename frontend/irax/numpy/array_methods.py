@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 import irax.numpy as jnp
-from irax import backend, dtypes, errors, source
+from irax import dtypes, errors, lax, source
 from irax.array import Array, ConcreteArray
 from irax.elementwise import convert
-from irax.numpy import index_updates, indexing, printing
+from irax.numpy import index_updates, indexing, placement, printing
 from irax.tracing import bind
 from irax_compiler.ops import conversion, shape
 
@@ -149,17 +149,47 @@ def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(memoryview(buffer).toreadonly()).view(value.dtype)
 
 
-def _dlpack(x: Array, *, max_version: tuple[int, int] | None = None, **options: Any) -> Any:
-    """The elements for `from_dlpack` of another library, read-only or a copy."""
+def _buffer(x: Array, flags: int, /) -> memoryview:
+    """The elements for `memoryview(x)`, which nobody can write to (from Python 3.12 on)."""
     value = _array(x)
-    if max_version is None or max_version < (1, 0):
-        value = value.copy()  # the old protocol cannot say that memory is read-only
-        return value.__dlpack__(**options)
-    return value.__dlpack__(max_version=max_version, **options)
+    if value.dtype.isbuiltin != 1:
+        raise BufferError(f"Python's buffers have no elements of dtype {value.dtype}")
+    memory: Any = value
+    return memoryview(memory)
+
+
+def _dlpack(
+    x: Array,
+    *,
+    stream: None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """The elements for `from_dlpack` of another library: see `irax.numpy.dlpack.to_capsule`."""
+    from irax.numpy.dlpack import to_capsule
+
+    return to_capsule(x, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def _dlpack_device(x: Array) -> tuple[int, int]:
-    return _array(x).__dlpack_device__()
+    """The CPU, (1, 0): where `__dlpack__` has the elements."""
+    return (1, 0)
+
+
+def _array_namespace(x: Array, *, api_version: str | None = None) -> Any:
+    """`irax.numpy`, which is the array API standard's namespace.
+
+    Raises:
+        ValueError: it is not that of this version of the standard.
+    """
+    from irax.numpy.namespace_info import VERSIONS
+
+    if api_version not in (None, *VERSIONS):
+        raise ValueError(
+            f"__array_namespace__: api_version must be one of {VERSIONS}, got {api_version!r}"
+        )
+    return jnp
 
 
 def _item(x: Array, *index: int) -> Any:
@@ -241,7 +271,7 @@ def _copy(x: Array) -> Array:
     if not isinstance(x, ConcreteArray):
         return x
     copy = ConcreteArray(np.array(x.value), x.weak_type)
-    return copy.on(_device(x)) if x.committed else copy
+    return copy.on(placement.device_of(x)) if x.committed else copy
 
 
 def _view(x: Array, dtype: Any = None) -> Array:
@@ -276,69 +306,39 @@ def _view(x: Array, dtype: Any = None) -> Array:
     return bind(conversion.BitcastConvert(target, dtype), grouped)
 
 
-def _block_until_ready(x: Array) -> Array:
-    """The array itself, once its elements have been computed; an error of that comes up here."""
-    if isinstance(x, ConcreteArray) and x._buffer is not None:
-        x._buffer.wait()
-    return x
+def _byteswap(x: Array) -> Array:
+    """The elements with their bytes in reverse; of complex numbers, those of both parts."""
+    if x.dtype.kind == "c":
+        return lax.complex(_byteswap(x.real), _byteswap(x.imag))
+    if x.dtype.itemsize == 1:
+        return x
+    return jnp.flip(_view(x[..., None], np.uint8), -1).view(x.dtype)[..., 0]
 
 
-def _is_ready(x: Array) -> bool:
-    """Whether the elements have been computed."""
-    buffer = x._buffer if isinstance(x, ConcreteArray) else None
-    return buffer is None or buffer.is_ready()
-
-
-def _device(x: Array) -> Any:
-    """The device that has the elements; calling it, an old spelling, gives it too."""
-    buffer = x._buffer if isinstance(x, ConcreteArray) else None
-    return backend.current_device() if buffer is None else buffer.device
-
-
-def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
-    """The array on a device.
-
-    Raises:
-        RuntimeError: there is no such device.
-        NotImplementedError: `stream` is given: devices have none that could be named.
-    """
-    if stream is not None:
-        raise NotImplementedError(f"to_device: stream={stream!r} is not supported, only None")
-    return backend.device_put(x, device)
-
-
-class _Deleted:
-    """In place of the buffer of a deleted array: every use of it says so."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise RuntimeError("the array has been deleted: its elements were given up by .delete()")
-
-
-def _delete(x: Array) -> None:
-    """Gives the elements up; using the array from then on is a RuntimeError."""
-    if isinstance(x, ConcreteArray):
-        x._numpy, x._buffer = None, _Deleted()  # pyright: ignore[reportAttributeAccessIssue]
+def _flat(x: Array) -> NoReturn:
+    raise NotImplementedError(
+        "x.flat is not supported: NumPy's writes to the array; use x.ravel(), or x.ravel()[i]"
+    )
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "block_until_ready": _block_until_ready,
+    "byteswap": _byteswap,
     "choose": lambda x, *args, **kwargs: jnp.choose(x, *args, **kwargs),
+    "clone": _copy,
     "compress": lambda x, condition, axis=None, **how: jnp.compress(condition, x, axis, **how),
     "copy": _copy,
-    "delete": _delete,
-    "devices": lambda x: {_device(x)},
     "flatten": _flatten,
-    "is_ready": _is_ready,
     "item": _item,
     "reshape": _reshape,
-    "to_device": _to_device,
     "tobytes": _tobytes,
     "tolist": _tolist,
     "transpose": _transpose,
     "view": _view,
     "__array__": _array,
-    "__array_namespace__": lambda x, api_version=None: jnp,
+    "copy_to_host_async": lambda x: None,  # elements are copied when they are asked for
+    "__array_namespace__": _array_namespace,
     "__bool__": _bool,
+    "__buffer__": _buffer,
     "__complex__": lambda x: _number(x, complex),
     "__contains__": _contains,
     "__copy__": _copy,
@@ -364,7 +364,7 @@ _PROPERTIES: dict[str, Callable[[Array], Any]] = {
     "at": index_updates.At,
     "itemsize": lambda x: x.dtype.itemsize,
     "nbytes": lambda x: x.size * x.dtype.itemsize,
-    "device": _device,
+    "flat": _flat,
     "T": lambda x: jnp.transpose(x),
     "mT": lambda x: jnp.matrix_transpose(x),
     "real": lambda x: jnp.real(x),
@@ -399,9 +399,9 @@ def _attach() -> None:
         setattr(Array, f"__{name}__", _unary(function))
     for name in _FUNCTIONS:
         setattr(Array, name, _method(name))
-    for name, method in _METHODS.items():
+    for name, method in (_METHODS | placement.METHODS).items():
         setattr(Array, name, method)
-    for name, getter in _PROPERTIES.items():
+    for name, getter in (_PROPERTIES | placement.PROPERTIES).items():
         setattr(Array, name, property(getter))
 
 

@@ -13,9 +13,10 @@ from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy import reductions
+from irax.numpy.division import remainder
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel
-from irax.numpy.ufuncs import abs, add, divide, multiply, remainder, subtract
+from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike
 
 

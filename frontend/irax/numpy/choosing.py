@@ -10,9 +10,10 @@ import numpy as np
 from irax import errors
 from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, check_dtype, convert, promote_dtypes
+from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
-from irax.numpy.ufuncs import clip, remainder
+from irax.numpy.ufuncs import clip
 from irax.typing import ArrayLike
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array, ConcreteArray, as_array, aval_of
 from irax.elementwise import as_arrays, convert
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_axis, canonical_shape
-from irax.lax.reductions import fold
 from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
@@ -43,7 +43,8 @@ def array(
         out_sharding: not supported.
 
     Raises:
-        TypeError: data that is no numbers, or lists of different lengths.
+        TypeError: data that is no numbers.
+        ValueError: lists of different lengths.
         OverflowError: a Python int that the dtype cannot hold.
 
     >>> irax.numpy.array([[1, 2], [3, 4]], dtype="float32")
@@ -119,10 +120,20 @@ def _from_object(x: Any) -> Array:
     try:
         return as_array(x, "array")
     except TypeError:
-        foreign = hasattr(x, "__array__") or hasattr(x, "__array_interface__")
-        if not foreign and not isinstance(x, memoryview):
+        elements = _elements_of(x)
+        if elements is None:
             raise
-    return as_array(np.asarray(x), "array")
+    return as_array(elements, "array")
+
+
+def _elements_of(x: Any) -> np.ndarray[Any, Any] | None:
+    """What NumPy sees in another library's array or in a buffer; None if it is neither."""
+    if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
+        return np.asarray(x)
+    try:
+        return None if isinstance(x, bytes) else np.asarray(memoryview(x))
+    except TypeError:
+        return None
 
 
 def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -138,7 +149,7 @@ def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
         # the conversion to bfloat16 and the like rounds once.
         elements = np.array(x)
     except ValueError:
-        raise TypeError(f"array: the lists have different lengths, got {_short(x)}") from None
+        raise ValueError(f"array: the lists have different lengths, got {_short(x)}") from None
     if not elements.size:
         elements = elements.astype(dtype)
     if dtypes.issubdtype(dtype, np.integer) and elements.dtype.kind in "iuO" and elements.size:
@@ -183,7 +194,7 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
             return as_array(np.zeros(0, dtype))
         if len({part.shape for part in parts}) > 1:
             listed = ", ".join(str(part.shape) for part in parts)
-            raise TypeError(f"array: expected elements of one shape, got shapes {listed}")
+            raise ValueError(f"array: expected elements of one shape, got shapes {listed}")
         return stack(parts)
 
     return stacked(x)
@@ -315,7 +326,9 @@ def full_like(
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
-    if fill.ndim:
+    if wanted is dtypes.KEYS and fill.dtype is not wanted:  # of words
+        result = KeyArray(lax.full((*sizes, 2), convert(fill, np.dtype(np.uint32))))
+    elif fill.ndim:
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
@@ -340,6 +353,7 @@ def eye(
            [0., 1.]], dtype=float32)
     """
     shape = canonical_shape("eye", (N, N if M is None else M))
+    k = _diagonal(k, shape)
     rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
     columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
     mask = equal(add(rows, k), columns)
@@ -363,7 +377,13 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     return astype(mask, np.float32 if dtype is None else dtype)
 
 
+def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
+    """A diagonal of a matrix; of those beyond its corners, the first."""
+    return max(-shape[-2], min(k, shape[-1])) if isinstance(k, int) else k
+
+
 def _lower(shape: tuple[int, ...], k: int) -> Array:
+    k = _diagonal(k, shape)
     rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
     columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
     return greater_equal(add(rows, k), columns)
@@ -448,10 +468,9 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     rows, columns = x.shape[-2:]
     low = (max(-offset, 0), max(offset, 0))
     size = max(min(rows - low[0], columns - low[1]), 0)
-    lead = x.ndim - 2
-    start, limit = (*[0] * lead, *low), (*x.shape[:-2], low[0] + size, low[1] + size)
     if not size:
         return lax.full((*x.shape[:-2], 0), 0, x.dtype)
-    square = lax.slice(x, start, limit)
-    on_diagonal = eye(size, dtype=bool)
-    return fold(where(on_diagonal, square, lax.full_like(square, 0)), "add", (x.ndim - 1,))
+    # In memory, each is one row and one column after the last.
+    start, step = low[0] * columns + low[1], columns + 1
+    rows_in_line = lax.reshape(x, (*x.shape[:-2], rows * columns))
+    return lax.slice_in_dim(rows_in_line, start, start + (size - 1) * step + 1, step, axis=-1)

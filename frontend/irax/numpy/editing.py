@@ -12,13 +12,14 @@ from irax import dtypes, errors, lax
 from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import as_arrays, broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
+from irax.numpy.division import remainder
 from irax.numpy.logic import less, not_equal, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
 from irax.numpy.ordering import searchsorted, sort
 from irax.numpy.repetition import tile
 from irax.numpy.searching import nonzero, take
 from irax.numpy.tables import no_out
-from irax.numpy.ufuncs import add, clip, remainder, subtract
+from irax.numpy.ufuncs import add, clip, subtract
 from irax.typing import ArrayLike
 
 

@@ -356,7 +356,7 @@ class _Pivoted(NamedTuple):
 def _pivoted(x: Array) -> _Pivoted:
     found, pivots, order = linalg.lu(x)
     numbers = np.arange(pivots.shape[-1], dtype=np.int32)
-    exchanges = reductions.sum(ufuncs.not_equal(pivots, numbers), -1)
+    exchanges = reductions.sum(logic.not_equal(pivots, numbers), -1)
     return _Pivoted(found, order, (1 - 2 * (exchanges % 2)).astype(x.dtype))
 
 
@@ -458,7 +458,7 @@ def matrix_rank(
     (x,) = inexact("linalg.matrix_rank", M)
     del hermitian
     if x.ndim < 2:
-        return reductions.any(ufuncs.not_equal(x, 0)).astype(np.int32)
+        return reductions.any(logic.not_equal(x, 0)).astype(np.int32)
     s = svdvals(x)
     if tol is not None:
         return reductions.sum(s > creation.asarray(tol)[..., None], -1)

@@ -7,11 +7,12 @@ _FAMILIES = {
     "calculus": "diff ediff1d gradient trapezoid unwrap",
     "choosing": "choose piecewise select",
     "convolution": "convolve correlate",
+    "dlpack": "from_dlpack",
     "editing": (
         "append compress delete extract fill_diagonal insert place put put_along_axis resize "
         "trim_zeros"
     ),
-    "files": "from_dlpack frombuffer fromfile fromfunction fromiter fromstring load save savez",
+    "files": "frombuffer fromfile fromfunction fromiter fromstring load save savez",
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "index_tricks": (
         "c_ diag_indices_from index_exp ix_ mask_indices mgrid ogrid r_ ravel_multi_index s_ "

@@ -1,4 +1,4 @@
-"""Arrays from files, buffers, other libraries and functions; and into files."""
+"""Arrays from files, buffers and functions; and into files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from irax import batching, dtypes, lax
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array
 from irax.lax.arguments import canonical_shape
 from irax.numpy.creation import asarray
-from irax.numpy.tables import placed
 from irax.typing import ArrayLike, DTypeLike
 
 File = str | os.PathLike[Any] | IO[bytes]
@@ -134,39 +133,6 @@ def _impure(name: str) -> Callable[..., NoReturn]:
 
 fromfile = _impure("fromfile")
 fromiter = _impure("fromiter")
-
-
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """An array of another library, by the DLPack protocol.
-
-    Args:
-        x: an array of NumPy, PyTorch, ..., in the memory of the CPU.
-        device: where to put it: a device of `irax.devices()`.
-        copy: False shares the memory, which nobody may write to from then on; by default it is
-            copied.
-
-    Raises:
-        TypeError: `x` does not have the protocol, or its dtype is not one of irax.
-        BufferError: it is in the memory of another device, or cannot be shared.
-
-    >>> irax.numpy.from_dlpack(np.arange(3, dtype="int32"))
-    Array([0, 1, 2], dtype=int32)
-    """
-    if isinstance(x, Array):
-        return placed("from_dlpack", x, device)
-    if not hasattr(x, "__dlpack__"):
-        raise TypeError(
-            f"from_dlpack: expected an array with the method __dlpack__, got {type(x).__name__}"
-        )
-    value = np.from_dlpack(x)
-    if copy is not False:
-        return placed("from_dlpack", as_array(value), device)
-    if value.dtype != dtypes.canonicalize_dtype(value.dtype) or not value.flags.c_contiguous:
-        raise BufferError(
-            f"from_dlpack: an array of dtype {value.dtype} and strides {value.strides} cannot be "
-            "shared: leave copy=False out"
-        )
-    return placed("from_dlpack", ConcreteArray(value), device)
 
 
 # ---- functions -----------------------------------------------------------------------------------

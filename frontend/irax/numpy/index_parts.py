@@ -258,7 +258,10 @@ class _Parser:
 
     def _mask(self, mask: np.ndarray[Any, Any]) -> None:
         sizes = tuple(self.remaining[: mask.ndim])
-        if mask.shape != sizes:
+        # A mask without elements may have 0 anywhere, and chooses none.
+        if mask.shape != sizes and any(
+            m not in (n, 0) for m, n in zip(mask.shape, sizes, strict=True)
+        ):
             raise IndexError(
                 f"a boolean index of shape {mask.shape} does not match the dimensions that it "
                 f"indexes, of shape {sizes}"

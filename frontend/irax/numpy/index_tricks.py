@@ -12,10 +12,11 @@ from irax import dtypes, errors, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
 from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
+from irax.numpy.division import remainder
 from irax.numpy.manipulation import concatenate, moveaxis, reshape, stack
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
-from irax.numpy.ufuncs import add, clip, multiply, remainder
+from irax.numpy.ufuncs import add, clip, multiply
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- places of a part of an array ----------------------------------------------------------------

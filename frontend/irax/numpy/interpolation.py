@@ -7,10 +7,11 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array, ConcreteArray
 from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.numpy.division import remainder
 from irax.numpy.logic import greater, less, less_equal, where
 from irax.numpy.ordering import argsort, searchsorted
 from irax.numpy.searching import take
-from irax.numpy.ufuncs import abs, add, clip, divide, multiply, remainder, subtract
+from irax.numpy.ufuncs import abs, add, clip, divide, multiply, subtract
 from irax.typing import ArrayLike
 
 

@@ -90,15 +90,15 @@ def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
         raise ValueError(f"norm: ord={ord!r} is for matrices; vectors take a number")
     if ord == 2:
         return _euclidean(x, axes, keepdims)
-    if ord == np.inf:
-        return reductions.max(abs(x), axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return reductions.min(abs(x), axis, keepdims=keepdims)
-    if ord == 0:
-        return reductions.sum(not_equal(x, 0), axis, x.dtype, keepdims=keepdims)
-    if ord == 1:
-        return reductions.sum(abs(x), axis, keepdims=keepdims)
     sizes = abs(x)
+    if ord == np.inf:
+        return reductions.max(sizes, axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return reductions.min(sizes, axis, keepdims=keepdims)
+    if ord == 0:
+        return reductions.sum(not_equal(sizes, 0), axis, sizes.dtype, keepdims=keepdims)
+    if ord == 1:
+        return reductions.sum(sizes, axis, keepdims=keepdims)
     nothing = equal(sizes, 0) if ord > 0 else False  # has no slope, or an infinite one
     powers = where(nothing, 0, power(where(nothing, 1, sizes), float(ord)))
     total = reductions.sum(powers, axis, keepdims=keepdims)

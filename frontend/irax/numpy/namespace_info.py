@@ -10,6 +10,8 @@ from irax import backend, dtypes
 from irax.numpy.kinds import isdtype
 
 __array_api_version__ = "2024.12"
+VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
+"""Those of the standard that this namespace fits."""
 
 _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

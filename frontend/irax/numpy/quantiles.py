@@ -13,6 +13,7 @@ from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
+from irax.numpy.division import remainder
 from irax.numpy.logic import equal, greater_equal, isnan, less, logical_and, logical_not, where
 from irax.numpy.manipulation import reshape
 from irax.numpy.reductions import working_dtype
@@ -25,7 +26,6 @@ from irax.numpy.ufuncs import (
     divide,
     floor,
     multiply,
-    remainder,
     rint,
     subtract,
 )

@@ -12,10 +12,11 @@ from irax import dtypes, errors, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert
 from irax.lax.arguments import canonical_axis
+from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.tables import no_sharding
-from irax.numpy.ufuncs import remainder, subtract
+from irax.numpy.ufuncs import subtract
 from irax.typing import ArrayLike, Axis
 
 

@@ -19,6 +19,7 @@ class ScalarType:
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
+        self.__name__ = self.dtype.name
 
     def __call__(self, x: Any = 0) -> Array:
         from irax.numpy.creation import array

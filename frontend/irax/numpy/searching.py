@@ -14,9 +14,10 @@ from irax.array import Array, as_array
 from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
+from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
-from irax.numpy.manipulation import ravel
-from irax.numpy.ufuncs import add, clip, floor_divide, remainder
+from irax.numpy.manipulation import atleast_1d, ravel
+from irax.numpy.ufuncs import add, clip
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import gather, windows
@@ -198,15 +199,21 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
         fill_value: with what, a number or one for each axis; 0 by default.
 
     Raises:
+        ValueError: an array of shape (), which has no axes.
         ConcretizationTypeError: a traced array without `size`.
 
     >>> irax.numpy.nonzero(irax.numpy.array([0, 5, 6]))
     (Array([1, 2], dtype=int32),)
     """
     mask = _mask("nonzero", a)
+    if not mask.ndim:
+        raise ValueError(
+            "nonzero: an element of an array of shape () has no place along an axis; make it a "
+            "vector: irax.numpy.atleast_1d(a)"
+        )
     if size is None:
         why = "nonzero needs the elements to know the shape of its result; give size=..."
-        found = np.nonzero(np.atleast_1d(mask.concrete(why, errors.ConcretizationTypeError)))
+        found = np.nonzero(mask.concrete(why, errors.ConcretizationTypeError))
         return tuple(as_array(places) for places in found)
     size = operator.index(size)
     flat = ravel(mask)
@@ -240,5 +247,7 @@ def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None
 
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The places of the elements that are not 0: a row for each."""
-    places = nonzero(a, size=size, fill_value=fill_value)
-    return lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
+    (x,) = as_arrays([a], "argwhere")
+    places = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
+    rows = lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
+    return rows if x.ndim else lax.slice_in_dim(rows, 0, 0, axis=1)

@@ -6,11 +6,13 @@ are written out of those.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array, ConcreteArray
-from irax.elementwise import apply, as_arrays, check_dtype, convert, promote, promote_dtypes
+from irax.array import Array
+from irax.elementwise import apply, as_arrays, convert, promote
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -19,16 +21,13 @@ from irax.numpy.logic import (
     isneginf,
     isposinf,
     less,
-    logical_and,
     logical_or,
-    not_equal,
     signbit,
     where,
 )
 from irax.numpy.tables import (
     NUMBER,
     OF_ONE,
-    REAL,
     Unary,
     binary,
     float_unary,
@@ -82,80 +81,6 @@ def sign(x: ArrayLike, /) -> Array:
     """-1, 0 or 1 by the sign of x; nan for nan."""
     (x,) = as_arrays([x], "sign")
     return lax.sign(x) if dtypes.issubdtype(x.dtype, np.unsignedinteger) else _sign(x)
-
-
-def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The remainder of x1 / x2 rounded to zero: it has the sign of x1."""
-    operands = integers_of_bools(*promote(x1, x2, what="fmod"))
-    return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
-
-
-def _without_zeros(y: Array) -> tuple[Array, Array | None]:
-    """Integers with 1 in place of 0, and where they are 0; None where it is known that none is."""
-    if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
-        return y, None
-    zero = equal(y, 0)
-    return where(zero, 1, y), zero
-
-
-def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The largest integer that is at most x1 / x2, in the operands' dtype.
-
-    An integer divided by 0 is 0.
-
-    >>> irax.numpy.floor_divide(-7, 2)
-    Array(-4, dtype=int32, weak_type=True)
-    """
-    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
-    check_dtype("floor_divide", x.dtype, REAL)
-    if is_inexact(x):
-        return divmod(x, y)[0]
-    y, zero = _without_zeros(y)
-    x, y = promote(x, y, what="floor_divide")
-    quotient = apply(ew.divide, x, y, what="floor_divide")
-    if not is_unsigned(x):
-        # The op rounds to zero: one too much where the signs differ and something is left.
-        inexact = not_equal(multiply(quotient, y), x)
-        rounded_up = logical_and(inexact, not_equal(less(x, 0), less(y, 0)))
-        quotient = where(rounded_up, subtract(quotient, 1), quotient)
-    return quotient if zero is None else where(zero, 0, quotient)
-
-
-def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """What x1 is more than floor_divide(x1, x2) x2: it has the sign of x2.
-
-    That of an integer divided by 0 is 0.
-
-    >>> irax.numpy.remainder(-7, 3)
-    Array(2, dtype=int32, weak_type=True)
-    """
-    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
-    check_dtype("remainder", x.dtype, REAL)
-    if not is_inexact(x):
-        y, _ = _without_zeros(y)
-    x, y = promote(x, y, what="remainder")
-    rest = fmod(x, y)
-    if is_unsigned(x):
-        return rest
-    other_side = logical_and(not_equal(rest, 0), not_equal(less(rest, 0), less(y, 0)))
-    return where(other_side, add(rest, y), rest)
-
-
-mod = remainder
-
-
-def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
-    """floor_divide(x1, x2) and remainder(x1, x2).
-
-    >>> irax.numpy.divmod(7.5, 2)
-    (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
-    """
-    x, y = integers_of_bools(*promote(x1, x2, what="divmod"))
-    rest = remainder(x, y)
-    if not is_inexact(x):
-        return floor_divide(x, y), rest
-    whole = round(divide(subtract(x, rest), y))
-    return where(equal(y, 0), divide(x, y), whole), rest
 
 
 def reciprocal(x: ArrayLike, /) -> Array:
@@ -282,14 +207,18 @@ def exp2(x: ArrayLike, /) -> Array:
 
 def log2(x: ArrayLike, /) -> Array:
     """The logarithm to base 2."""
-    logarithm = log(x)
-    return divide(logarithm, np.asarray(np.log(2)).astype(logarithm.dtype))
+    return _in_units(log(x), math.log(2))
 
 
 def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10."""
-    logarithm = log(x)
-    return divide(logarithm, np.asarray(np.log(10)).astype(logarithm.dtype))
+    return _in_units(log(x), math.log(10))
+
+
+def _in_units(x: Array, unit: float) -> Array:
+    if x.dtype.kind == "c":
+        return _by_parts(lambda part: divide(part, unit), x)
+    return divide(x, np.asarray(unit).astype(x.dtype))
 
 
 @universal(2, -np.inf)
@@ -382,9 +311,14 @@ def _rounding(name: str, op: Op, doc: str) -> Unary:
 
 floor = _rounding("floor", ew.floor, "The largest integer that is at most x, in x's dtype.")
 ceil = _rounding("ceil", ew.ceil, "The smallest integer that is at least x, in x's dtype.")
-rint = float_unary(
-    "rint", ew.round_nearest_even, "The nearest integer, of two the even one; a float."
-)
+
+
+def rint(x: ArrayLike, /) -> Array:
+    """The nearest integer, of two the even one; a float. Of complex numbers, both parts."""
+    number: Array = floats("rint", x)
+    if number.dtype.kind == "c":
+        return _by_parts(rint, number)
+    return apply(ew.round_nearest_even, number, what="rint")
 
 
 def trunc(x: ArrayLike, /) -> Array:
@@ -411,6 +345,8 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
         if decimals < 0:
             raise NotImplementedError("round: negative decimals of integers are not supported")
         return x
+    if x.dtype.kind == "c":
+        return _by_parts(lambda part: round(part, decimals), x)
     if not decimals:
         return apply(ew.round_nearest_even, x, what="round")
     factor = 10.0**decimals
@@ -433,6 +369,12 @@ def imag(x: ArrayLike, /) -> Array:
     """The imaginary part."""
     (x,) = as_arrays([x], "imag")
     return bind(ew.imag, x) if x.dtype.kind == "c" else lax.full_like(x, 0)
+
+
+def _by_parts(function: Unary, x: Array) -> Array:
+    """A function of real numbers, of the two parts of complex ones."""
+    parts = function(bind(ew.real, x)), function(bind(ew.imag, x))
+    return bind(ew.complex_, *parts, weak_type=x.weak_type)
 
 
 def conjugate(x: ArrayLike, /) -> Array:

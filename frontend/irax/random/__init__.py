@@ -1,10 +1,12 @@
 """irax.random: random numbers from explicit keys, with the bits of JAX's threefry generator.
 
-A key is an array of two uint32 (`PRNGKey`), or a `KeyArray` that wraps such (`key`). The same key
-gives the same numbers, always: `split` makes new keys. With the option `threefry_partitionable` the
-bits are drawn in the order that is cheap to split over devices, otherwise in the older order.
+A key is an array of dtype `key<fry>` (`key`), or one of two uint32 (`PRNGKey`). The same key gives
+the same numbers, always: `split` makes new keys. With the option `threefry_partitionable`, which is
+on by default, the bits are drawn in the order that is cheap to split over devices, otherwise in the
+older order.
 """
 
+from irax.key_arrays import KeyArray as KeyArray
 from irax.random.basic import bernoulli as bernoulli
 from irax.random.basic import bits as bits
 from irax.random.basic import rademacher as rademacher
@@ -32,7 +34,6 @@ from irax.random.gammas import gamma as gamma
 from irax.random.gammas import generalized_normal as generalized_normal
 from irax.random.gammas import loggamma as loggamma
 from irax.random.gammas import t as t
-from irax.random.keys import KeyArray as KeyArray
 from irax.random.keys import PRNGKey as PRNGKey
 from irax.random.keys import clone as clone
 from irax.random.keys import fold_in as fold_in

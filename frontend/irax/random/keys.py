@@ -1,19 +1,18 @@
-"""Keys: an array of two uint32 (`PRNGKey`), or a `KeyArray` that wraps such (`key`)."""
+"""Keys: an array of two uint32 (`PRNGKey`), or a typed one that wraps such (`key`)."""
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes, tree_util
+from irax import dtypes, errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
+from irax.dtypes import KEYS, KeyType
 from irax.elementwise import convert
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_shape
 from irax.random.threefry import U32, hash_words, split_words
 
@@ -21,143 +20,8 @@ THREEFRY = "threefry2x32"
 _OTHERS_OF_JAX = ("rbg", "unsafe_rbg", "philox2x32", "philox4x32", "threefry4x32")
 
 
-class KeyType:
-    """The dtype of typed keys. There is one: that of threefry's."""
-
-    name = "key<fry>"
-    type = dtypes.prng_key
-    itemsize = 8
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, KeyType) or other == self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-
-@tree_util.register_pytree_node_class
-class KeyArray:
-    """An array of typed keys: `key(0)`. Its shape does not count the two words of a key.
-
-    It is a pytree whose one leaf is the words, of shape (*shape, 2): transformations that take
-    arrays take it, with axes that are counted from the front.
-    """
-
-    __array_ufunc__ = None  # NumPy's operators leave keys alone
-    __hash__: Any = None
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the array of keys."""
-        return self.data.shape[:-1]
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of keys."""
-        return math.prod(self.shape)
-
-    @property
-    def dtype(self) -> KeyType:
-        """The kind of key."""
-        return KeyType()
-
-    @property
-    def T(self) -> KeyArray:
-        """The keys with their dimensions in reverse order."""
-        return self.transpose()
-
-    def reshape(self, *shape: Any) -> KeyArray:
-        """The keys in another shape."""
-        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
-        if -1 in sizes:  # which must not take the words into account
-            known = -math.prod(sizes)
-            if not known or self.size % known:
-                raise TypeError(f"reshape: {self.size} keys do not fit into shape {tuple(sizes)}")
-            sizes = [self.size // known if n == -1 else n for n in sizes]
-        return KeyArray(jnp.reshape(self.data, (*sizes, 2)))
-
-    def ravel(self) -> KeyArray:
-        """The keys in one dimension."""
-        return self.reshape(self.size)
-
-    flatten = ravel
-
-    def squeeze(self, axis: int | Sequence[int] | None = None) -> KeyArray:
-        """The keys without dimensions of size 1: all of them, or those given."""
-        given = range(self.ndim) if axis is None else np.atleast_1d(axis)
-        dropped = {operator.index(a) % max(self.ndim, 1) for a in given}
-        if axis is None:
-            dropped = {a for a in dropped if self.shape[a] == 1}
-        return KeyArray(jnp.squeeze(self.data, tuple(dropped)))
-
-    def transpose(self, *axes: int) -> KeyArray:
-        """The keys with permuted dimensions, reversed by default."""
-        order = [a % self.ndim for a in axes] if axes else range(self.ndim)[::-1]
-        return KeyArray(jnp.transpose(self.data, (*order, self.ndim)))
-
-    def copy(self) -> KeyArray:
-        """The same keys."""
-        return KeyArray(self.data)
-
-    def block_until_ready(self) -> KeyArray:
-        """The keys, once they are computed."""
-        self.data.block_until_ready()
-        return self
-
-    def __getitem__(self, index: Any) -> KeyArray:
-        if isinstance(index, tuple) and any(part is Ellipsis for part in index):
-            return KeyArray(self.data[(*index, slice(None))])
-        return KeyArray(self.data[index])
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a single key")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[KeyArray]:
-        return (self[i] for i in range(len(self)))
-
-    def __eq__(self, other: object) -> Any:
-        """Where keys are the same."""
-        if not isinstance(other, KeyArray):
-            return NotImplemented
-        return jnp.all(jnp.equal(self.data, other.data), axis=-1)
-
-    def __ne__(self, other: object) -> Any:
-        """Where keys differ."""
-        if not isinstance(other, KeyArray):
-            return NotImplemented
-        return jnp.any(jnp.not_equal(self.data, other.data), axis=-1)
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("keys are no numbers: irax.random.key_data gives their words")
-
-    def __repr__(self) -> str:
-        return f"Array({self.shape}, dtype=key<fry>) overlaying:\n{self.data}"
-
-    def tree_flatten(self) -> tuple[tuple[Any], None]:
-        """The key data, for pytrees."""
-        return (self.data,), None
-
-    @classmethod
-    def tree_unflatten(cls, aux: None, children: Sequence[Any]) -> KeyArray:
-        """The inverse of `tree_flatten`."""
-        return cls(children[0])
-
-
-Key = KeyArray | Array
-"""What functions take as a key."""
+Key = Array
+"""What functions take as a key: a `KeyArray`, or the words of one."""
 
 
 def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
@@ -213,7 +77,7 @@ def key(seed: int | Array, *, impl: str | None = None, dtype: Any = None) -> Key
 
 
 def _check_dtype(what: str, dtype: Any) -> None:
-    if dtype is not None and dtype != KeyType():
+    if dtype is not None and dtype != KEYS:
         raise TypeError(f"{what}: dtype must be irax.random.key_dtype(), got {dtype!r}")
 
 
@@ -224,7 +88,7 @@ def key_dtype(impl_spec: str | None = None) -> KeyType:
     True
     """
     _check_impl("key_dtype", impl_spec)
-    return KeyType()
+    return KEYS
 
 
 def key_impl(keys: Key) -> str:
@@ -300,13 +164,27 @@ def key_words(keys: Key, what: str) -> Array:
     Raises:
         TypeError: these are no keys.
     """
-    data = keys.data if isinstance(keys, KeyArray) else as_array(keys, f"{what}: key")
+    typed = isinstance(keys, KeyArray)
+    data = keys.data if typed else as_array(keys, f"{what}: key")
     if data.dtype != U32 or not data.shape or data.shape[-1] != 2:
         raise TypeError(
             f"{what}: expected a key, as made by irax.random.key or PRNGKey (uint32 of shape (2,)),"
             f" got {data.aval}"
         )
+    if not typed and config.legacy_prng_key != "allow":
+        _object_to_words(what)
     return data
+
+
+def _object_to_words(what: str) -> None:
+    message = (
+        f"{what}: the key is an array of raw words, and the option legacy_prng_key is "
+        f"{config.legacy_prng_key!r}: make typed keys with irax.random.key, or irax.random."
+        "wrap_key_data"
+    )
+    if config.legacy_prng_key == "error":
+        raise ValueError(message)
+    source.warn(message, UserWarning)
 
 
 def one_key(keys: Key, what: str) -> Array:
@@ -322,4 +200,21 @@ def one_key(keys: Key, what: str) -> Array:
             f"{what}: expected a single key, got an array of keys of shape {data.shape[:-1]}; "
             "map over them with irax.vmap"
         )
+    if config.debug_key_reuse and isinstance(keys, KeyArray) and what != "fold_in":
+        _use(keys, what)
     return data
+
+
+def _use(keys: KeyArray, what: str) -> None:
+    """Notes that a key has been used up.
+
+    Raises:
+        KeyReuseError: it had been already.
+    """
+    if keys.used_by is not None:
+        raise errors.KeyReuseError(
+            f"{what} at {source.user_line()}: this key was used before, by {keys.used_by}, so the "
+            "numbers are not independent: draw from new keys that irax.random.split gives, or say "
+            "that it is meant with irax.random.clone"
+        )
+    keys.used_by = f"{what} at {source.user_line()}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import glob
 import os
 import struct
 import threading
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_runtime.pjrt import abi, buffers, executables
+from irax_runtime.pjrt import abi, buffers, executables, tpu
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
@@ -56,22 +55,21 @@ def client_for(platform: str) -> Client:
         ValueError: the environment variable is not a number of devices.
     """
     plugin = plugin_for(platform)
-    if platform == "tpu" and not _has_tpu():
+    if platform == "tpu" and not tpu.is_here():
         code = abi.Error_Code.NOT_FOUND
-        raise PjrtError(code, "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio")
+        raise PjrtError(
+            code,
+            "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
+            "compiled: irax compile --device tpu --topology v5e:2x2x1",
+        )
     return Client(load_plugin(plugin.path), _cpu_options() if platform == "cpu" else None)
 
 
 def _cpu_options() -> Options:
-    text = os.environ.get(CPU_DEVICES, "1")
+    text = os.environ.get(CPU_DEVICES) or "1"
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
     return {"cpu_device_count": int(text)}
-
-
-def _has_tpu() -> bool:
-    """Whether a TPU may be here. Where none is, libtpu would ask the network for minutes."""
-    return bool(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
 
 
 class _Loans:
@@ -261,8 +259,6 @@ def _end_all() -> None:
 class PjrtDevice:
     """One device of a plugin."""
 
-    target = "pjrt"
-
     def __init__(self, client: Client, pointer: int) -> None:
         self.client = client
         self.pointer = pointer
@@ -275,7 +271,14 @@ class PjrtDevice:
         self.device_kind = text(kind.device_kind, kind.device_kind_size)
         self.platform = "tpu" if client.platform == "tpu" else f"pjrt:{client.platform}"
         """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
+        self.target = "tpu" if client.platform == "tpu" else "pjrt"
         self.compiler = f"{client.platform} {client.version} {client.api.identity} {self.id}"
+
+    @property
+    def driver(self) -> str:
+        """Who serves it: the plugin, and the version of the C API that it speaks."""
+        api = self.client.api
+        return f"{os.path.basename(api.path)}, PJRT {'.'.join(map(str, api.version))}"
 
     def __repr__(self) -> str:
         return f"PjrtDevice({self.platform!r}, id={self.id})"

@@ -1,40 +1,33 @@
-"""Programs that a plugin runs.
-
-An artefact is a line of JSON, which MLIR reads as a comment, and then the program: StableHLO text,
-or what `serialize` got from the plugin.
-
-    // irax: {"name": "f", "args": "f32[3];i32[]", "results": "f32[3]"}
-
-With it arguments are checked before a call: the plugin itself would take four bytes of integer for
-four bytes of float. `donated` lists the arguments whose memory the program may use for its results.
-"""
+"""Programs that a plugin's device runs."""
 
 from __future__ import annotations
 
 import ctypes
-import json
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from irax_runtime.pjrt import abi
-from irax_runtime.pjrt.api import named_values
-from irax_runtime.pjrt.buffers import PjrtBuffer, dtype_of_type
-from irax_runtime.pjrt.options import compile_options
-from irax_runtime.signature import TensorType, parse_signature
+from irax_runtime.pjrt import abi, analysis, programs
+from irax_runtime.pjrt.api import Api
+from irax_runtime.pjrt.buffers import PjrtBuffer
+from irax_runtime.pjrt.errors import PjrtError
+from irax_runtime.pjrt.options import Settings, compile_options
+from irax_runtime.pjrt.programs import address
+from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
     from irax_runtime.pjrt.client import PjrtDevice
 
-PREFIX = b"// irax: "
-
-_UNKNOWN_SIZE = re.compile(rb"tensor<[0-9x]*\?")
+_SETTINGS: dict[str, Settings] = {
+    # Sums by a library, as younger versions of XLA have it: a fifth of the time.
+    "cpu": {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"},
+}
+"""For each platform the settings of XLA's that are better than what it has by itself."""
 
 
 def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutable:
     """The program of an artefact on a device; see `PjrtDevice.load`."""
     device.client.check_open()
-    header, program = _split(artefact)
+    header, program = programs.split(artefact)
     name = header["name"]
     if entry is not None and entry != name:
         raise ValueError(f"the program has no function {entry}; it has {name}")
@@ -44,49 +37,35 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     else:
         here = [device.client.platform, device.client.version]
         if made_by != here:
+            theirs, ours = (" ".join(which).replace("\n", ", ") for which in (made_by, here))
             raise ValueError(
-                f"the program was serialized by {' '.join(made_by)}; this is {' '.join(here)}: "
-                "compile it again"
+                f"the program was serialized by {theirs}; this is {ours}: compile it again"
             )
         pointer = _deserialize(device, program)
     device.client.adopt_executable(pointer)
     return PjrtExecutable(device, pointer, header)
 
 
-def _split(artefact: bytes) -> tuple[dict[str, Any], bytes]:
-    line, _, program = artefact.partition(b"\n")
-    try:
-        if not line.startswith(PREFIX):
-            raise ValueError(f"it does not begin with {PREFIX.decode()!r}")
-        header = json.loads(line[len(PREFIX) :])
-        missing = [key for key in ("name", "args", "results") if key not in header]
-        if missing:
-            raise ValueError(f"its first line does not tell {' and '.join(missing)}")
-    except ValueError as error:
-        raise ValueError(f"not a program for a PJRT device: {error}") from None
-    return header, program
-
-
 def _compile(device: PjrtDevice, program: bytes) -> int:
-    if unknown := _UNKNOWN_SIZE.search(program):
-        raise ValueError(
-            "a PJRT device runs no program with dimensions of unknown size, which some plugins "
-            f"end the process for: {unknown[0].decode()}...>"
-        )
+    settings = _SETTINGS.get(device.client.platform)
+    if settings:
+        try:
+            return _compile_with(device, program, settings)
+        except PjrtError as error:  # of a plugin that has no such setting
+            if error.code != abi.Error_Code.INVALID_ARGUMENT:
+                raise
+    return _compile_with(device, program)
+
+
+def _compile_with(device: PjrtDevice, program: bytes, settings: Settings | None = None) -> int:
     client = device.client
-    described = abi.Program(
-        struct_size=abi.Program.SIZE,
-        code=_address(program),
-        code_size=len(program),
-        format=_address(b"mlir"),
-        format_size=len(b"mlir"),
-    )
-    options = compile_options([device.id])
+    described = programs.for_compiler(program)
+    options = compile_options([device.id], settings)
     return client.api.call(
         "Client_Compile",
         client=client.pointer,
         program=ctypes.addressof(described),
-        compile_options=_address(options),
+        compile_options=address(options),
         compile_options_size=len(options),
     ).executable
 
@@ -96,16 +75,11 @@ def _deserialize(device: PjrtDevice, program: bytes) -> int:
     return device.client.api.call(
         "Executable_DeserializeAndLoad",
         client=device.client.pointer,
-        serialized_executable=_address(program),
+        serialized_executable=address(program),
         serialized_executable_size=len(program),
-        overridden_serialized_compile_options=_address(options),
+        overridden_serialized_compile_options=address(options),
         overridden_serialized_compile_options_size=len(options),
     ).loaded_executable
-
-
-def _address(data: bytes) -> int:
-    """Where the bytes are, for as long as they live."""
-    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
 
 
 class PjrtExecutable:
@@ -196,23 +170,11 @@ class PjrtExecutable:
         return given._numpy is None and sum(other is given for other in arguments) == 1
 
     def _check_results(self) -> None:
-        found = list(self._results_of_program())
+        with _Executable(self) as of_program:
+            found = analysis.result_types(*of_program)
         if found != self.results:
             told, is_ = (", ".join(map(str, types)) or "none" for types in (self.results, found))
             raise ValueError(f"{self.name}: the program's results are {is_}; it tells {told}")
-
-    def _results_of_program(self) -> list[TensorType]:
-        with _Executable(self) as (call, executable):
-            types = call("Executable_OutputElementTypes", executable=executable)
-            shapes = call("Executable_OutputDimensions", executable=executable)
-            count = types.num_output_types
-            numbers = _array(ctypes.c_int, types.output_types, count)
-            ranks = _array(ctypes.c_size_t, shapes.dim_sizes, count)
-            lengths = iter(_array(ctypes.c_int64, shapes.dims, sum(ranks)))
-            return [
-                TensorType(dtype_of_type(number), tuple(next(lengths) for _ in range(rank)))
-                for number, rank in zip(numbers, ranks, strict=True)
-            ]
 
     def serialize(self) -> bytes:
         """The compiled program, which `PjrtDevice.load` takes on a device of the same kind and
@@ -222,15 +184,11 @@ class PjrtExecutable:
             PjrtError: the plugin cannot serialize programs.
         """
         client = self.device.client
-        with _Executable(self) as (call, executable):
-            made = call("Executable_Serialize", executable=executable)
-            try:
-                data = ctypes.string_at(made.serialized_bytes, made.serialized_bytes_size)
-            finally:
-                free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made.serialized_executable_deleter)
-                free(made.serialized_executable)
-        header = {**self._header, "serialized": [client.platform, client.version]}
-        return PREFIX + json.dumps(header).encode() + b"\n" + data
+        with _Executable(self) as of_program:
+            data = analysis.serialized(*of_program)
+        return programs.join(
+            {**self._header, "serialized": [client.platform, client.version]}, data
+        )
 
     def cost_analysis(self) -> dict[str, Any]:
         """What the plugin's compiler reckons of a call: `flops`, `bytes accessed`, ...
@@ -238,9 +196,8 @@ class PjrtExecutable:
         Raises:
             PjrtError: the plugin does not tell.
         """
-        with _Executable(self) as (call, executable):
-            found = call("Executable_GetCostAnalysis", executable=executable)
-            return named_values(found.properties, found.num_properties)
+        with _Executable(self) as of_program:
+            return analysis.costs(*of_program)
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a call needs, for code, arguments, results, temporaries and at its peak.
@@ -248,10 +205,8 @@ class PjrtExecutable:
         Raises:
             PjrtError: the plugin does not tell.
         """
-        with _Executable(self) as (call, executable):
-            found = call("Executable_GetCompiledMemoryStats", executable=executable)
-            names = [field[0] for field in abi.Executable_GetCompiledMemoryStats_Args._fields_]
-            return {name: getattr(found, name) for name in names if name.endswith("_in_bytes")}
+        with _Executable(self) as of_program:
+            return analysis.memory(*of_program)
 
 
 class _Executable:
@@ -260,18 +215,17 @@ class _Executable:
     def __init__(self, loaded: PjrtExecutable) -> None:
         self._loaded = loaded
 
-    def __enter__(self) -> tuple[Any, int]:
+    def __enter__(self) -> tuple[Api, int]:
         client = self._loaded.device.client
         client.check_open()
-        self._call = client.api.call
-        found = self._call(
-            "LoadedExecutable_GetExecutable", loaded_executable=self._loaded._pointer
-        )
+        self._api = client.api
+        loaded = self._loaded._pointer
+        found = self._api.call("LoadedExecutable_GetExecutable", loaded_executable=loaded)
         self._pointer = found.executable
-        return self._call, self._pointer
+        return self._api, self._pointer
 
     def __exit__(self, *_: object) -> None:
-        self._call("Executable_Destroy", executable=self._pointer)
+        self._api.call("Executable_Destroy", executable=self._pointer)
 
 
 class _Call:
@@ -301,7 +255,3 @@ class _Call:
         self._kept = (ctypes.c_int64 * len(indices))(*indices)
         self._options.non_donatable_input_indices = ctypes.addressof(self._kept)
         self._options.num_non_donatable_input_indices = len(indices)
-
-
-def _array(kind: Any, address: int | None, count: int) -> list[int]:
-    return list((kind * count).from_address(address)) if address and count else []

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+Settings = Mapping[str, str | int | bool]
+"""Settings of the compiler's by name; those that are enumerations or lists are text."""
 
 
-def compile_options(devices: Sequence[int]) -> bytes:
+def compile_options(devices: Sequence[int], settings: Settings | None = None) -> bytes:
     """A serialised CompileOptionsProto: one program, a replica on each of the devices.
+
+    A compiler refuses a setting that it does not have as an invalid argument.
 
     >>> compile_options([0]).hex()
     '1a1b08ffffffffffffffffff01200128014a09080110011a030a0100'
@@ -19,7 +24,21 @@ def compile_options(devices: Sequence[int]) -> bytes:
     # ExecutableBuildOptionsProto: device_ordinal, num_replicas, num_partitions, device_assignment.
     build = _integer(1, -1) + _integer(4, replicas) + _integer(5, 1) + _bytes(9, assignment)
     executable_build_options = 3
-    return _bytes(executable_build_options, build)
+    entries = [_setting(name, value) for name, value in (settings or {}).items()]
+    return _bytes(executable_build_options, build) + b"".join(entries)
+
+
+def _setting(name: str, value: str | int | bool) -> bytes:
+    """An entry of the map `env_option_overrides`, from names to OptionOverrideProto."""
+    match value:
+        case bool():
+            override = _integer(2, value)
+        case int():
+            override = _integer(3, value)
+        case _:
+            override = _bytes(1, value.encode())
+    env_option_overrides = 7
+    return _bytes(env_option_overrides, _bytes(1, name.encode()) + _bytes(2, override))
 
 
 def _integer(field: int, value: int) -> bytes:

@@ -19,7 +19,7 @@ from irax_runtime.pjrt.errors import PluginError
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 GROUPS = ("xla_plugins", "jax_plugins")
 NAMESPACE = "jax_plugins"
-_PACKAGES = {"cpu": "xla-cpu-pjrt", "cuda": "jax-cuda13-pjrt", "tpu": "libtpu"}
+_PACKAGES = {"cpu": "xla-cpu-pjrt", "cuda": "jax-cuda13-pjrt", "tpu": "irax[tpu]"}
 
 
 @dataclass(frozen=True)

@@ -71,3 +71,25 @@ func.func @reduction_of_one(%x: tensor<1x2xf32>, %z: tensor<f32>) -> tensor<2xf3
 // CHECK:        [[X:%\w+]] = stablehlo.reshape %arg0
 // CHECK:        [[SPREAD:%\w+]] = stablehlo.broadcast_in_dim %arg1
 // CHECK:        stablehlo.add [[SPREAD]], [[X]]
+
+// A kernel that is taken backwards is reversed before.
+func.func @reversed_convolution(%x: tensor<1x9x8x2xf32>, %y: tensor<3x3x2x4xf32>) -> tensor<1x7x6x4xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {reverse = [1, 0]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x9x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x7x6x4xf32>
+  return %0 : tensor<1x7x6x4xf32>
+}
+// CHECK:      func.func @reversed_convolution
+// CHECK:        [[Y:%\w+]] = stablehlo.reverse %arg1, dims = [0]
+// CHECK:        stablehlo.convolution(%arg0, [[Y]])
+// CHECK-NOT:    reverse = [true
+
+// Long constants are written in hexadecimal, in which nobody agrees on booleans.
+func.func @constant_of_booleans() -> (tensor<2xi1>, tensor<3xi1>) {
+  %0 = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+  %1 = stablehlo.constant dense<true> : tensor<3xi1>
+  return %0, %1 : tensor<2xi1>, tensor<3xi1>
+}
+// CHECK:      func.func @constant_of_booleans
+// CHECK:        [[BYTES:%\w+]] = stablehlo.constant dense<[1, 0]> : tensor<2xui8>
+// CHECK:        [[BOOLS:%\w+]] = stablehlo.convert [[BYTES]] : (tensor<2xui8>) -> tensor<2xi1>
+// CHECK:        [[SPLAT:%\w+]] = stablehlo.constant dense<true> : tensor<3xi1>
+// CHECK:        return [[BOOLS]], [[SPLAT]]

@@ -7,11 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, conversion
-from irax_compiler.ops.core import read
+from irax_compiler.ops.core import constant, read
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.passes.legalize.cure import cure, read_as
+
+
+@cure("stablehlo.constant")
+def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """Text has long constants in hexadecimal, and XLA reads another number of digits for booleans
+    than is written: they are bytes that are not zero.
+    """
+    (result,) = operation.results
+    if dtype_of(result) != np.bool_ or mlir.splat(result) is not None:
+        return None
+    written = constant(mlir.dense_to_numpy(operation).astype(np.uint8))
+    return [conversion.convert(written, np.dtype(np.bool_))]
 
 
 @cure("stablehlo.add")

@@ -16,9 +16,11 @@ from irax_compiler.passes.legalize import (
     convolution,
     convolution_forms,
     definitions,
+    exchanges,
     floats,
     fourier,
     fusion,
+    gpu,
     indexing,
     integers,
     loops,
@@ -117,11 +119,34 @@ ON_HOST = [
 ]
 """Of these, what calls functions of the host's: which programs on the processor alone can."""
 
-ON_GPU = [cure for cure in IREE if cure not in ON_HOST]
+_ON_CPU = [*ON_HOST, narrow.smallest_normal_of_float8, narrow.nan_of_float8]
+
+ON_GPU = [
+    exchanges.sort_by_exchanges,
+    *(cure for cure in IREE if cure not in _ON_CPU),
+    gpu.contraction_of_float8,
+    gpu.float32_of_float8,
+    gpu.float8_of_float32,
+    gpu.reduction_of_complex,
+    gpu.scatter_of_computed,
+]
+
+XLA = [
+    integers.constant_of_booleans,
+    definitions.windows_of_nothing,
+    definitions.fold_in_another_dtype,
+    contraction.contraction_by_algorithm,
+    contraction.reduction_of_one,
+    complexes.bitcast_of_complex,
+    contraction.narrow_reduction,
+    xla.windows_over_padded,
+    xla.narrow_windows,
+    xla.scatter_into_scalar,
+    xla.reversed_convolution,
+]
+"""What XLA needs, behind PJRT."""
 
 ON_VULKAN = [
-    sorting.sort_of_repeated_operands,
-    steps.sort_by_network,
     xla.narrow_windows,
     spirv.sign_of_complex,
     spirv.power_of_complex,
@@ -147,17 +172,8 @@ CURES: dict[str, list[Cure]] = {
     "iree-cuda": ON_GPU,
     "iree-hip": ON_GPU,
     "iree-metal": ON_GPU,
-    "pjrt": [
-        definitions.windows_of_nothing,
-        definitions.fold_in_another_dtype,
-        contraction.contraction_by_algorithm,
-        contraction.reduction_of_one,
-        complexes.bitcast_of_complex,
-        contraction.narrow_reduction,
-        xla.windows_over_padded,
-        xla.narrow_windows,
-        xla.scatter_into_scalar,
-    ],
+    "pjrt": XLA,
+    "tpu": [xla.rounding_of_doubles, xla.double_fourier_transform, *XLA],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
 the whole module once, in this order: it sees

@@ -40,7 +40,7 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     keys = operands[: op.order.num_keys]
     if not any(_is_narrow(dtype_of(x)) for x in keys):
         return None
-    unsigned = [key for x in keys for key in sort_keys(x, op.order)]
+    unsigned = [key for x in keys for key in keys_of(x, op.order)]
     order = sort.Order(len(unsigned))
     results = sort.Sort(op.dimension, op.is_stable, order).build([*unsigned, *operands])
     return results[len(unsigned) :]
@@ -101,7 +101,7 @@ def first_on_host(operation: Operation) -> Sequence[Value] | None:
     readers = _readers(operation, dimension)
     if not readers or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
         return None
-    keys = sort_keys(operands[0], op.order)
+    keys = keys_of(operands[0], op.order)
     count = max(shape_of(reader.results[0])[dimension] for _, reader in readers)
     sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
     type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
@@ -146,7 +146,7 @@ def sort_on_host(operation: Operation) -> Sequence[Value] | None:
         return None
     if len(operands) == 1 and dtype_of(operands[0]).kind != "c" and not op.order.total:
         return [_sorted(operands[0], op)]
-    keys = [key for x in operands[: op.order.num_keys] for key in sort_keys(x, op.order)]
+    keys = [key for x in operands[: op.order.num_keys] for key in keys_of(x, op.order)]
     order = _order(keys, op.dimension % len(extents))
     return [sort.take(x, order, op.dimension) for x in operands]
 
@@ -163,12 +163,12 @@ def _sorted(x: Value, op: sort.Sort) -> Value:
     return conversion.convert(turn(result), dtype)
 
 
-def sort_keys(x: Value, order: sort.Order) -> list[Value]:
+def keys_of(x: Value, order: sort.Order) -> list[Value]:
     """Unsigned numbers in the order that is asked for of the elements."""
     dtype = dtype_of(x)
     if dtype.kind == "c":
         parts = [mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag")]
-        return [key for part in parts for key in sort_keys(part, order)]
+        return [key for part in parts for key in keys_of(part, order)]
     if dtype == np.bool_:
         key = Number(conversion.convert(x, np.dtype(np.uint8)))
     elif inexact(dtype):

@@ -1,14 +1,14 @@
 """Cures for what takes one thread of a GPU too many steps.
 
 IREE gives each element of a result a thread, which folds, or compares, all that the element is
-made of. That is slow where it is much and there are few of them, and Mesa's Vulkan for the processor
-ends all loops of a thread together after 65535 steps, without a word. So long work is done in parts;
-what there is no way to divide is refused.
+made of. That is slow where it is much and there are few of them, and Mesa's Vulkan for the
+processor ends all loops of a thread after 65535 steps together, without a word. So long work is
+done in parts; what there is no way to divide is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isqrt, prod
@@ -34,15 +34,10 @@ from irax_compiler.ops import (
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
 from irax_compiler.ops.fold import Fold
-from irax_compiler.ops.formula import Number
 from irax_compiler.passes.legalize.cure import cure, read_as
-from irax_compiler.passes.legalize.sorting import sort_keys
 
 MOST_STEPS = 1 << 13
 """Of one operation: several may be in one kernel, and loops in loops count for themselves too."""
-
-LONGEST_SORT = 64
-"""Elements in a row that IREE sorts by comparing each with each."""
 
 INT32 = np.dtype(np.int32)
 
@@ -188,113 +183,6 @@ def _fields(window: reduce_window.Window) -> list[tuple]:
     ]
 
 
-# ---- sorting -------------------------------------------------------------------------------------
-
-
-@cure("stablehlo.sort")
-def sort_by_network(operation: Operation) -> Sequence[Value] | None:
-    """Rows are sorted in a loop whose steps compare all pairs of a bitonic network at once (K. E.
-    Batcher, 1968): of n elements about log(n)**2 / 2 steps.
-
-    Places come last in the order: so it is stable, and no two elements are equal.
-    """
-    op = read_as(Op, operation)
-    operands = list(operation.operands)
-    extents = shape_of(operands[0])
-    if not isinstance(op, sort.Sort | sort_by.SortBy) or 0 in extents:
-        return None
-    dimension = op.dimension % len(extents)
-    if extents[dimension] <= LONGEST_SORT:
-        return None
-    if isinstance(op, sort.Sort):
-        keys = [k for x in operands[: op.order.num_keys] for k in sort_keys(x, op.order)]
-        before = _in_order
-    else:
-        keys = operands[: (op.before.num_arguments + 1) // 2]
-        before = _by(op)
-    order = _order(keys, before, dimension)
-    return [sort.take(x, order, dimension) for x in operands]
-
-
-Before = Callable[[Sequence[Value], Sequence[Value]], Value]
-"""Whether elements with some keys go before others."""
-
-
-def _in_order(xs: Sequence[Value], ys: Sequence[Value]) -> Value:
-    """Whether numbers are less than others, the first of them that are not equal deciding."""
-    x, y = xs[-1], ys[-1]
-    before = Number(comparison.less(x, y))
-    for x, y in list(zip(xs, ys, strict=True))[-2::-1]:
-        before = Number(comparison.less(x, y)) | (Number(comparison.equal(x, y)) & before)
-    return before.value
-
-
-def _by(op: sort_by.SortBy) -> Before:
-    """By any comparator; those that it does not tell apart by the last key, their places."""
-
-    def before(xs: Sequence[Value], ys: Sequence[Value]) -> Value:
-        *xs, x_place = xs
-        *ys, y_place = ys
-        count = op.before.num_arguments
-        pairs = [v for pair in zip(xs, ys, strict=True) for v in pair]
-        swapped = [v for pair in zip(ys, xs, strict=True) for v in pair]
-        (first,), (second,) = op.before(*pairs[:count]), op.before(*swapped[:count])
-        earlier = Number(comparison.less(x_place, y_place))
-        return (Number(first) | (~Number(second) & earlier)).value
-
-    return before
-
-
-def _order(keys: Sequence[Value], before: Before, dimension: int) -> Value:
-    """The places of the elements in their order."""
-    extents = shape_of(keys[0])
-    n = extents[dimension]
-    size = 1 << (n - 1).bit_length()
-    zeros = (0,) * len(extents)
-    missing = (*zeros[:dimension], size - n, *zeros[dimension + 1 :])
-    wide = (*extents[:dimension], size, *extents[dimension + 1 :])
-    fill = shape.Pad(zeros, missing, zeros)
-    padded = [fill(k, full((), 0, dtype_of(k))) for k in keys] if size > n else list(keys)
-    number = Number(shape.Iota(wide, INT32, dimension)())
-
-    def spread(scalar: Value) -> Number:
-        return Number(shape.broadcast_scalar(scalar, wide))
-
-    def step(run: Value, distance: Value, *columns: Value) -> Sequence[Value]:
-        partner = (number ^ spread(distance)).value
-        others = [sort.take(x, partner, dimension) for x in columns]
-        goes_before = _filler_last(before, others, columns, n)
-        is_lower = (number & spread(distance)).equals(0)
-        ascends = (number & spread(run)).equals(0)
-        swaps = Number(goes_before).equals(is_lower.equals(ascends)).value
-        chosen = [
-            comparison.select(swaps, other, x) for other, x in zip(others, columns, strict=True)
-        ]
-        half = Number(distance) >> 1
-        longer = Number(run) << 1
-        is_last = half.equals(0)
-        next_run = comparison.select(is_last.value, longer.value, run)
-        return [next_run, comparison.select(is_last.value, run, half.value), *chosen]
-
-    two, one, limit = (full((), i, INT32) for i in (2, 1, size))
-    *_, places = loops.while_loop(
-        lambda run, *_: comparison.less_equal(run, limit),
-        step,
-        [two, one, *padded, number.value],
-    )
-    return shape.slice_in_dim(places, 0, n, dimension)
-
-
-def _filler_last(before: Before, xs: Sequence[Value], ys: Sequence[Value], count: int) -> Value:
-    """Whether elements go before others, those at places from `count` on after all that are not."""
-    x_place, y_place = Number(xs[-1]), Number(ys[-1])
-    is_filler, is_other_filler = x_place >= count, y_place >= count
-    both_in = ~is_filler & ~is_other_filler
-    both_out = is_filler & is_other_filler
-    earlier = (both_in & Number(before(xs, ys))) | (both_out & (x_place < y_place))
-    return (earlier | (~is_filler & is_other_filler)).value
-
-
 # ---- writing -------------------------------------------------------------------------------------
 
 
@@ -340,6 +228,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     "stablehlo.reduce",
     "stablehlo.reduce_window",
     "stablehlo.scatter",
+    "stablehlo.sort",
 )
 def too_many_steps(operation: Operation) -> Sequence[Value] | None:
     """Refuses what could not be divided."""
@@ -365,6 +254,8 @@ def _steps(operation: Operation) -> int:
         return _steps_of_convolution(op, operation)
     if isinstance(op, reduce_window.ReduceWindow):
         return prod(op.window.sizes)
+    if isinstance(op, sort.Sort | sort_by.SortBy):
+        return extents[op.dimension] ** 2
     if isinstance(op, scatter.Scatter | scatter_by.ScatterBy):
         updates = shape_of(operation.operands[-1])
         return updates[0] if updates else 1

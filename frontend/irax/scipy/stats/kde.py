@@ -137,7 +137,7 @@ class gaussian_kde:
         """The logarithm of the density at points; see `evaluate`."""
         at = self._points("logpdf", x)
         logs = _log_normal(self.dataset, at, self.covariance)
-        return logsumexp(logs, 0, lax.expand_dims(self.weights, (1,)))  # pyright: ignore[reportReturnType]
+        return logsumexp(logs, 0, lax.expand_dims(self.weights, (1,)))
 
     def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
         """The integral of the density times a normal one."""

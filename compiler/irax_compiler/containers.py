@@ -1,0 +1,100 @@
+"""Modules in files: text, bytecode, and what `jax.export` and `irax.export` write."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+
+from irax_compiler import bytecode_format, mlir, trial
+from irax_compiler.bytecode_format import MAGIC
+
+_ARCHIVE = b"PK\x03\x04"
+_MODULE = "module.mlir"
+_JAX_MODULE = 30
+_JAX_EFFECTS = 24
+"""Places, in a table's list of fields, of the module and of the names of ordered effects."""
+
+
+def module_in(data: bytes) -> str | bytes:
+    """The MLIR text or bytecode that a file holds, as it is or inside of something else. Bytecode
+    is such as MLIR's reader survives.
+
+    Raises:
+        ValueError: it holds none; the message says what it holds instead.
+    """
+    found = _found(data)
+    if isinstance(found, str):
+        return found
+    found = bytecode_format.without_attributes(found, "sdy")
+    trial.read_elsewhere(found)
+    return found
+
+
+def main_function(module: mlir.Module) -> str:
+    """The function that is meant where none is named: @main, or the only public one."""
+    functions = mlir.functions(module)
+    public = [name for name, function in functions.items() if mlir.is_public(function)]
+    return public[0] if "main" not in functions and len(public) == 1 else "main"
+
+
+def _found(data: bytes) -> str | bytes:
+    if not data.strip():
+        raise ValueError("empty; expected a module")
+    if data.startswith(MAGIC):
+        return data
+    if data.startswith(_ARCHIVE):
+        return _of_archive(data)
+    if MAGIC in data:
+        return _of_jax(data)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ValueError("neither MLIR text nor MLIR bytecode") from None
+
+
+def _of_archive(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if _MODULE in archive.namelist():
+                return archive.read(_MODULE).decode()
+    except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
+        raise ValueError(f"a damaged file: {error}") from None
+    raise ValueError("a compiled program, and no module; expected MLIR")
+
+
+def _of_jax(data: bytes) -> bytes:
+    """The module in a FlatBuffer of `jax.export.Exported.serialize`."""
+    try:
+        (table,) = struct.unpack_from("<I", data, 0)
+        effects = _field(data, table, _JAX_EFFECTS)
+        module = _field(data, table, _JAX_MODULE)
+        if module is None:
+            raise ValueError
+        (length,) = struct.unpack_from("<I", data, module)
+        found = data[module + 4 : module + 4 + length]
+        if not found.startswith(MAGIC) or len(found) < length:
+            raise ValueError
+        has_effects = effects is not None and struct.unpack_from("<I", data, effects)[0] > 0
+    except (struct.error, ValueError):
+        raise ValueError(
+            "neither MLIR text nor MLIR bytecode, nor what jax.export serialises"
+        ) from None
+    if has_effects:
+        raise ValueError(
+            "an export of JAX's with ordered effects, such as callbacks: not supported"
+        )
+    return found
+
+
+def _field(data: bytes, table: int, place: int) -> int | None:
+    """Where the vector is that is a field of a table; None where the table does not have it."""
+    (back,) = struct.unpack_from("<i", data, table)
+    fields = table - back
+    (size,) = struct.unpack_from("<H", data, fields)
+    if fields < 0 or place >= size:
+        return None
+    (offset,) = struct.unpack_from("<H", data, fields + place)
+    if offset == 0:
+        return None
+    return table + offset + struct.unpack_from("<I", data, table + offset)[0]

@@ -1,0 +1,103 @@
+"""What programs compute of constants alone, computed when they are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+
+from irax_compiler import effects, mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.barrier import Barrier
+from irax_compiler.ops.control_flow import StructuredOp
+from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
+from irax_compiler.ops.shape import Constant, Iota
+from irax_compiler.passes.core import Pass, register_pass, walk
+
+
+@register_pass
+@dataclass
+class Fold(Pass):
+    """Replaces what follows from constants and iotas by constants, outside of loops and branches:
+    by those of at most `elements` elements, and by larger ones that take no more room than what
+    they follow from. The meaning is that of `evaluate`.
+
+    IREE could do so too: it compiles and runs a program for it, in more time than all the rest of
+    a compilation takes, and gets some complex128 matrices wrong.
+    """
+
+    name: ClassVar[str] = "fold"
+    elements: int = 4096
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            known: dict[Value, np.ndarray] = {}
+            for operation in walk(mlir.body(function)):
+                op = _pure(operation)
+                if op is None or not all(v in known for v in operation.operands):
+                    continue
+                written = _written(
+                    operation.results if isinstance(op, Constant) else operation.operands
+                )
+                if sum(prod(shape_of(v)) for v in operation.results) > max(self.elements, written):
+                    continue
+                known.update(_evaluated(op, operation, known))
+            for value, array in known.items():
+                _write_down(value, array, known)
+            effects.remove_dead_operations(mlir.body(function))
+
+
+def _written(values: Iterable[Value]) -> int:
+    """How many elements of constants are written down one by one."""
+    return sum(prod(shape_of(v)) for v in values if mlir.splat(v) is None)
+
+
+def _pure(operation: Operation) -> Op | None:
+    """The op, if its results are a matter of its operands alone."""
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return None
+    is_formula = not (isinstance(op, StructuredOp | Barrier) or operation.regions)
+    return op if is_formula else None
+
+
+def _evaluated(
+    op: Op, operation: Operation, known: dict[Value, np.ndarray]
+) -> dict[Value, np.ndarray]:
+    """The results of an operation on what is known; nothing, if NumPy has no such arithmetic."""
+    if isinstance(op, Constant):
+        return {operation.results[0]: mlir.dense_to_numpy(operation)}
+    try:
+        with np.errstate(all="ignore"):
+            results = op.evaluate_through(_no_calls, [known[v] for v in operation.operands])
+    except (UnsupportedOp, TypeError):
+        return {}
+    return dict(zip(operation.results, results, strict=True))
+
+
+def _no_calls(name: str, _: object) -> list[np.ndarray]:
+    raise UnsupportedOp(f"a call of {name} is no formula")
+
+
+def _write_down(value: Value, array: np.ndarray, known: dict[Value, np.ndarray]) -> None:
+    """Has those who use a known value, and are not known themselves, use a constant."""
+    operation = mlir.definition(value)
+    assert operation is not None
+    if operation.name in (Constant.name, Iota.name):
+        return
+    users = [list(use.owner.results) for use in value.uses]
+    if all(results and results[0] in known for results in users):
+        return
+    contents = np.asarray(array, dtype_of(value)).reshape(shape_of(value))
+    with InsertionPoint(operation), operation.location:
+        new = full_like(value, contents.flat[0]) if _is_splat(contents) else constant(contents)
+    value.replace_all_uses_with(new)
+
+
+def _is_splat(array: np.ndarray) -> bool:
+    """Whether all elements are the same, down to the sign of zeros."""
+    return array.size > 0 and array.tobytes() == array.flat[0].tobytes() * array.size

@@ -1,0 +1,476 @@
+"""Functions in files: traced once, to be run elsewhere and later.
+
+exported = export(jit(f))(x)            f for arguments like x, as StableHLO
+exported.save("f.irax")                 with its compiled programs: irax_runtime.load runs it
+again = deserialize(exported.serialize())
+again.call(x)                           runs, and can be jitted, differentiated and mapped
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import optree
+
+from irax import autodiff, backend, numpy, tree_util
+from irax.array import Array, ConcreteArray
+from irax.aval import ShapedArray, ShapeDtypeStruct
+from irax.flat import argument_names
+from irax.ir import LoadedFunction, as_argument
+from irax.jit import JitFunction, jit
+from irax.tree_registry import NAMESPACE
+from irax_compiler import mlir, targets
+from irax_compiler.lowering import check, lower
+from irax_compiler.ops.callback import is_callback
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.shape import Constant
+from irax_compiler.passes.annotate import signature
+from irax_compiler.passes.core import nested
+from irax_compiler.targets import iree
+from irax_runtime import exported as format_
+from irax_runtime import files, trees
+
+_OF_PLUGINS = ("pjrt", "tpu")
+
+
+def default_export_platform() -> str:
+    """The platform that functions are exported for unless told otherwise.
+
+    >>> default_export_platform()
+    'cpu'
+    """
+    return backend.default_backend()
+
+
+def export(
+    fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None
+) -> Callable[..., Exported]:
+    """Makes a jitted function an `Exported`, for arguments of certain shapes and dtypes.
+
+    Args:
+        fun_jit: what `jit` returned.
+        platforms: where it is to run: "cpu", "vulkan", "cuda", "hip" ("rocm"), "metal", "tpu" or
+            "pjrt", each with a chip after a colon if need be ("cuda:sm_89"). "cpu" is a processor
+            like this one, "cpu:generic" any of its kind. The default is the platform here.
+
+    Returns:
+        A function of arguments, or of `ShapeDtypeStruct`s in place of arrays.
+
+    Raises:
+        TypeError: `fun_jit` is not a jitted function.
+        ValueError: there is no such platform or chip.
+        UnsupportedOp: on a call: the function calls Python functions, which no file can hold.
+
+    >>> export(jit(jnp.sin))(irax.ShapeDtypeStruct((4,), "float32")).out_avals
+    (float32[4],)
+    """
+    if not isinstance(fun_jit, JitFunction):
+        raise TypeError(f"export: expected a jitted function, got {fun_jit!r}: export(jit(f))")
+    names = (default_export_platform(),) if platforms is None else tuple(platforms)
+    for name in names:
+        _target(name)
+
+    def traced(*args: Any, **kwargs: Any) -> Exported:
+        lowered = fun_jit.lower(*args, **kwargs)
+        found = lowered._traced.traced
+        module = mlir.clone_module(found.builder.module)
+        name = _closed(module, found.name, found.captures)
+        module = _alone(module, name)
+        in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
+        structures = _plain(lowered.in_tree), _plain(lowered.out_tree)
+        return Exported(module, name, (in_avals, found.results), structures, names)
+
+    return traced
+
+
+def _plain(tree: Any) -> Any:
+    """The structure as `tree_util` has it, whoever made it."""
+    return tree_util.tree_structure(tree_util.tree_unflatten(tree, [0] * tree.num_leaves))
+
+
+def _alone(module: mlir.Module, name: str) -> mlir.Module:
+    """A module with a function and what it calls, which irax can run anywhere."""
+    alone = mlir.new_module()
+    mlir.copy_functions(module, name, alone)
+    mlir.make_public(mlir.functions(alone)[name])
+    check(alone, name)
+    for operation in nested(alone.operation):
+        if is_callback(operation):
+            raise UnsupportedOp(
+                f"export: {name} calls a Python function at {operation.location}: no file can hold "
+                "it; export the function without the callback"
+            )
+    return alone
+
+
+def _closed(module: mlir.Module, name: str, captures: Sequence[Array]) -> str:
+    """The function without arguments for what it used from outside, which becomes constants."""
+    if not captures:
+        return name
+    function = mlir.functions(module)[name]
+    block = mlir.body(function)
+    own = len(block.arguments) - len(captures)
+    with mlir.InsertionPoint.at_block_begin(block), function.location:
+        for array in captures:
+            if not isinstance(array, ConcreteArray):
+                raise TypeError(f"export: {name} uses a traced array of type {array.aval}")
+            block.arguments[own].replace_all_uses_with(Constant(array.value)())
+            block.erase_argument(own)
+    mlir.set_function_type(function)
+    return name
+
+
+class Exported:
+    """A function as StableHLO, for arguments of fixed shapes and dtypes."""
+
+    nr_devices = 1
+
+    def __init__(
+        self,
+        module: mlir.Module,
+        fun_name: str,
+        avals: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
+        structures: tuple[Any, Any],
+        platforms: Sequence[str],
+    ) -> None:
+        self._module = module
+        self._function = LoadedFunction(module, fun_name, None)
+        self.fun_name = fun_name
+        self.in_avals, self.out_avals = map(tuple, avals)
+        """What the arrays of its arguments, and those of its results, are."""
+        self.in_tree, self.out_tree = structures
+        """The pytrees of `(args, kwargs)` and of what it returns."""
+        self.platforms = tuple(platforms)
+        """Where it is to run."""
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(map(str, x)) for x in (self.in_avals, self.out_avals))
+        return f"<Exported {self.fun_name}: ({inputs}) -> ({outputs})>"
+
+    def mlir_module(self) -> str:
+        """The text of the module."""
+        return mlir.text_of(self._module.operation)
+
+    @property
+    def mlir_module_serialized(self) -> bytes:
+        """The module as MLIR bytecode."""
+        return mlir.bytecode(self._module)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs it; or inside `jit`, `grad`, `vmap` becomes part of what is traced.
+
+        Raises:
+            TypeError: arguments of another structure, shape or dtype.
+            ValueError: it is to run on a platform that it was not exported for.
+
+        >>> export(jit(lambda x: x * x))(3.0).call(4.0)
+        Array(16., dtype=float32, weak_type=True)
+        """
+        leaves = self._leaves(args, kwargs)
+        names = argument_names(*tree_util.tree_unflatten(self.in_tree, leaves))
+        arrays = []
+        for leaf, aval, name in zip(leaves, self.in_avals, names, strict=True):
+            array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
+            if (array.shape, array.dtype) != (aval.shape, aval.dtype):
+                raise TypeError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
+            arrays.append(array)
+        self._check_platform(arrays)
+        results = self._function.flat(arrays, [aval.weak_type for aval in self.out_avals])
+        return tree_util.tree_unflatten(self.out_tree, results)
+
+    def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
+        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        if tree == self.in_tree:
+            return leaves
+        # A named tuple of another class fits; where anything else differs, this tells what.
+        spec = _describe(self.in_tree)
+        return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, _parts)
+
+    def _check_platform(self, arrays: Sequence[Array]) -> None:
+        there = backend.device_of(arrays, self.fun_name)
+        if there is None:
+            return
+        if there.target.partition(":")[0] not in map(_family, self.platforms):
+            raise ValueError(
+                f"{self.fun_name} was exported for {', '.join(self.platforms)}; its arguments are "
+                f"on {there!r}: export it for that platform, too"
+            )
+
+    def has_vjp(self) -> bool:
+        """True: derivatives are passes over the module, of every order."""
+        return True
+
+    def vjp(self) -> Exported:
+        """Its reverse-mode derivative: of the arrays of the arguments and then a cotangent for each
+        of the results, one after the other, to a tuple with a cotangent for each argument. For
+        integers cotangents are zeros, and those given do not matter.
+
+        >>> export(jit(lambda x: x * x))(3.0).vjp().call(3.0, 1.0)
+        (Array(6., dtype=float32),)
+        """
+        count = len(self.in_avals)
+        active = [i for i, a in enumerate(self.in_avals) if mlir.inexact(a.dtype)]
+        wanted = [i for i, a in enumerate(self.out_avals) if mlir.inexact(a.dtype)]
+
+        def pulled_back(*arrays: Any) -> tuple[Any, ...]:
+            primals, cotangents = arrays[:count], arrays[count:]
+
+            def smooth(*chosen: Any) -> list[Array]:
+                full: list[Any] = list(primals)
+                for i, x in zip(active, chosen, strict=True):
+                    full[i] = x
+                results = self._function.flat(full)
+                return [results[i] for i in wanted]
+
+            _, pullback = autodiff.vjp(smooth, *(primals[i] for i in active))
+            found = dict(zip(active, pullback([cotangents[i] for i in wanted]), strict=True))
+            return tuple(found.get(i, numpy.zeros_like(x)) for i, x in enumerate(primals))
+
+        pulled_back.__name__ = f"{self.fun_name}_vjp"
+        structs = [ShapeDtypeStruct(a.shape, a.dtype) for a in (*self.in_avals, *self.out_avals)]
+        return export(jit(pulled_back), platforms=self.platforms)(*structs)
+
+    def serialize(self, vjp_order: int = 0) -> bytes:
+        """The function as bytes, which `deserialize` reads; without compiled programs.
+
+        Args:
+            vjp_order: accepted for JAX's sake: what is read again has derivatives of every order.
+
+        Raises:
+            TypeError: an argument or result has a class of pytrees in it that was not registered
+                with `register_pytree_node_serialization`.
+
+        >>> deserialize(export(jit(jnp.sin))(0.5).serialize()).call(0.5)
+        Array(0.47942555, dtype=float32, weak_type=True)
+        """
+        return format_.write(self._contents({}))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file with the function and a compiled program for each platform.
+        `irax_runtime.load` runs it, without irax or a compiler; `load` and `irax run` do, too.
+
+        Raises:
+            TypeError: as in `serialize`.
+            RuntimeError: a compiler refuses the function.
+            OSError: the file cannot be written.
+        """
+        files.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        programs, contents = {}, {}
+        for platform in self.platforms:
+            target = _target(platform)
+            about: dict[str, Any] = {"file": f"{_family(platform)}{_extension(target)}"}
+            if target == "iree-cpu":
+                about["processor"] = format_.processor_features()
+            programs[_family(platform)] = about
+            lowered = lower(self._module, self.fun_name, target)
+            contents[about["file"]] = targets.compile(lowered, target)
+        return format_.write(self._contents(programs) | contents)
+
+    def _contents(self, programs: dict[str, Any]) -> dict[str, bytes]:
+        function = mlir.functions(self._module)[self.fun_name]
+        names = argument_names(*tree_util.tree_unflatten(self.in_tree, self.in_avals))
+        outs = tree_util.tree_leaves_with_path(
+            tree_util.tree_unflatten(self.out_tree, self.out_avals)
+        )
+        arguments = mlir.arguments(function)
+        results = list(mlir.terminator(mlir.body(function)).operands)
+        manifest = {
+            "irax": format_.VERSION,
+            "name": self.fun_name,
+            "platforms": self.platforms,
+            "arguments": _side(self.in_tree, arguments, self.in_avals, names),
+            "results": _side(
+                self.out_tree,
+                results,
+                self.out_avals,
+                [f"result{tree_util.keystr(path)}" for path, _ in outs],
+            ),
+            "programs": programs,
+        }
+        return {
+            format_.MANIFEST: json.dumps(manifest, indent=1).encode(),
+            format_.MODULE: mlir.generic_text(self._module).encode(),
+        }
+
+
+def deserialize(blob: bytes | bytearray) -> Exported:
+    """The function that `Exported.serialize` or `Exported.save` wrote.
+
+    Raises:
+        ValueError: it is none, or damaged.
+        TypeError: it has classes in it that are not registered here.
+    """
+    return _of_contents(format_.read(bytes(blob), "deserialize"), "deserialize")
+
+
+def load(path: str | os.PathLike[str]) -> Exported:
+    """The function in a file of `Exported.save`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no such file, or damaged.
+    """
+    with open(path, "rb") as file:
+        return _of_contents(format_.read(file.read(), str(path)), str(path))
+
+
+def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
+    if format_.MANIFEST not in contents or format_.MODULE not in contents:
+        raise ValueError(f"{name}: not an exported function, but a compiled module")
+    manifest = format_.read_manifest(contents, name)
+    module = mlir.parse_module(contents[format_.MODULE].decode())
+    function = mlir.functions(module)[manifest["name"]]
+    arguments, results = manifest["arguments"], manifest["results"]
+    returned = list(mlir.terminator(mlir.body(function)).operands)
+    avals = (_weakened(mlir.arguments(function), arguments), _weakened(returned, results))
+    structures = (_structure(arguments), _structure(results))
+    return Exported(module, manifest["name"], avals, structures, manifest["platforms"])
+
+
+def _structure(side: dict[str, Any]) -> Any:
+    return tree_util.tree_structure(trees.build(side["tree"], [0] * len(side["leaves"]), _made))
+
+
+def _weakened(values: Sequence[mlir.Value], side: dict[str, Any]) -> list[ShapedArray]:
+    weak = [leaf["weak"] for leaf in side["leaves"]]
+    return [replace(a, weak_type=w) for a, w in zip(_avals(values), weak, strict=True)]
+
+
+def _side(
+    tree: Any, values: Sequence[mlir.Value], avals: Sequence[ShapedArray], names: Sequence[str]
+) -> dict[str, Any]:
+    leaves = [
+        {"name": name, "type": signature([value]), "weak": aval.weak_type}
+        for value, aval, name in zip(values, avals, names, strict=True)
+    ]
+    return {"tree": _describe(tree), "leaves": leaves}
+
+
+def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:
+    return [ShapedArray(mlir.shape_of(v), mlir.dtype_of(v)) for v in values]
+
+
+# ---- platforms -----------------------------------------------------------------------------------
+
+
+def _target(platform: str) -> str:
+    """The compiler's target for a platform. Raises ValueError where there is none."""
+    kind, _, chip = platform.partition(":")
+    kind = "hip" if kind == "rocm" else kind
+    if kind in _OF_PLUGINS:
+        return kind
+    target = f"iree-{kind}:{chip}" if chip else f"iree-{kind}"
+    if f"iree-{kind}" not in iree.TARGETS:
+        known = [*(name.removeprefix("iree-") for name in iree.TARGETS), *_OF_PLUGINS]
+        raise ValueError(f"export: no platform {platform!r}; there are {', '.join(known)}")
+    iree.flags_of(target)
+    return target
+
+
+def _family(platform: str) -> str:
+    return _target(platform).partition(":")[0]
+
+
+def _extension(target: str) -> str:
+    return ".pjrt" if target in _OF_PLUGINS else ".vmfb"
+
+
+# ---- classes of pytrees --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Node:
+    """How an object of the user's is written and read."""
+
+    name: str
+    serialize: Callable[[Any], bytes]
+    deserialize: Callable[[bytes], Any]
+    make: Callable[[Any, Sequence[Any]], Any]
+
+
+_NODES: dict[type, _Node] = {}
+
+
+def register_pytree_node_serialization(
+    nodetype: type,
+    *,
+    serialized_name: str,
+    serialize_auxdata: Callable[[Any], bytes],
+    deserialize_auxdata: Callable[[bytes], Any],
+    from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
+) -> type:
+    """Lets exported functions take and return objects of a class that is registered as a pytree.
+
+    In `irax_runtime.load`, which has no such class, such an object is the tuple of its children.
+
+    Args:
+        nodetype: the class.
+        serialized_name: its name in files.
+        serialize_auxdata: takes the static data of an object to bytes.
+        deserialize_auxdata: takes them back.
+        from_children: takes static data and children to an object; by default, as registered.
+
+    Raises:
+        ValueError: the class is no pytree, or class or name are registered already.
+    """
+    registered = optree.register_pytree_node.get(nodetype, namespace=NAMESPACE)
+    if registered is None:
+        raise ValueError(f"register_pytree_node_serialization: {nodetype.__name__} is no pytree")
+    _check_new(nodetype, serialized_name)
+    make: Any = from_children or registered.unflatten_func
+    _NODES[nodetype] = _Node(serialized_name, serialize_auxdata, deserialize_auxdata, make)
+    return nodetype
+
+
+def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -> type:
+    """Gives a class of named tuples its name in files, so that functions read again return it.
+    Others become named tuples of the same fields.
+
+    Raises:
+        ValueError: it is no such class, or class or name are registered already.
+    """
+    if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
+        raise ValueError(f"register_namedtuple_serialization: {nodetype.__name__} is none")
+    _check_new(nodetype, serialized_name)
+    trees.NAMED_TUPLES[serialized_name] = nodetype
+    return nodetype
+
+
+def _check_new(nodetype: type, name: str) -> None:
+    names = {*trees.NAMED_TUPLES, *(node.name for node in _NODES.values())}
+    if nodetype in _NODES or nodetype in trees.NAMED_TUPLES.values() or name in names:
+        raise ValueError(f"{nodetype.__name__}, or a class named {name!r}, is registered already")
+
+
+def _describe(tree: Any) -> trees.Spec:
+    leaves = [trees.Leaf(i) for i in range(tree.num_leaves)]
+    return trees.describe(tree_util.tree_unflatten(tree, leaves), _parts)
+
+
+def _parts(x: Any) -> tuple[str, str, Sequence[Any]]:
+    node = _NODES.get(type(x))
+    if node is None:
+        raise TypeError(
+            f"export: a {type(x).__name__} cannot be written to a file: register its class with "
+            "irax.export.register_pytree_node_serialization"
+        )
+    level = optree.tree_flatten_one_level(x, namespace=NAMESPACE)
+    return node.name, base64.b64encode(node.serialize(level[1])).decode(), list(level[0])
+
+
+def _made(name: str, data: str, children: Sequence[Any]) -> Any:
+    for node in _NODES.values():
+        if node.name == name:
+            return node.make(node.deserialize(base64.b64decode(data)), children)
+    raise TypeError(
+        f"deserialize: the function has objects of the class {name!r}: register it with "
+        "irax.export.register_pytree_node_serialization"
+    )

@@ -1,0 +1,112 @@
+"""Division with a remainder."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irax.array import Array, ConcreteArray, any_committed
+from irax.elementwise import apply, check_dtype, promote, promote_dtypes
+from irax.numpy.logic import equal, less, logical_and, not_equal, where
+from irax.numpy.tables import REAL, integers_of_bools, is_inexact, is_unsigned
+from irax.numpy.ufuncs import add, divide, multiply, round, subtract
+from irax.tracing import current_trace
+from irax.typing import ArrayLike
+from irax_compiler.ops import elementwise as ew
+
+
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The remainder of x1 / x2 rounded to zero: it has the sign of x1."""
+    operands = integers_of_bools(*promote(x1, x2, what="fmod"))
+    return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
+
+
+# Outside of traces NumPy divides, in one step. Its zeros have the sign that the quotient would
+# have, and that of y for a remainder; those of traced ones have either.
+_floor_divide_now = ew.Elementwise("floor_divide", np.floor_divide)
+_remainder_now = ew.Elementwise("remainder", np.remainder)
+
+
+def _is_now(*operands: Array) -> bool:
+    return current_trace() is None and not any_committed(operands)
+
+
+def _without_zeros(y: Array) -> tuple[Array, Array | None]:
+    """Integers with 1 in place of 0, and where they are 0; None where it is known that none is."""
+    if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
+        return y, None
+    zero = equal(y, 0)
+    return where(zero, 1, y), zero
+
+
+def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The largest integer that is at most x1 / x2, in the operands' dtype.
+
+    An integer divided by 0 is 0.
+
+    >>> irax.numpy.floor_divide(-7, 2)
+    Array(-4, dtype=int32, weak_type=True)
+    """
+    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
+    check_dtype("floor_divide", x.dtype, REAL)
+    if _is_now(x, y):
+        return apply(_floor_divide_now, x, y, what="floor_divide")
+    if is_inexact(x):
+        return _divmod_of_floats(x, y)[0]
+    y, zero = _without_zeros(y)
+    x, y = promote(x, y, what="floor_divide")
+    quotient = apply(ew.divide, x, y, what="floor_divide")
+    if not is_unsigned(x):
+        # The op rounds to zero: one too much where the signs differ and something is left.
+        inexact = not_equal(multiply(quotient, y), x)
+        rounded_up = logical_and(inexact, not_equal(less(x, 0), less(y, 0)))
+        quotient = where(rounded_up, subtract(quotient, 1), quotient)
+    return quotient if zero is None else where(zero, 0, quotient)
+
+
+def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """What x1 is more than floor_divide(x1, x2) x2: it has the sign of x2.
+
+    That of an integer divided by 0 is 0.
+
+    >>> irax.numpy.remainder(-7, 3)
+    Array(2, dtype=int32, weak_type=True)
+    """
+    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
+    check_dtype("remainder", x.dtype, REAL)
+    if _is_now(x, y):
+        return apply(_remainder_now, x, y, what="remainder")
+    if not is_inexact(x):
+        y, _ = _without_zeros(y)
+    x, y = promote(x, y, what="remainder")
+    rest = fmod(x, y)
+    return rest if is_unsigned(x) else where(_is_across(rest, y), add(rest, y), rest)
+
+
+def _is_across(rest: Array, y: Array) -> Array:
+    """Whether a remainder is on the other side of 0 than what was divided by."""
+    return logical_and(not_equal(rest, 0), not_equal(less(rest, 0), less(y, 0)))
+
+
+def _divmod_of_floats(x: Array, y: Array) -> tuple[Array, Array]:
+    """The remainder is exact, and the quotient follows from it."""
+    rest = fmod(x, y)
+    across = _is_across(rest, y)
+    quotient = divide(subtract(x, rest), y)
+    whole = round(where(across, subtract(quotient, 1), quotient))
+    return where(equal(y, 0), divide(x, y), whole), where(across, add(rest, y), rest)
+
+
+mod = remainder
+
+
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
+    """floor_divide(x1, x2) and remainder(x1, x2).
+
+    >>> irax.numpy.divmod(7.5, 2)
+    (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
+    """
+    x, y = integers_of_bools(*promote(x1, x2, what="divmod"))
+    if _is_now(x, y) or not is_inexact(x):
+        return floor_divide(x, y), remainder(x, y)
+    check_dtype("divmod", x.dtype, REAL)
+    return _divmod_of_floats(x, y)

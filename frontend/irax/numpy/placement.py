@@ -1,0 +1,122 @@
+"""Where arrays are: their devices, their memory, and whether they have been computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+from irax import backend, errors
+from irax.array import Array, ConcreteArray
+
+
+def _block_until_ready(x: Array) -> Array:
+    """The array itself, once its elements have been computed; an error of that comes up here."""
+    if isinstance(x, ConcreteArray) and x._buffer is not None:
+        x._buffer.wait()
+    return x
+
+
+def _is_ready(x: Array) -> bool:
+    """Whether the elements have been computed."""
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    return buffer is None or buffer.is_ready()
+
+
+def _copy_to_host_async(x: Array) -> None:
+    """Lets the elements come to where NumPy sees them, for a later use of theirs."""
+    if isinstance(x, ConcreteArray) and _is_ready(x):
+        x.value  # noqa: B018 fetched, and kept
+
+
+def device_of(x: Array) -> Any:
+    """The device that has the elements; calling it, an old spelling, gives it too."""
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    return backend.current_device() if buffer is None else buffer.device
+
+
+def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
+    """The array on a device.
+
+    Raises:
+        RuntimeError: there is no such device.
+        NotImplementedError: `stream` is given: devices have none that could be named.
+    """
+    if stream is not None:
+        raise NotImplementedError(f"to_device: stream={stream!r} is not supported, only None")
+    return backend.device_put(x, device)
+
+
+def _pointer(x: Array) -> int:
+    """The address of the first element where NumPy sees it; valid as long as the array is kept."""
+    return x.concrete("an address", errors.ConcretizationTypeError).ctypes.data
+
+
+# ---- parts on devices: there is one, the whole array ---------------------------------------------
+
+
+class Shard(NamedTuple):
+    """A part of an array that one device has."""
+
+    device: Any
+    index: tuple[slice, ...]
+    """Which part it is."""
+    replica_id: int
+    """Which one of several devices that have the same part."""
+    data: Array
+
+
+def _shards(x: Array) -> list[Shard]:
+    x.concrete("shards need the elements", errors.ConcretizationTypeError)
+    return [Shard(device_of(x), (slice(None),) * x.ndim, 0, x)]
+
+
+def _addressable_data(x: Array, index: int) -> Array:
+    """The part on one of the array's devices.
+
+    Raises:
+        IndexError: `index` is not 0: an array is on one device.
+    """
+    return _shards(x)[index].data
+
+
+# ---- giving memory up ----------------------------------------------------------------------------
+
+
+class _Deleted:
+    """In place of the buffer of a deleted array: every use of it says so."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RuntimeError("the array has been deleted: its elements were given up by .delete()")
+
+
+def _delete(x: Array) -> None:
+    """Gives the elements up; using the array from then on is a RuntimeError."""
+    if isinstance(x, ConcreteArray):
+        x._numpy, x._buffer = None, _Deleted()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _is_deleted(x: Array) -> bool:
+    """Whether the elements were given up."""
+    return isinstance(x, ConcreteArray) and type(x._buffer) is _Deleted
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "addressable_data": _addressable_data,
+    "block_until_ready": _block_until_ready,
+    "copy_to_host_async": _copy_to_host_async,
+    "delete": _delete,
+    "devices": lambda x: {device_of(x)},
+    "is_deleted": _is_deleted,
+    "is_ready": _is_ready,
+    "on_device_size_in_bytes": lambda x: x.nbytes,
+    "platform": lambda x: device_of(x).platform,
+    "to_device": _to_device,
+    "unsafe_buffer_pointer": _pointer,
+}
+PROPERTIES: dict[str, Callable[[Array], Any]] = {
+    "addressable_shards": _shards,
+    "device": device_of,
+    "global_shards": _shards,
+    "is_fully_addressable": lambda x: True,
+    "is_fully_replicated": lambda x: True,
+}

@@ -1,0 +1,248 @@
+"""Programs in files: what `irax.export` saved, and IREE's compiled modules, as functions of NumPy
+arrays. iree-base-runtime and NumPy are all that this needs.
+
+A file of irax's is a zip archive:
+
+    manifest.json     the function's name, its arguments and results, and which programs there are
+    module.mlir       the function as StableHLO, from which irax.export makes it again
+    iree-cpu.vmfb     the program for one target, and so on
+
+An argument or result is a type as in `signature`, a name for errors, and whether the type is weak;
+how they nest is said as in `trees`. A .vmfb of IREE's is a zip archive as well: of either, what was
+damaged since is found by its checksums.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irax_runtime import trees
+from irax_runtime.device import Device, Executable
+from irax_runtime.devices import NoDevice, devices, platforms
+from irax_runtime.signature import TensorType, parse_signature
+
+MANIFEST, MODULE = "manifest.json", "module.mlir"
+VERSION = 1
+"""Of the manifest; a file of a later one is refused."""
+
+_VECTORS = re.compile(r"avx|sse|fma|f16c|bmi|amx|neon|asimd|sve|sme|popcnt|movbe|lzcnt|abm")
+
+
+def load(file: str | os.PathLike[str] | bytes, device: Device | str | None = None) -> Program:
+    """The program in a file, or in its bytes, ready to run.
+
+    Args:
+        file: what `Exported.save` or `irax compile` wrote.
+        device: where to run: a device, or the platform whose first one it is. None is the first
+            platform of `IRAX_PLATFORMS` that the file has a program for.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is damaged, no such file, or has no program for the device.
+        RuntimeError: there is no such platform here.
+    """
+    name = "the program" if isinstance(file, bytes) else str(file)
+    data = file if isinstance(file, bytes) else Path(file).read_bytes()
+    contents = read(data, name) if data.startswith(b"PK") else {}
+    if MANIFEST not in contents:
+        return _bare(data, name, device)
+    manifest = read_manifest(contents, name)
+    there = _device(manifest, name, device)
+    entry = manifest["programs"][_family(there)]
+    _check_processor(entry, name)
+    executable = there.load(contents[entry["file"]], manifest["name"])
+    arguments, results = (Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
+    return Program(manifest["name"], arguments, results, executable)
+
+
+def read(data: bytes, name: str) -> dict[str, bytes]:
+    """The files of a zip archive. Raises ValueError where it is none, or is damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {entry: archive.read(entry) for entry in archive.namelist()}
+    except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
+        raise ValueError(f"{name}: not a compiled program, or damaged: {error}") from None
+
+
+def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
+    """The manifest among the files of an archive. Raises ValueError for one of another version."""
+    manifest = json.loads(contents[MANIFEST])
+    if manifest.get("irax") != VERSION:
+        raise ValueError(
+            f"{name}: written in version {manifest.get('irax')} of this format; this irax reads "
+            f"version {VERSION}"
+        )
+    return manifest
+
+
+def write(contents: dict[str, bytes]) -> bytes:
+    """The zip archive of these files. The same files make the same bytes."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, bytes_ in contents.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            is_text = name in (MANIFEST, MODULE)
+            entry.compress_type = zipfile.ZIP_DEFLATED if is_text else zipfile.ZIP_STORED
+            archive.writestr(entry, bytes_)
+    return data.getvalue()
+
+
+def processor_features() -> list[str]:
+    """The vector instructions of the processor this runs on; none where nobody tells."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return []
+    match = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+    return sorted({f for f in match[1].split() if _VECTORS.match(f)}) if match else []
+
+
+@dataclass(frozen=True)
+class Side:
+    """The arguments of a function, or its results: how they nest, and what each array is."""
+
+    tree: trees.Spec
+    types: Sequence[TensorType]
+    names: Sequence[str]
+
+    @staticmethod
+    def of_manifest(about: dict[str, Any]) -> Side:
+        leaves = about["leaves"]
+        types = [parse_signature(leaf["type"])[0] for leaf in leaves]
+        return Side(about["tree"], types, [leaf["name"] for leaf in leaves])
+
+
+class Program:
+    """A compiled function of NumPy arrays, in the tuples, lists and dicts that it was exported for.
+
+    Calls return read-only arrays. Any number of threads may call it at a time.
+    """
+
+    def __init__(self, name: str, arguments: Side, results: Side, executable: Executable) -> None:
+        self.name = name
+        """The function's name."""
+        self._arguments = arguments
+        self._results = results
+        self._executable = executable
+
+    @property
+    def device(self) -> Device:
+        """Where it runs."""
+        return self._executable.device
+
+    @property
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments, each array's shape and dtype in its place."""
+        return trees.build(self._arguments.tree, self._arguments.types)
+
+    @property
+    def results(self) -> Any:
+        """What it returns, each array's shape and dtype in its place."""
+        return trees.build(self._results.tree, self._results.types)
+
+    def __repr__(self) -> str:
+        args, kwargs = self.arguments
+        given = [*map(repr, args), *(f"{name}={x}" for name, x in kwargs.items())]
+        return f"<{self.name}({', '.join(given)}) -> {self.results}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs it.
+
+        Raises:
+            TypeError: arguments of another structure, or an array of another dtype.
+            ValueError: an array of another shape.
+        """
+        leaves = trees.flatten(self._arguments.tree, (args, kwargs), ("args", "kwargs"), self.name)
+        return trees.build(self._results.tree, self.flat(leaves))
+
+    def flat(self, leaves: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
+        """Runs it on the arrays of its arguments, one after the other; the arrays it returns."""
+        expected = self._arguments
+        if len(leaves) != len(expected.types):
+            raise TypeError(f"{self.name} takes {len(expected.types)} arguments, got {len(leaves)}")
+        arrays = [
+            self._array(leaf, type_, name)
+            for leaf, type_, name in zip(leaves, expected.types, expected.names, strict=True)
+        ]
+        put = self.device.put
+        return [buffer.numpy() for buffer in self._executable([put(array) for array in arrays])]
+
+    def _array(self, leaf: Any, type_: TensorType, where: str) -> np.ndarray[Any, Any]:
+        array = np.asarray(leaf)
+        is_number = isinstance(leaf, bool | int | float | complex)
+        if is_number and np.can_cast(array.dtype, type_.dtype, "same_kind"):
+            array = array.astype(type_.dtype)
+        got = TensorType(array.dtype, array.shape)
+        if array.dtype != type_.dtype:
+            raise TypeError(
+                f"{self.name}: {where} is {got}; expected {type_}: convert it with "
+                f"astype({type_.dtype.name!r})"
+            )
+        if array.shape != type_.shape:
+            raise ValueError(f"{self.name}: {where} is {got}; expected {type_}")
+        return array
+
+
+def _bare(data: bytes, name: str, device: Device | str | None) -> Program:
+    """A compiled module by itself: a function of arrays that returns a tuple of them."""
+    there = devices(device)[0] if device is None or isinstance(device, str) else device
+    executable: Any = there.load(data)
+    if executable.arguments is None or executable.results is None:
+        raise ValueError(f"{name}: irax did not compile this module: it does not tell its types")
+    numbers = {"tuple": [*range(len(executable.arguments))]}
+    names = [f"args[{i}]" for i in range(len(executable.arguments))]
+    arguments = Side({"tuple": [numbers, {"dict": {}}]}, executable.arguments, names)
+    results = Side({"tuple": [*range(len(executable.results))]}, executable.results, [])
+    return Program(executable.name, arguments, results, executable)
+
+
+def _family(device: Device) -> str:
+    return device.target.partition(":")[0]
+
+
+def _device(manifest: dict[str, Any], name: str, device: Device | str | None) -> Device:
+    programs = manifest["programs"]
+    if not programs:
+        raise ValueError(
+            f"{name} has no compiled program: it was written with `serialize`; write it with "
+            "`save`, or run it with irax.export.deserialize"
+        )
+    if device is not None:
+        there = devices(device)[0] if isinstance(device, str) else device
+        if _family(there) not in programs:
+            raise ValueError(
+                f"{name} has no program for {there!r}; it has some for {', '.join(programs)}"
+            )
+        return there
+    for platform in (*platforms(), "cpu"):
+        try:
+            there = devices(platform)[0]
+        except NoDevice:
+            continue
+        if _family(there) in programs:
+            return there
+    raise ValueError(
+        f"{name} has programs for {', '.join(programs)}, and there is no such device among the "
+        f"platforms {', '.join(platforms())}: set IRAX_PLATFORMS, or give a device"
+    )
+
+
+def _check_processor(entry: dict[str, Any], name: str) -> None:
+    """Without the instructions that it was compiled for, a program would end the process."""
+    here = processor_features()
+    missing = [f for f in entry.get("processor", ()) if here and f not in here]
+    if missing:
+        raise ValueError(
+            f"{name} was compiled for a processor with {', '.join(missing)}, which this one does "
+            "not have: export it with platforms=['cpu:generic'], or for a chip like this one"
+        )

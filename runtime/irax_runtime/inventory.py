@@ -1,0 +1,51 @@
+"""What devices there are, and what is missing for the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from irax_runtime import devices
+from irax_runtime.device import Device
+
+KNOWN = ("cpu", "tpu", "pjrt:cpu", "pjrt:cuda")
+"""The platforms to tell of, besides those to use and those that there are plugins for."""
+
+
+def describe() -> Iterator[str]:
+    """A line for each device of each platform: what it is, its driver and its memory; or one that
+    says why there is none, and what installs it.
+    """
+    for name in dict.fromkeys([*devices.platforms(), *KNOWN, *_of_plugins()]):
+        try:
+            found = devices.devices(name)
+        except devices.NoDevice as error:
+            reason = str(error).removeprefix(f"no platform {name!r} here: ")
+            yield f"{name:12} none: {reason}"
+            continue
+        for device in found:
+            facts = [device.device_kind, device.driver, _memory(device)]
+            yield f"{name:12} {device.id}: {', '.join(filter(None, facts))}"
+
+
+def _of_plugins() -> Iterator[str]:
+    from irax_runtime.pjrt.plugins import plugins
+
+    for plugin in plugins():
+        served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
+        platform = served[0] if served else plugin.name
+        yield platform if platform == "tpu" else f"{devices.PJRT}{platform}"
+
+
+def _memory(device: Device) -> str:
+    """How much there is, of which programs may use some share, and how much arrays take."""
+    stats = device.memory_stats() or {}
+    limit = stats.get("bytes_limit")
+    if limit is None and device.device_kind == "cpu":
+        with suppress(ValueError, OSError, AttributeError):  # a system that does not tell
+            limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if limit is None:
+        return ""
+    used = stats.get("bytes_in_use", 0)
+    return f"{limit / 2**30:.1f} GiB" + (f", {used / 2**30:.1f} GiB in use" if used else "")

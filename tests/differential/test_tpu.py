@@ -1,0 +1,51 @@
+"""Every case, its derivatives and its batched forms are compiled by the compiler for TPUs, or are
+refused by name before it sees them. By default a few; all with IRAX_ALL_FORMS=1.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from tests.differential.test_iree import MODULES
+from tests.differential.tpu_worker import COMPILED, REFUSED
+from tests.runtime.pjrt_programs import needs_tpu_compiler
+
+pytestmark = needs_tpu_compiler
+
+TOPOLOGY = "v5e:2x2x1"
+WITHOUT_LIBRARIES = ("callback-", "factorizations-eig", "factorizations-schur")
+"""What calls Python, or LAPACK: beginnings of the names of functions that are refused, and of
+`factorizations-eigh`, which is not."""
+SAMPLE = [f"{module}:0" for module in list(MODULES)[::5]]
+
+
+def outcomes(*names: str) -> Iterator[tuple[str, str]]:
+    """Each function's name and what became of it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.differential.tpu_worker", TOPOLOGY, *names],
+        capture_output=True,
+        text=True,
+    )
+    lines = done.stdout.splitlines()
+    if done.returncode:
+        lines.append(f"wrong: the process ended with {done.returncode}: {done.stderr[-2000:]}")
+    return zip(lines[::2], lines[1::2], strict=True)
+
+
+def is_wrong(name: str, outcome: str) -> bool:
+    if outcome.startswith(REFUSED):
+        on_host = name.startswith(WITHOUT_LIBRARIES) and "eigh" not in name
+        return not (on_host or ("precision-f64" in name and "reduce_precision of" in outcome))
+    return outcome != COMPILED
+
+
+@pytest.mark.parametrize("names", [*MODULES] if "IRAX_ALL_FORMS" in os.environ else [SAMPLE])
+def test_the_compiler_for_tpus_takes_it(names: str | list[str]) -> None:
+    found = list(outcomes(*([names] if isinstance(names, str) else names)))
+    assert found
+    wrong = [f"{name}: {outcome}" for name, outcome in found if is_wrong(name, outcome)]
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,44 @@
+// RUN: --pipeline "fold{elements=100}"
+
+// What follows from constants and iotas alone is written down, where it is used.
+
+// CHECK-LABEL: func.func @weights
+// CHECK-NEXT: %[[CST:.*]] = stablehlo.constant dense<[0.000000e+00, 1.000000e+00, 4.000000e+00]> : tensor<3xf32>
+// CHECK-NEXT: stablehlo.add %arg0, %[[CST]]
+// CHECK-NEXT: return
+func.func @weights(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.iota dim = 0 : tensor<3xf32>
+  %1 = stablehlo.multiply %0, %0 : tensor<3xf32>
+  %2 = stablehlo.add %x, %1 : tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+
+// Equal elements are a splat, but zeros of both signs are not equal; an iota stays one.
+
+// CHECK-LABEL: func.func @splats
+// CHECK: stablehlo.constant dense<5.000000e-01> : tensor<3xf32>
+// CHECK: stablehlo.constant dense<[-0.000000e+00, 0.000000e+00]>
+// CHECK: stablehlo.iota
+func.func @splats() -> (tensor<3xf32>, tensor<2xf32>, tensor<3xi32>) {
+  %0 = stablehlo.constant dense<[2.0, 2.0, 2.0]> : tensor<3xf32>
+  %1 = stablehlo.constant dense<1.0> : tensor<3xf32>
+  %2 = stablehlo.divide %1, %0 : tensor<3xf32>
+  %3 = stablehlo.constant dense<[0.0, -0.0]> : tensor<2xf32>
+  %4 = stablehlo.negate %3 : tensor<2xf32>
+  %5 = stablehlo.iota dim = 0 : tensor<3xi32>
+  return %2, %4, %5 : tensor<3xf32>, tensor<2xf32>, tensor<3xi32>
+}
+
+// What is larger than it may be stays, as do loops, and what stands behind a barrier.
+
+// CHECK-LABEL: func.func @others
+// CHECK: stablehlo.iota
+// CHECK: stablehlo.sine
+// CHECK: stablehlo.optimization_barrier
+func.func @others() -> (tensor<101xf32>, tensor<2xf32>) {
+  %0 = stablehlo.iota dim = 0 : tensor<101xf32>
+  %1 = stablehlo.sine %0 : tensor<101xf32>
+  %2 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %3 = stablehlo.optimization_barrier %2 : tensor<2xf32>
+  return %1, %3 : tensor<101xf32>, tensor<2xf32>
+}

@@ -1,0 +1,37 @@
+// What IREE cannot compile for GPUs. Conversions of 8-bit floats and sorts: test_gpu_cures.py.
+// RUN: --pipeline "legalize{target=iree-cuda}"
+
+func.func @contraction_of_float8(%x: tensor<2x3xf8E5M2>, %y: tensor<3xf8E5M2>) -> tensor<2xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
+    : (tensor<2x3xf8E5M2>, tensor<3xf8E5M2>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// CHECK-LABEL: func.func @contraction_of_float8
+// CHECK-NOT:     stablehlo.convert {{.*}}f8E5M2
+// CHECK:         stablehlo.dot_general {{.*}} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>
+
+func.func @reduction_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<complex<f32>> {
+  %z = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  return %0 : tensor<complex<f32>>
+}
+// CHECK-LABEL: func.func @reduction_of_complex
+// CHECK:         [[SUM:%\w+]] = stablehlo.reduce
+// CHECK-NEXT:    [[R:%\w+]] = stablehlo.optimization_barrier [[SUM]]
+// CHECK-NEXT:    return [[R]]
+
+// Nothing is fused with what it is not computed by.
+func.func @scatter_of_computed(
+    %x: tensor<4xf32>, %i: tensor<2x1xi32>, %y: tensor<2xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %y : tensor<2xf32>
+  %1 = "stablehlo.scatter"(%x, %i, %0) <{scatter_dimension_numbers = #stablehlo.scatter<
+    inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @scatter_of_computed
+// CHECK:         [[UPDATES:%\w+]] = stablehlo.optimization_barrier
+// CHECK-NEXT:    stablehlo.scatter"({{.*}}, {{.*}}, [[UPDATES]])

@@ -1,0 +1,70 @@
+"""The command runs in a child process, so that nothing that ends a process ends the command.
+
+Compilers and drivers of other people's do that on input they do not expect: a damaged program, a
+module in a form that nobody tried. The parent waits, tells what happened in one line, and exits
+with 1. It imports nothing, so that to fork costs a millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+PATIENCE = 2
+"""Seconds that a command has to stop by itself when it is interrupted: native code may not ask."""
+MESSAGE = "irax: interrupted"
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code of interrupted commands, as shells have it."""
+
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+
+
+def run(command: Callable[[], Any]) -> NoReturn:
+    """Runs a command, which ends by SystemExit, and exits as it did."""
+    if not hasattr(os, "fork"):
+        command()
+        sys.exit()
+    child = os.fork()
+    if child == 0:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, _interrupt_once)
+        command()
+        sys.exit()
+    _watch(child)
+
+
+def _interrupt_once(number: int, frame: Any) -> NoReturn:
+    # A terminal interrupts both processes, and the parent passes it on: once is enough.
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _watch(child: int) -> NoReturn:
+    asked: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        asked.append(number)
+        os.kill(child, number if number == signal.SIGTERM or len(asked) == 1 else signal.SIGKILL)
+        signal.alarm(PATIENCE)
+
+    for number in _PASSED_ON:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    signal.signal(signal.SIGALRM, lambda number, frame: os.kill(child, signal.SIGKILL))
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if asked:
+        if code != INTERRUPTED:
+            sys.stderr.write(f"{MESSAGE}\n")
+        os._exit(128 + asked[0])
+    if code < 0:
+        name = signal.Signals(-code).name
+        sys.stderr.write(
+            f"irax: error: the compiler or the device ended the process ({name}): the input is "
+            "damaged, or this is a defect of theirs\n"
+        )
+        code = 1
+    os._exit(code)

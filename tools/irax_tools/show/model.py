@@ -1,0 +1,87 @@
+"""What there is to show of a function on its way to a program, as plain data.
+
+A function that a pass leaves as it is stands in the model once; stages refer to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Frame = tuple[int, int, list[str]]
+"""A file, by its place in `Page.files`, a line of it, and transformations, the last first."""
+
+
+@dataclass
+class File:
+    """A file that operations come from."""
+
+    name: str
+    """As short as it can be, to tell it from the others."""
+    path: str
+    language: str
+    """`python`, `mlir` or another suffix of a file's name."""
+    lines: list[str]
+    """All its lines; none where the file is not there any more."""
+    shown: list[tuple[int, int]] = field(default_factory=list)
+    """The lines around those that operations come from: first and last, counted from 1."""
+
+
+@dataclass
+class Body:
+    """A function, or another operation at the top of a module, as text.
+
+    The lists are as long as `text`, unless they say otherwise.
+    """
+
+    name: str
+    text: list[str]
+    operation: list[str]
+    """The name of the operation that begins on a line; empty where none does."""
+    location: list[int]
+    """Where that is from, by its place in `Page.locations`; -1 where that is not known."""
+    regions: dict[int, int]
+    """The last line of each operation that takes more than one, by its first."""
+    flops: list[float]
+    """Of all times that a call of the function runs the operation, as the other costs."""
+    transcendentals: list[float]
+    bytes: list[float]
+    runs: dict[int, float]
+    """How often a call of the function runs the operation of a line, where that is not once."""
+
+
+@dataclass
+class Stage:
+    """A module after a pass."""
+
+    name: str
+    options: str
+    group: str
+    """What the pass belongs to: `trace`, `derive`, `lower` or `iree`."""
+    entry: str
+    """The function whose costs are those of the module; empty where costs are not known."""
+    bodies: list[tuple[int, float]]
+    """Each by its place in `Page.bodies`, and how often a call of the entry runs it."""
+    uncounted: int
+    """How many operations are of dialects whose costs are not known."""
+    seconds: float
+    """What the pass took."""
+
+    @property
+    def full_name(self) -> str:
+        """The pass with its options, as a pipeline has it."""
+        return f"{self.name}{{{self.options}}}" if self.options else self.name
+
+
+@dataclass
+class Page:
+    """All stages of a function."""
+
+    title: str
+    target: str
+    files: list[File] = field(default_factory=list)
+    locations: list[list[Frame]] = field(default_factory=list)
+    """For each, the line that operations were written at, then those of calls around it."""
+    bodies: list[Body] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    error: str = ""
+    """Why there are no more stages, where a pass failed."""

@@ -1,0 +1,36 @@
+"""The model as one page of HTML, which needs nothing else: no network, no other files."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import asdict
+from functools import cache
+from importlib import resources
+
+from irax_tools.show.model import Page
+
+SCRIPTS = ("text", "data", "diff", "rows", "list", "ir", "source", "details", "stages", "main")
+"""The page's script, in the order in which its parts build on each other."""
+
+
+def html_of(page: Page) -> str:
+    """The page."""
+    data = json.dumps(asdict(page), separators=(",", ":"), ensure_ascii=False)
+    parts = {
+        "title": html.escape(page.title),
+        "style": asset("style.css"),
+        "script": "\n".join(asset(f"{name}.js") for name in SCRIPTS),
+        "data": data.replace("<", "\\u003c"),  # so that nothing in it ends the element it is in
+    }
+    text = asset("page.html")
+    for name, part in parts.items():
+        before, _, after = text.partition(f"{{{{{name}}}}}")
+        text = before + part + after
+    return text
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of one of the files that the page is made of."""
+    return resources.files("irax_tools.show").joinpath("assets", name).read_text("utf-8")

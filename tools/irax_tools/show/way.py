@@ -1,0 +1,72 @@
+"""The way of a function to a program, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
+from irax_compiler.mlir import Module
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.targets.phases import phases
+from irax_tools import derive
+from irax_tools.sources import Source
+
+Keep = Callable[[str, str, Module, str], None]
+"""Takes a pass, what it belongs to (see `model.Stage`), its module, and its entry."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done with a function."""
+
+    target: str = "iree-cpu"
+    grad: bool = False
+    wrt: Sequence[int] | None = None
+    vmap: int | None = None
+    """The number of lanes."""
+    in_axes: Sequence[int | None] | None = None
+    pipeline: str | None = None
+    """Passes in place of those that lower for the target."""
+    iree: bool = False
+    """Whether to go on through the phases of IREE's compiler."""
+
+    def title(self, func: str) -> str:
+        """What comes of a function: `vmap of grad of f`."""
+        lanes = "vmap of " if self.vmap is not None else ""
+        return f"{lanes}{'grad of ' if self.grad else ''}{func}"
+
+
+def walk(source: Source, way: Way, keep: Keep) -> None:
+    """Goes the way of a function; `keep` gets its module as it is at first and after each pass.
+
+    With `grad` and `vmap`, the gradient of each lane is what is computed.
+    """
+    name = source.func
+    keep("traced" if source.is_traced else "read", "trace", source.module, name)
+
+    def after_derivation(step: str, module: Module, entry: str) -> None:
+        keep(step, "derive", module, entry)
+
+    if way.grad:
+        wrt = "" if way.wrt is None else f" wrt={','.join(map(str, way.wrt))}"
+        linearize = f"linearize{{func={name}{wrt}}}"
+        linearized = mlir.clone_module(source.module)
+        run_pipeline(linearized, linearize)
+        keep(linearize, "derive", linearized, "")  # two functions: what calls both is to come
+        source = derive.grad(source, way.wrt, after=after_derivation)
+    if way.vmap is not None:
+        source = derive.vmap(source, way.vmap, way.in_axes, after=after_derivation)
+    name = source.func
+
+    def after_pass(step: str, module: Module) -> None:
+        keep(step, "lower", module, name)
+
+    if way.pipeline is not None:
+        run_pipeline(source.module, way.pipeline, after_pass)
+        return
+    lowered = lower(source.module, name, way.target, after_pass)
+    if way.iree:
+        for phase, module in phases(lowered, way.target):
+            keep(phase, "iree", module, "")
