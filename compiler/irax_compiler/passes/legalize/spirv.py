@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise
-from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.core import constant, full, full_like, read
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.passes.legalize.convolution import apart
 from irax_compiler.passes.legalize.cure import cure, read_as
@@ -96,8 +96,8 @@ def power_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @cure("stablehlo.dot_general")
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes the parts of the operands where they are multiplied (see `contraction_of_made`):
-    each is made before.
+    """IREE makes the operands' parts where they are multiplied (see `contraction_of_computed`): they
+    are made before.
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.dtype.kind != "c":
@@ -112,25 +112,34 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@cure("stablehlo.dot_general")
-def contraction_of_made(operation: Operation) -> Sequence[Value] | None:
-    """What is the same everywhere, or padded, IREE puts together where it is multiplied, by several
-    threads, which do not wait for each other: it is put together before.
+@cure("stablehlo.convolution", "stablehlo.dot_general")
+def contraction_of_computed(operation: Operation) -> Sequence[Value] | None:
+    """Some of what is multiplied IREE computes where it is multiplied, by several threads, which do
+    not wait for each other: all is computed before.
     """
-    op = read_as(dot.DotGeneral, operation)
-    made = [_is_put_together(x) for x in operation.operands]
-    if op is None or not any(made):
+    computed = [_is_computed(x) for x in operation.operands]
+    if not any(computed):
         return None
-    pairs = zip(operation.operands, made, strict=True)
-    return [op(*(apart(x) if flag else x for x, flag in pairs))]
+    pairs = zip(operation.operands, computed, strict=True)
+    return read(operation).build([apart(x) if flag else x for x, flag in pairs])
 
 
-def _is_put_together(x: Value) -> bool:
+def _is_computed(x: Value) -> bool:
     made = mlir.definition(x)
-    return made is not None and made.name in _MADE
+    return made is not None and made.name not in _KERNELS
 
 
-_MADE = {
+_KERNELS = {
     f"stablehlo.{name}"
-    for name in ("broadcast_in_dim", "concatenate", "constant", "iota", "pad", "select")
+    for name in ("convolution", "dot_general", "optimization_barrier", "reduce", "transpose")
 }
+"""What IREE does not compute along with a product, or does so rightly."""
+
+
+@cure("stablehlo.constant")
+def constant_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE has no SPIR-V for arrays of different complex numbers: they are put together."""
+    if dtype_of(operation.results[0]).kind != "c" or mlir.splat(operation.results[0]) is not None:
+        return None
+    value = mlir.dense_to_numpy(operation)
+    return [elementwise.complex_(constant(np.real(value)), constant(np.imag(value)))]
