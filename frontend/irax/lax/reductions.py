@@ -87,7 +87,7 @@ def _first_of(
     x = array_of(what, operand)
     check_dtype(what, x.dtype, ORDERED)
     axis = canonical_axis(what, axis, x.ndim)
-    dtype = dtypes.canonicalize_dtype(index_dtype)
+    dtype = dtypes.requested_dtype(index_dtype, what)
     if not x.shape[axis]:
         raise ValueError(f"{what}: axis {axis} of shape {x.shape} is empty, it has no extremum")
     extremum = expand_dims(fold(x, combiner, (axis,)), (axis,))
