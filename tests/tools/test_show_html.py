@@ -159,6 +159,33 @@ def test_details_lead_to_definitions_and_uses(browser, tmp_path):
     assert code(browser, ".selected") == ["  %1 = stablehlo.sine %0 : tensor<4xf32>"]
 
 
+def test_tables_lead_to_operations(browser, tmp_path):
+    opened(browser, tmp_path, programs.mlp(tmp_path), Way())
+
+    def first() -> str:
+        return browser.evaluate("document.querySelector('#details tbody tr').textContent")
+
+    assert "dot_general" in first()
+    browser.click("[data-sort=bytes]")
+    assert "stablehlo.add" in first()
+    browser.click("[data-search='stablehlo.tanh']")
+    assert browser.evaluate("document.querySelector('#search').value") == "stablehlo.tanh"
+    assert browser.evaluate("document.querySelector('#found').value") == "2"
+    marked = browser.evaluate("[...CSS.highlights.get('match')].map(String)")
+    assert marked == ["stablehlo.tanh"] * 2
+
+
+def test_calls_lead_to_functions(browser, tmp_path):
+    page = opened(browser, tmp_path, programs.scan(tmp_path), Way(), "#stage=0")
+    browser.press("c")
+    browser.click("#row0 .fold")
+    (call,) = [i for i, text in enumerate(code(browser)) if "call @cos" in text]
+    browser.click(f"#row{call} .symbol")
+    current = browser.evaluate("document.querySelector('.row.current > code').textContent")
+    assert current.startswith("func.func private @cos")
+    assert page.stages[0].entry == "run"
+
+
 def test_functions_and_regions_collapse(browser, tmp_path):
     page = opened(browser, tmp_path, programs.scan(tmp_path), Way())
     whole = code(browser)
