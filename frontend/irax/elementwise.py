@@ -113,6 +113,15 @@ def promote(*operands: Any, what: str) -> list[Array]:
     return [broadcast_to(x, target) for x in arrays]
 
 
+def is_now(*operands: Array) -> bool:
+    """Whether NumPy may compute a function of arrays of its own dtypes by itself, in one step."""
+    return (
+        current_trace() is None
+        and not any_committed(operands)
+        and all(x.dtype.kind in "biu" or x.dtype in _DIRECT for x in operands)
+    )
+
+
 Kinds = type | tuple[type, ...]
 """Kinds of dtypes, as abstract NumPy types: `np.integer`, `(np.integer, np.bool)`."""
 

@@ -52,7 +52,7 @@ def analyse(
     target = executable.device.target
     lowered = lower(module, name, target)
     arguments, results = (sum(map(_size, side)) for side in avals)
-    temporary = phases.transient_memory(lowered, target)
+    temporary = max(0, phases.transient_memory(lowered, target) - results)
     return MemoryAnalysis(
         argument_size_in_bytes=arguments,
         output_size_in_bytes=results,

@@ -80,8 +80,12 @@ class Browser:
             self.send(f"{domain}.enable")
 
     def close(self) -> None:
+        end = time.monotonic() + PATIENCE / 10
         os.kill(self._pid, signal.SIGTERM)
-        os.waitpid(self._pid, 0)
+        while not os.waitpid(self._pid, os.WNOHANG)[0]:
+            if time.monotonic() > end:
+                os.kill(self._pid, signal.SIGKILL)
+            time.sleep(0.01)
         os.close(self._tell)
         os.close(self._hear)
 

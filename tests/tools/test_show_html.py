@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.tools import show_programs as programs
 from tests.tools.browser import Browser, needs_browser, started
@@ -16,7 +17,7 @@ import irax.numpy as jnp
 from irax_compiler import mlir
 from irax_tools.show import html
 from irax_tools.show.model import Page
-from irax_tools.show.page import html_of
+from irax_tools.show.page import asset, html_of
 from irax_tools.show.way import Way
 from irax_tools.sources import Source
 
@@ -158,6 +159,33 @@ def test_details_lead_to_definitions_and_uses(browser, tmp_path):
     assert code(browser, ".selected") == ["  %1 = stablehlo.sine %0 : tensor<4xf32>"]
 
 
+def test_tables_lead_to_operations(browser, tmp_path):
+    opened(browser, tmp_path, programs.mlp(tmp_path), Way())
+
+    def first() -> str:
+        return browser.evaluate("document.querySelector('#details tbody tr').textContent")
+
+    assert "dot_general" in first()
+    browser.click("[data-sort=bytes]")
+    assert "stablehlo.add" in first()
+    browser.click("[data-search='stablehlo.tanh']")
+    assert browser.evaluate("document.querySelector('#search').value") == "stablehlo.tanh"
+    assert browser.evaluate("document.querySelector('#found').value") == "2"
+    marked = browser.evaluate("[...CSS.highlights.get('match')].map(String)")
+    assert marked == ["stablehlo.tanh"] * 2
+
+
+def test_calls_lead_to_functions(browser, tmp_path):
+    page = opened(browser, tmp_path, programs.scan(tmp_path), Way(), "#stage=0")
+    browser.press("c")
+    browser.click("#row0 .fold")
+    (call,) = [i for i, text in enumerate(code(browser)) if "call @cos" in text]
+    browser.click(f"#row{call} .symbol")
+    current = browser.evaluate("document.querySelector('.row.current > code').textContent")
+    assert current.startswith("func.func private @cos")
+    assert page.stages[0].entry == "run"
+
+
 def test_functions_and_regions_collapse(browser, tmp_path):
     page = opened(browser, tmp_path, programs.scan(tmp_path), Way())
     whole = code(browser)
@@ -205,6 +233,48 @@ def test_differences_of_what_passes_add(browser, tmp_path):
     assert gaps >= 3
     browser.click(".row.gap")
     assert browser.evaluate("document.querySelectorAll('.row.gap').length") == gaps - 1
+
+
+def aligned(browser: Browser, pairs: list[tuple[list[int], list[int]]]) -> list[list[list[int]]]:
+    """What the page's script makes of pairs of sequences: places in them that belong together."""
+    script = f"((memoize) => {{ {asset('diff.js')}; return align; }})((f) => f)"
+    return browser.evaluate(
+        f"{json.dumps(pairs)}.map(([a, b]) => {script}(Int32Array.from(a), Int32Array.from(b)))"
+    )
+
+
+def check_alignment(a: list[int], b: list[int], found: list[list[int]]) -> None:
+    assert [i for i, _ in found if i >= 0] == [*range(len(a))]
+    assert [j for _, j in found if j >= 0] == [*range(len(b))]
+    assert all(a[i] == b[j] for i, j in found if i >= 0 and j >= 0)
+
+
+def longest_common(a: list[int], b: list[int]) -> int:
+    lengths = [0] * (len(b) + 1)
+    for x in a:
+        before = lengths[:]
+        for j, y in enumerate(b):
+            lengths[j + 1] = before[j] + 1 if x == y else max(before[j + 1], lengths[j])
+    return lengths[-1]
+
+
+def test_alignment_is_the_shortest(browser):
+    random = np.random.default_rng(0)
+    pairs = [
+        tuple(random.integers(0, 4, random.integers(0, 12)).tolist() for _ in "ab")
+        for _ in range(300)
+    ]
+    for (a, b), found in zip(pairs, aligned(browser, pairs), strict=True):
+        check_alignment(a, b, found)
+        assert sum(i >= 0 and j >= 0 for i, j in found) == longest_common(a, b)
+
+
+def test_alignment_of_what_has_little_in_common(browser):
+    a, b = [*range(3000)], [*range(3000, 6000)]
+    b[::100] = a[::100]
+    (found,) = aligned(browser, [(a, b)])
+    check_alignment(a, b, found)
+    assert sum(i >= 0 and j >= 0 for i, j in found) == 30
 
 
 def test_search_and_filter(browser, tmp_path):

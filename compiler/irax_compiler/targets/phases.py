@@ -41,7 +41,8 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
 
 
 def transient_memory(module: Module, target: str = "iree-cpu") -> int:
-    """The bytes that a program takes and gives back in a call, as IREE's compiler plans it.
+    """The bytes that a program takes in a call, for results and in between, as IREE's compiler
+    plans it.
 
     Raises:
         CompileError: IREE refuses the module.

@@ -107,7 +107,7 @@ def dot_general(
     weak = x.weak_type and y.weak_type and preferred_element_type is None
     dtype = x.dtype
     if preferred_element_type is not None:
-        dtype = dtypes.canonicalize_dtype(preferred_element_type)
+        dtype = dtypes.requested_dtype(preferred_element_type, what)
     if x.dtype == np.bool and dtype == np.bool:  # whether any product is True
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)

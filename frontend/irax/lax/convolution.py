@@ -251,7 +251,7 @@ def conv_general_dilated(
     _check_groups(what, x, y, dims, feature_group_count, batch_group_count)
     dtype = x.dtype
     if preferred_element_type is not None:
-        dtype = dtypes.canonicalize_dtype(preferred_element_type)
+        dtype = dtypes.requested_dtype(preferred_element_type, what)
     op = ops.Convolution(
         ops.ConvDimensions(tuple(dims.lhs_spec), tuple(dims.rhs_spec), tuple(dims.out_spec)),
         dtype,

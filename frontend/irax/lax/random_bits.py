@@ -58,7 +58,7 @@ def rng_bit_generator(
     """
     what = "lax.rng_bit_generator"
     state, sizes = array_of(what, key), canonical_shape(what, shape)
-    wanted = dtypes.canonicalize_dtype(dtype)
+    wanted = dtypes.requested_dtype(dtype, what)
     if not dtypes.issubdtype(wanted, np.unsignedinteger):
         raise TypeError(f"{what}: dtype must be an unsigned integer dtype, got {wanted}")
     if (state.dtype, state.shape) not in ((U32, (4,)), (U64, (2,)), (U64, (3,))):

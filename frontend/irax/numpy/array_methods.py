@@ -282,7 +282,7 @@ def _view(x: Array, dtype: Any = None) -> Array:
     """
     if dtype is None:
         return x
-    dtype = dtypes.canonicalize_dtype(dtype)
+    dtype = dtypes.requested_dtype(dtype, "view")
     boolean = np.dtype(np.bool_)
     if x.dtype == dtype:
         return x

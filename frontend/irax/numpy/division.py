@@ -16,7 +16,7 @@ from irax_compiler.ops import elementwise as ew
 
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The remainder of x1 / x2 rounded to zero: it has the sign of x1."""
-    operands = integers_of_bools(*promote(x1, x2, what="fmod"))
+    operands = integers_of_bools(*promote_dtypes(x1, x2, what="fmod"))
     return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
 
 

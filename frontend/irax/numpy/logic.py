@@ -8,7 +8,7 @@ import numpy as np
 
 from irax import lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, promote
+from irax.elementwise import apply, as_arrays, promote_dtypes
 from irax.elementwise import select as choose
 from irax.numpy.tables import (
     BITS,
@@ -115,13 +115,13 @@ bitwise_not = bitwise_invert = invert = unary("invert", bitwise.not_, "The bits 
 
 def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 with its bits moved up by x2."""
-    operands = integers_of_bools(*promote(x1, x2, what="left_shift"))
+    operands = integers_of_bools(*promote_dtypes(x1, x2, what="left_shift"))
     return apply(bitwise.shift_left, *operands, what="left_shift", accepts=np.integer)
 
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 with its bits moved down by x2; negative numbers stay negative."""
-    operands = integers_of_bools(*promote(x1, x2, what="right_shift"))
+    operands = integers_of_bools(*promote_dtypes(x1, x2, what="right_shift"))
     unsigned = is_unsigned(operands[0])
     op = bitwise.shift_right_logical if unsigned else bitwise.shift_right_arithmetic
     return apply(op, *operands, what="right_shift", accepts=np.integer)

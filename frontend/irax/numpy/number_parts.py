@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax import lax
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, check_dtype, convert, promote
+from irax.array import Array, ConcreteArray
+from irax.elementwise import apply, as_arrays, check_dtype, convert, is_now, promote
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -40,7 +40,10 @@ from irax.numpy.ufuncs import (
     subtract,
     trunc,
 )
+from irax.replay import replayed
+from irax.tracing import concrete_array
 from irax.typing import ArrayLike
+from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops import special
 
 # ---- floats --------------------------------------------------------------------------------------
@@ -52,6 +55,7 @@ def _real_floats(name: str, *operands: ArrayLike) -> Any:
     return arrays
 
 
+@replayed
 def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """What is behind the point, and what is before it, both with the sign of x.
 
@@ -72,6 +76,9 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
     """
     number = _real_floats("frexp", x)
+    if is_now(number):
+        half, exponents = map(np.asarray, np.frexp(concrete_array(number).value))
+        return ConcreteArray(half, number.weak_type), ConcreteArray(exponents)
     given = number.dtype
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
@@ -140,6 +147,10 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
     power = convert(power, np.dtype(np.int32))
+    if is_now(number, power):
+        with np.errstate(all="ignore"):
+            product = np.ldexp(concrete_array(number).value, concrete_array(power).value)
+        return ConcreteArray(np.asarray(product), weak)
     # In three steps, none of which overflows or underflows before the result does.
     reach = int(np.finfo(number.dtype).maxexp) - 2
     power = lax.clamp(np.int32(-3 * reach), power, np.int32(3 * reach))
@@ -159,6 +170,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     return apply(special.next_after, *_real_floats("nextafter", x, y), what="nextafter")
 
 
+@replayed
 def spacing(x: ArrayLike, /) -> Array:
     """How far it is from x to the next float away from 0, with the sign of x.
 
@@ -184,6 +196,10 @@ def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
     return operands
 
 
+_gcd_now = ew.Elementwise("gcd", np.gcd)
+_lcm_now = ew.Elementwise("lcm", np.lcm)
+
+
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The greatest common divisor of integers; never negative.
 
@@ -194,6 +210,8 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     Array([6, 1], dtype=int32)
     """
     x, y = _integers("gcd", x1, x2)
+    if is_now(x, y):
+        return apply(_gcd_now, x, y, what="gcd")
     x, y = abs(x), abs(y)
 
     def goes_on(pair: tuple[Array, Array]) -> Array:
@@ -218,6 +236,8 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     Array([12, 42], dtype=int32)
     """
     x, y = _integers("lcm", x1, x2)
+    if is_now(x, y):
+        return apply(_lcm_now, x, y, what="lcm")
     x, y = abs(x), abs(y)
     divisor = gcd(x, y)
     nothing = equal(divisor, 0)
@@ -234,6 +254,7 @@ def _shifts(name: str, bitorder: str) -> np.ndarray[Any, Any]:
     return shifts if bitorder == "little" else shifts[::-1].copy()
 
 
+@replayed
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements at a time as the bits of a byte: set where they are not 0.
 
@@ -262,6 +283,7 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     return moveaxis(packed, -1, along)
 
 
+@replayed
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:

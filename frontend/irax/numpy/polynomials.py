@@ -16,6 +16,7 @@ from irax.numpy.convolution import convolve
 from irax.numpy.creation import eye
 from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
+from irax.replay import replayed
 from irax.typing import ArrayLike
 
 
@@ -39,6 +40,7 @@ def _padded(x: Array, size: int) -> Array:
 # ---- values --------------------------------------------------------------------------------------
 
 
+@replayed
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The value at x of the polynomial with coefficients p.
 
@@ -93,6 +95,7 @@ def _trimmed(x: Array, name: str) -> Array:
     return x[places[0] if places.size else x.size - 1 :] if x.size else x
 
 
+@replayed
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials, as floats.
 
@@ -154,6 +157,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     return multiply(x[: powers.size], factors.astype(x.dtype))
 
 
+@replayed
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     """The polynomial whose derivative, taken m times, is p; as floats.
 
@@ -193,6 +197,7 @@ def _order(name: str, m: int) -> int:
 # ---- zeros ---------------------------------------------------------------------------------------
 
 
+@replayed
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """The coefficients of the polynomial with these zeros, or of a matrix' characteristic one.
 
@@ -253,6 +258,7 @@ def _complex(x: Array) -> np.dtype[Any]:
 # ---- fits ----------------------------------------------------------------------------------------
 
 
+@replayed
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The powers of numbers: a row for each, from the power N - 1 down to 0.
 

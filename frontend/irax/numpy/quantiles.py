@@ -29,6 +29,7 @@ from irax.numpy.ufuncs import (
     rint,
     subtract,
 )
+from irax.replay import replayed
 from irax.typing import ArrayLike, Axis
 
 Place = tuple[Array, Array]
@@ -206,6 +207,7 @@ def _weighted(x: Array, weights: Array, shares: Array) -> Array:
     return _interpolated(x, lax.min(before, count), lax.full_like(before, 0), True, shares.ndim)
 
 
+@replayed
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -242,6 +244,7 @@ def quantile(
     return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
 
 
+@replayed
 def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -261,6 +264,7 @@ def nanquantile(
     return _quantile("nanquantile", a, q, axis, out, method, keepdims, weights)
 
 
+@replayed
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -283,6 +287,7 @@ def percentile(
     return _quantile("percentile", a, q, axis, out, method, keepdims, weights, percent=True)
 
 
+@replayed
 def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -298,6 +303,7 @@ def nanpercentile(
     return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, percent=True)
 
 
+@replayed
 def median(
     a: ArrayLike,
     axis: Axis = None,
@@ -313,6 +319,7 @@ def median(
     return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims)
 
 
+@replayed
 def nanmedian(
     a: ArrayLike,
     axis: Axis = None,

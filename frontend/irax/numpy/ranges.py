@@ -16,6 +16,7 @@ from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.tables import floats, placed
 from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
+from irax.replay import replayed
 from irax.tracing import current_trace
 from irax.typing import ArrayLike, DTypeLike
 
@@ -64,6 +65,7 @@ def _number(name: str, x: Any) -> Any:
     return x.concrete(why, errors.ConcretizationTypeError)[()]
 
 
+@replayed
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -116,6 +118,7 @@ def linspace(
     return (result, step) if retstep else result
 
 
+@replayed
 def logspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -130,6 +133,7 @@ def logspace(
     return powers if dtype is None else convert(powers, dtypes.requested_dtype(dtype, "logspace"))
 
 
+@replayed
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,

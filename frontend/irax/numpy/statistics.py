@@ -30,6 +30,7 @@ from irax.numpy.ufuncs import (
     square,
     subtract,
 )
+from irax.replay import replayed
 from irax.tracing import bind
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import elementwise as ew
@@ -83,6 +84,7 @@ def mean(
 _mean = mean
 
 
+@replayed
 def var(
     a: ArrayLike,
     axis: Axis = None,
@@ -129,6 +131,7 @@ def var(
     return convert(divide(total, count), result_dtype)
 
 
+@replayed
 def std(
     a: ArrayLike,
     axis: Axis = None,
@@ -148,6 +151,7 @@ def std(
     return sqrt(var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **options))
 
 
+@replayed
 def average(
     a: ArrayLike,
     axis: Axis = None,
@@ -194,6 +198,7 @@ def average(
 # ---- several variables ---------------------------------------------------------------------------
 
 
+@replayed
 def cov(
     m: ArrayLike,
     y: ArrayLike | None = None,
@@ -277,6 +282,7 @@ def _observation_weights(
     return weights, subtract(total, divide(multiply(taken_off, squares), total))
 
 
+@replayed
 def corrcoef(
     x: ArrayLike,
     y: ArrayLike | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, convert, promote
+from irax.elementwise import apply, as_arrays, convert, is_now, promote
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -39,6 +39,7 @@ from irax.numpy.tables import (
     unary,
 )
 from irax.numpy.ufunc_objects import universal
+from irax.replay import replayed
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, special
@@ -117,12 +118,14 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
+@replayed
 def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The larger one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmax")
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
+@replayed
 def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The smaller one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmin")
@@ -150,12 +153,14 @@ def clip(
     return x if high is None else minimum(x, high)
 
 
+@replayed
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 with the sign of x2, a float."""
     x, y = floats("copysign", x1, x2)
     return where(equal(signbit(x), signbit(y)), x, negative(x))
 
 
+@replayed
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 below 0, 1 above; x2 at 0."""
     x, at_zero = floats("heaviside", x1, x2)
@@ -163,6 +168,7 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return where(equal(x, 0), at_zero, step)
 
 
+@replayed
 def nan_to_num(
     x: ArrayLike,
     copy: bool = True,
@@ -221,6 +227,11 @@ def _in_units(x: Array, unit: float) -> Array:
     return divide(x, np.asarray(unit).astype(x.dtype))
 
 
+_logaddexp_now = ew.Elementwise("logaddexp", np.logaddexp)
+_logaddexp2_now = ew.Elementwise("logaddexp2", np.logaddexp2)
+_hypot_now = ew.Elementwise("hypot", np.hypot)
+
+
 @universal(2, -np.inf)
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
@@ -229,6 +240,8 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(1000.6932, dtype=float32, weak_type=True)
     """
     x, y = floats("logaddexp", x1, x2)
+    if is_now(x, y):
+        return apply(_logaddexp_now, x, y, what="logaddexp")
     gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
     return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
 
@@ -237,6 +250,8 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
+    if is_now(x, y):
+        return apply(_logaddexp2_now, x, y, what="logaddexp2")
     scale = float(np.log(2))
     return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
 
@@ -247,7 +262,10 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> irax.numpy.hypot(3.0, 4.0)
     Array(5., dtype=float32, weak_type=True)
     """
-    x, y = map(abs, floats("hypot", x1, x2))
+    x, y = floats("hypot", x1, x2)
+    if is_now(x, y):
+        return apply(_hypot_now, x, y, what="hypot")
+    x, y = abs(x), abs(y)
     infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
     longer = where(infinite, np.inf, maximum(x, y))
     extreme = logical_or(equal(longer, 0), infinite)
@@ -288,6 +306,7 @@ def rad2deg(x: ArrayLike, /) -> Array:
 radians, degrees = deg2rad, rad2deg
 
 
+@replayed
 def sinc(x: ArrayLike, /) -> Array:
     """sin(pi x) / (pi x), 1 at 0."""
     angle = multiply(floats("sinc", x), float(np.pi))

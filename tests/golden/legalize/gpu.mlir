@@ -35,3 +35,33 @@ func.func @scatter_of_computed(
 // CHECK-LABEL: func.func @scatter_of_computed
 // CHECK:         [[UPDATES:%\w+]] = stablehlo.optimization_barrier
 // CHECK-NEXT:    stablehlo.scatter"({{.*}}, {{.*}}, [[UPDATES]])
+
+func.func @fold_from_computed(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %y) applies stablehlo.maximum across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %1 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}
+// CHECK-LABEL: func.func @fold_from_computed
+// CHECK:         [[OWN:%\w+]] = stablehlo.optimization_barrier %arg1
+// CHECK-NEXT:    stablehlo.reduce(%arg0 init: [[OWN]])
+// CHECK-NOT:     stablehlo.optimization_barrier
+
+// By parity: an order that is none of keys.
+func.func @sort_by_any_order(%x: tensor<4xi32>, %y: tensor<4xf32>) -> tensor<4xi32> {
+  %0:2 = "stablehlo.sort"(%x, %y) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %p: tensor<f32>, %q: tensor<f32>):
+    %1 = stablehlo.constant dense<1> : tensor<i32>
+    %2 = stablehlo.and %a, %1 : tensor<i32>
+    %3 = stablehlo.and %b, %1 : tensor<i32>
+    %4 = stablehlo.compare LT, %2, %3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<4xi32>, tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>)
+  return %0#0 : tensor<4xi32>
+}
+// CHECK-LABEL: func.func @sort_by_any_order
+// CHECK:         [[R:%\w+]]:2 = "stablehlo.sort"
+// CHECK:         [[S:%\w+]]:2 = stablehlo.optimization_barrier [[R]]#0, [[R]]#1
+// CHECK-NEXT:    return [[S]]#0

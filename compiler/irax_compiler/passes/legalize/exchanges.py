@@ -18,19 +18,16 @@ from irax_compiler.passes.legalize.sorting import keys_of
 
 INT32 = np.dtype(np.int32)
 
-SHORT = 32
-"""Elements in a row up to which IREE's own sort is left alone."""
-
 
 @cure("stablehlo.sort")
 def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
-    """On GPUs, IREE's sort compares each element with each in one thread, and some of several
-    operands it does not compile.
+    """On GPUs, IREE's sort compares each element with each in one thread, and some, of several
+    operands or of 8-bit floats, it does not compile.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
     extents = shape_of(operands[0])
-    if op is None or 0 in extents or extents[op.dimension] <= SHORT:
+    if op is None or 0 in extents or extents[op.dimension] == 1:
         return None
     keys = [key for x in operands[: op.order.num_keys] for key in keys_of(x, op.order)]
     order = _order(keys, op.dimension % len(extents))

@@ -122,8 +122,7 @@ def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes where what uses a sum of complex numbers is done along with it."""
     if dtype_of(operation.results[0]).kind != "c":
         return None
-    clone = operation.clone()
-    return barrier.barrier.build(list(clone.operation.results))
+    return barrier.barrier.build(list(operation.clone().operation.results))
 
 
 @cure("stablehlo.scatter")
@@ -138,3 +137,25 @@ def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
     for i, x in enumerate(barred, first):
         scatter.operands[i] = x
     return list(scatter.results)
+
+
+@cure("stablehlo.reduce", "stablehlo.reduce_window")
+def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile a fold whose init value is used elsewhere, too: it has its own."""
+    first = len(operation.results)
+    inits = list(operation.operands)[first:]
+    if all(mlir.splat(x) is not None for x in inits):
+        return None
+    own = barrier.barrier.build(inits)
+    fold = operation.clone().operation
+    for i, x in enumerate(own, first):
+        fold.operands[i] = x
+    return list(fold.results)
+
+
+@cure("stablehlo.sort")
+def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile a sort of which it sees that a result is not used."""
+    if len(operation.results) == 1:
+        return None
+    return barrier.barrier.build(list(operation.clone().operation.results))

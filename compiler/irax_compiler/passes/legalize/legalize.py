@@ -129,6 +129,8 @@ ON_GPU = [
     gpu.float8_of_float32,
     gpu.reduction_of_complex,
     gpu.scatter_of_computed,
+    gpu.fold_from_computed,
+    gpu.sort_by_any_order,
 ]
 
 XLA = [

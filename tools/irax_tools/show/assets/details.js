@@ -97,13 +97,16 @@ function summary() {
     const often = !stages[state.stage].entry || calls === 1 ? "" : calls ? `called ${exact(calls)} times` : "not called";
     return `${jump(index, 0, `@${escapeHtml(bodies[index].name)}`)} <span class="muted">${often}</span>`;
   };
-  return table("operation", byOperation, (operation) => mlirHtml(operation, operation))
+  const search = (operation) => `<button class="jump" data-search="${operation}">${mlirHtml(operation, operation)}</button>`;
+  return table("operation", byOperation, search)
     + table("function", functions, name);
 }
 
-// The dearest first.
+// The dearest first, or what there is most of.
 function table(title, costs, name) {
-  const sorted = [...costs].sort(([, a], [, b]) => b.flops - a.flops || b.bytes - a.bytes || b.operations - a.operations);
+  const kinds = [state.sort, "flops", "bytes", "operations"];
+  const more = (a, b) => kinds.reduce((found, kind) => found || b[kind] - a[kind], 0);
+  const sorted = [...costs].sort(([, a], [, b]) => more(a, b));
   const most = { flops: 1, bytes: 1 };
   for (const kind of ["flops", "bytes"]) most[kind] = Math.max(1, ...sorted.map(([, c]) => c[kind]));
   const cell = (cost, kind) => {
@@ -112,15 +115,25 @@ function table(title, costs, name) {
   };
   const row = ([key, cost]) =>
     `<tr>${cell(cost, "flops")}${cell(cost, "bytes")}<td class="count">${exact(cost.operations)}</td><td>${name(key)}</td></tr>`;
-  return `<table><thead><tr><th>flops</th><th>bytes</th><th>ops</th><th>${title}</th></tr></thead>`
+  const head = (kind, text) =>
+    `<th aria-sort="${kind === state.sort ? "descending" : "none"}"><button data-sort="${kind}">${text}</button></th>`;
+  return `<table><thead><tr>${head("flops", "flops")}${head("bytes", "bytes")}${head("operations", "ops")}<th>${title}</th></tr></thead>`
     + `<tbody>${sorted.map(row).join("")}</tbody></table>`;
 }
 
 $("details").addEventListener("click", (event) => {
-  const target = event.target.closest(".jump");
+  const target = event.target.closest("button");
   if (!target) return;
-  const { body, line, key } = target.dataset;
-  if (key) return scrollToLine(key), selectSource(key);
+  const { body, line, key, sort, search } = target.dataset;
+  if (sort) {
+    state.sort = sort;
+    return showDetails();
+  }
+  if (search) return searchFor(search);
+  if (key) {
+    selectSource(key);
+    return scrollToLine(key);
+  }
   reveal(Number(body), Number(line));
   const row = list.rows[list.current];
   if (row) selectRow(row);

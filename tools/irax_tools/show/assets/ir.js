@@ -22,6 +22,7 @@ function showModule() {
   $("stage").textContent =
     state.base === null ? "" : `${changed ? "changed" : "nothing changed"} since ${stageTitle(state.base)}`;
   $("ir").classList.toggle("empty", !shown.length);
+  $("ir").classList.toggle("searched", state.matches !== null);
   state.hits = hits();
   $("found").textContent = state.matches ? `${exact(state.hits.length)}` : "";
   drawRuler();
@@ -139,17 +140,25 @@ function markMatches() {
   if (!regex) return;
   const ranges = [];
   for (const code of list.some.querySelectorAll("code")) {
-    for (const node of textsIn(code)) {
-      for (const match of node.data.matchAll(regex)) {
-        if (!match[0]) continue;
-        const range = new Range();
-        range.setStart(node, match.index);
-        range.setEnd(node, match.index + match[0].length);
-        ranges.push(range);
-      }
+    const nodes = [...textsIn(code)];
+    for (const match of code.textContent.matchAll(regex)) {
+      if (match[0]) ranges.push(rangeOf(nodes, match.index, match.index + match[0].length));
     }
   }
   CSS.highlights.set("match", new Highlight(...ranges));
+}
+
+// From one place in the text of some nodes to another.
+function rangeOf(nodes, from, to) {
+  const range = new Range();
+  let before = 0;
+  for (const node of nodes) {
+    const { length } = node.data;
+    if (before <= from && from < before + length) range.setStart(node, from - before);
+    if (before < to && to <= before + length) range.setEnd(node, to - before);
+    before += length;
+  }
+  return range;
 }
 
 function* textsIn(element) {
@@ -187,8 +196,13 @@ $("ir").addEventListener("click", (event) => {
   const index = Number(element.dataset.index), row = list.rows[index];
   list.current = index;
   if (event.target.closest("button.fold")) return toggleFold(row);
+  const called = event.target.closest(".symbol") && functionNamed(event.target.textContent.slice(1));
+  if (called !== null && called !== row.body) return reveal(called, 0);
   choose(row);
 });
+
+const functionNamed = (name) =>
+  stages[state.stage].bodies.find(([index]) => bodies[index].name === name)?.[0] ?? null;
 
 function choose(row) {
   if (row.hidden) {
@@ -221,7 +235,8 @@ $("ir").addEventListener("mouseover", (event) => {
   const row = event.target.closest(".row");
   hover(row?.dataset.from ?? "");
   const value = event.target.dataset?.value;
-  const body = row && list.rows[Number(row.dataset.index)]?.body;
+  const { body, line } = list.rows[Number(row?.dataset.index)] ?? {};
+  if (value) event.target.title = bodies[body].text[Math.max(0, definitionOf(body, value, line))].trim();
   for (const each of list.some.querySelectorAll(".value")) {
     const there = list.rows[Number(each.closest(".row").dataset.index)];
     each.classList.toggle("same", value !== undefined && each.dataset.value === value && there?.body === body);

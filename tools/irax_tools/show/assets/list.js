@@ -8,7 +8,7 @@ class VirtualList {
   // being a class of the one that keys move. Ids of rows are `name` and their places.
   constructor(element, name, html, attributes) {
     Object.assign(this, { element, name, html, attributes, rows: [], current: 0, from: -1, to: -1 });
-    element.innerHTML = '<div class="all"><div class="some"></div></div>';
+    element.innerHTML = '<div class="all" role="presentation"><div class="some" role="presentation"></div></div>';
     [this.all] = element.children;
     [this.some] = this.all.children;
     element.addEventListener("scroll", () => this.render());

@@ -7,6 +7,7 @@ const state = {
   source: null, // the selected line of source, as lineKey writes it
   row: null, // the selected row of the module
   query: "",
+  sort: "flops", // what tables are sorted by
   filter: false,
   folded: new Set(),
   expanded: new Set(), // the unchanged lines that are shown in spite of that
@@ -63,7 +64,10 @@ function compare(base) {
 function toggleFolds() {
   const names = stages[state.stage].bodies.map(([index]) => bodies[index].name);
   const all = names.every((name) => state.folded.has(name));
-  for (const name of names) all ? state.folded.delete(name) : state.folded.add(name);
+  for (const name of names) {
+    if (all) state.folded.delete(name);
+    else state.folded.add(name);
+  }
   showModule();
 }
 
@@ -103,6 +107,7 @@ function showTitle() {
 
 // The address says what is shown, so that it can be kept.
 function writeHash() {
+  if (location.protocol === "about:") return; // in a frame of a notebook there is no address
   const parts = new URLSearchParams({ stage: state.stage });
   if (state.base !== null) parts.set("since", state.base);
   if (state.source !== null) parts.set("line", state.source);
@@ -167,12 +172,16 @@ document.addEventListener("keydown", (event) => {
 let typed;
 $("search").addEventListener("input", () => {
   clearTimeout(typed);
-  typed = setTimeout(() => {
-    state.query = $("search").value;
-    showAll();
-    if (state.matches && state.hits.length) list.moveTo(state.hits.find((i) => i >= list.current) ?? state.hits[0], true);
-  }, 80);
+  typed = setTimeout(() => searchFor($("search").value), 80);
 });
+function searchFor(query) {
+  state.query = query;
+  if ($("search").value !== query) $("search").value = query;
+  showAll();
+  if (state.matches && state.hits.length) {
+    list.moveTo(state.hits.find((i) => i >= list.current) ?? state.hits[0], true);
+  }
+}
 $("search").addEventListener("keydown", (event) => {
   if (event.key === "Enter") goToHit(event.shiftKey ? -1 : 1);
   if (event.key === "Escape") {
