@@ -96,7 +96,7 @@ def power_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @cure("stablehlo.dot_general")
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes the operands' parts where they are multiplied (see `contraction_of_computed`): they
+    """IREE makes parts of operands where they are multiplied (see `contraction_of_computed`): they
     are made before.
     """
     op = read_as(dot.DotGeneral, operation)
