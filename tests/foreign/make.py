@@ -91,6 +91,19 @@ def is_float(x: Any) -> bool:
     return jnp.issubdtype(jnp.asarray(x).dtype, jnp.floating)
 
 
+def export_with_derivatives() -> None:
+    """What jax.export serialises: serialised.jax, with a pytree and a derivative in it. Needs the
+    package flatbuffers.
+    """
+
+    def loss(params, x):
+        return {"loss": jnp.sum(jnp.tanh(x @ params["w"]))}
+
+    shapes = {"w": jax.ShapeDtypeStruct((3, 2), "f")}, jax.ShapeDtypeStruct((4, 3), "f")
+    exported = jax.export.export(jax.jit(loss))(*shapes)
+    (FOLDER / "serialised.jax").write_bytes(exported.serialize(vjp_order=1))
+
+
 if __name__ == "__main__":
     # What is exported says where it was written: in which file, but not in whose folder.
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
@@ -98,3 +111,4 @@ if __name__ == "__main__":
     for name in sys.argv[1:] or PROGRAMS:
         export(name)
     export_sharded()
+    export_with_derivatives()

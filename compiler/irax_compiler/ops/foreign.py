@@ -19,6 +19,9 @@ from irax_compiler.ops.core import Op, UnsupportedOp, register_class
 
 Definition = Callable[..., Sequence[Value]]
 
+CHLO = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "erf_inv", "sinh")
+"""The functions of an array that have such calls."""
+
 
 @register_class
 @dataclass(frozen=True)
@@ -97,6 +100,12 @@ def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Se
     return top_k.first_sorted(operands[: len(operands) // 2], dimension, count, op.comparison)
 
 
+def _chlo(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
+    """One of CHLO's functions, which StableHLO wraps in calls so as not to lose them."""
+    name = attributes["call_target_name"].value.removeprefix("mhlo.")
+    return mlir.emit(f"chlo.{name}", operands, results=op.types).results
+
+
 def _same(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
     """A note of where arrays lie: nothing, on one device."""
     return list(operands)
@@ -108,6 +117,7 @@ TARGETS: dict[str, Definition] = {
     "xla.sdy.FuncResultSharding": _same,
     "xla.sdy.PropagationBarrier": _same,
     "mhlo.topk": _top_k,
+    **{f"mhlo.{name}": _chlo for name in CHLO},
     "ApproxTopK": _approximate_top_k,
     **lapack.TARGETS,
 }

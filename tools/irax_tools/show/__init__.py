@@ -6,12 +6,15 @@ way -> record -> model -> terminal, or page
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from irax.ir import IR
 from irax_tools.show.page import html_of
 from irax_tools.show.record import record
 from irax_tools.show.way import Way
 from irax_tools.sources import Source
+
+if TYPE_CHECKING:
+    from irax.ir import IR
 
 
 def html(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import irax
-import irax_compiler
-import irax_tools
 from irax_tools.show.model import File
+
+
+def _folders(package: str) -> list[str]:
+    spec = importlib.util.find_spec(package)
+    return [] if spec is None else list(spec.submodule_search_locations or ())
+
 
 OURS = tuple(
     os.path.join(os.path.abspath(folder), "")
-    for package in (irax, irax_compiler, irax_tools)
-    for folder in package.__path__
+    for package in ("irax", "irax_compiler", "irax_tools")
+    for folder in _folders(package)
 )
 """The folders of irax: what it does for itself is nobody's source."""
 
