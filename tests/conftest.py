@@ -16,6 +16,7 @@ def pytest_configure(config: pytest.Config) -> None:
     workers of xdist inherit the choice.
     """
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault("IRAX_PLATFORMS", "cpu")  # where there is a GPU, too
     if "IRAX_CACHE_DIR" not in os.environ:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name

@@ -1,8 +1,13 @@
 """The devices there are, by platform.
 
-A platform is a kind of device and who serves it: "cpu" is the processor, by IREE; "pjrt:cpu" the
-same by the PJRT plugin for it, "tpu" a TPU by libtpu. `IRAX_PLATFORMS`, a list with commas, says
-which to use and in what order: the first device of the first that is there is the default.
+A platform is a kind of device and who serves it: "cpu" is the processor, by IREE; "vulkan", "cuda"
+and "hip" are GPUs, by IREE; "pjrt:cpu" is the processor by the PJRT plugin for it, "tpu" a TPU by
+libtpu. `IRAX_PLATFORMS`, a list with commas, says which to use and in what order: the first device
+of the first that is there is the default.
+
+Without it that is the best there is: a TPU or a GPU, or else the processor. The system's device
+files tell what to look for, so that nobody waits for the drivers of what is not there; programs on
+the processor that stand for a GPU are not taken unasked.
 """
 
 from __future__ import annotations
@@ -15,6 +20,16 @@ from irax_runtime.device import Device
 
 VARIABLE = "IRAX_PLATFORMS"
 PJRT = "pjrt:"
+IREE = ("vulkan", "cuda", "hip", "metal")
+"""The platforms that are drivers of IREE's."""
+
+_DEVICE_FILES = {
+    "tpu": ("/dev/accel0", "/dev/vfio/0"),
+    "cuda": ("/dev/nvidia0",),
+    "hip": ("/dev/kfd",),
+    "vulkan": ("/dev/dri/renderD128",),
+}
+"""What tells that a platform's devices may be here, the best platform first."""
 
 
 class NoDevice(RuntimeError):
@@ -28,7 +43,24 @@ def platforms() -> tuple[str, ...]:
     ('cpu',)
     """
     names = os.environ.get(VARIABLE, "").split(",")
-    return tuple(name.strip().lower() for name in names if name.strip()) or ("cpu",)
+    return tuple(name.strip().lower() for name in names if name.strip()) or _best()
+
+
+@cache
+def _best() -> tuple[str, ...]:
+    """The best platform that is there, and the processor's; if what should be there is not, that
+    too, so that it is told why.
+    """
+    absent: list[str] = []
+    for name, files in _DEVICE_FILES.items():
+        if not any(os.path.exists(file) for file in files):
+            continue
+        try:
+            if not all(getattr(d, "is_processor", False) for d in _of_platform(name)):
+                return name, "cpu"
+        except NoDevice:
+            absent.append(name)
+    return (*absent[:1], "cpu")
 
 
 def devices(platform: str | None = None) -> list[Device]:
@@ -76,7 +108,14 @@ def _of_platform(name: str) -> tuple[Device, ...]:
             return tuple(client_for(name.removeprefix(PJRT)).devices)
         except (PjrtError, PluginError) as error:
             raise NoDevice(f"no platform {name!r} here: {error}") from None
+    if name in IREE:
+        from irax_runtime import iree_gpu
+
+        try:
+            return iree_gpu.devices(name)
+        except iree_gpu.DriverError as error:
+            raise NoDevice(f"no platform {name!r} here: {error}") from None
     raise NoDevice(
-        f"no platform {name!r} here; there are 'cpu', 'tpu' and, with a plugin of that name, "
-        "'pjrt:NAME'"
+        f"no platform {name!r} here; there are 'cpu', 'tpu', {', '.join(map(repr, IREE))} and, "
+        "with a plugin of that name, 'pjrt:NAME'"
     )
