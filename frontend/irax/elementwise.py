@@ -97,6 +97,21 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
         for position, x in enumerate(operands):
             as_array(x, f"{what}: argument {position}")
         raise
+    except OverflowError:
+        dtype, _ = dtypes.lattice_result_type(*operands)
+        return [as_array(_large(x, dtype)) for x in operands]
+
+
+def _large(x: Any, dtype: np.dtype[Any]) -> Any:
+    """An int that is too large for the default dtype, in the dtype that it is used in, if that
+    can hold it: one of unsigned integers, or of floats. Anything else as it is.
+    """
+    if type(x) is not int or abs(x) < 1 << 31:
+        return x
+    if dtypes.issubdtype(dtype, np.integer):
+        limits = dtypes.iinfo(dtype)
+        return np.array(x, dtype) if limits.min <= x <= limits.max else x
+    return np.array(float(x)).astype(dtype) if dtypes.issubdtype(dtype, np.inexact) else x
 
 
 def promote_dtypes(*operands: Any, what: str) -> list[Array]:
@@ -286,7 +301,7 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.array(x, dtype)
     else:
         why = "an operation outside of its trace"
-        value = as_array(x).concrete(why, errors.ConcretizationTypeError)
+        value = as_array(_large(x, dtype)).concrete(why, errors.ConcretizationTypeError)
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 

@@ -193,6 +193,26 @@ def test_python_numbers_take_the_dtype_of_arrays(kind):
         assert jnp.result_type(x, kind(1)) == dtype
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "uint64", "float32", "complex64"])
+def test_python_integers_beyond_the_default_dtype(dtype):
+    """They are used in the dtype of the array that they meet, where that holds them."""
+    with irax.enable_x64("64" in dtype and dtype != "complex64"):
+        large = int(np.iinfo(dtype).max) if dtype in UNSIGNED else 2**40
+        elements = np.array([3, 1, large], dtype)
+        x, same = jnp.asarray(elements), np.array(large, dtype)
+        functions = [operator.add, operator.mul, operator.eq, jnp.subtract]
+        if dtype in UNSIGNED:
+            functions += [operator.and_, operator.xor, operator.lt, operator.floordiv]
+        for function in functions:
+            expected = function(elements, same) if function is not jnp.subtract else elements - same
+            for result in (function(x, large), irax.vmap(lambda x, f=function: f(x, large))(x)):
+                assert result.dtype == expected.dtype
+                np.testing.assert_allclose(result, expected, rtol=1e-6)
+    for x in (jnp.ones(2, "int32"), jnp.ones(2, "uint8"), 1):
+        with pytest.raises(OverflowError, match=f"the integer {2**40} doesn't fit into int32"):
+            jnp.add(x, 2**40)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.usefixtures("wide")
 def test_asking_about_dtypes(dtype):

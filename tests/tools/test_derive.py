@@ -62,6 +62,21 @@ def test_a_pipe_needs_no_names(folder, irax):
     np.testing.assert_allclose(found, -2 * tanh * (1 - tanh**2) * W**2, rtol=1e-4, atol=1e-6)
 
 
+def test_a_hessian(folder, irax):
+    """docs/command_line.md writes it as a pipe."""
+    gradient = irax("grad", "in.mlir", "--wrt", "0").stdout
+    product = irax("jvp", "-", "--wrt", "0", stdin=gradient).stdout
+    axes = ("--in-axes", "None,None,0", "--out-axes", "None,0", "--size", "4")
+    hessian = irax("vmap", *axes, stdin=product).stdout
+    rows = ",".join(str(x) for x in np.eye(4).ravel())
+    inputs = (*INPUTS, "--input", f"4x4xf32={rows}")
+    first, second = results(folder, irax, hessian, *inputs, count=2)
+    np.testing.assert_allclose(first, SLOPES * W, rtol=1e-5)
+    tanh = np.tanh(X * W)
+    expected = np.diag(-2 * tanh * SLOPES * W**2)
+    np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-6)
+
+
 def test_axes_of_results(folder, irax):
     text = """
     func.func @rows(%x: tensor<3xf32>, %y: tensor<f32>) -> (tensor<3xf32>, tensor<f32>) {

@@ -20,6 +20,12 @@ import irax.numpy as jnp
 
 def f(x, y):
     return jnp.sin(x) + y
+
+def batch():
+    return jnp.arange(8.0), 1.0
+
+def step_and_arguments():
+    return f, batch()
 """
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
 

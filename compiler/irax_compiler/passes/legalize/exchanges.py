@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import comparison, dynamic, elementwise, gather, loops, shape, sort, windows
+from irax_compiler.ops import (
+    barrier,
+    comparison,
+    dynamic,
+    elementwise,
+    gather,
+    loops,
+    shape,
+    sort,
+    windows,
+)
 from irax_compiler.ops.core import full
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.passes.legalize.cure import cure, read_as
@@ -40,7 +50,8 @@ def _order(keys: Sequence[Value], dimension: int) -> Value:
     steps = list(_steps(length))
     table = shape.Constant(np.array(steps, np.int32))()
     zero = full((), 0, INT32)
-    places = sort.numbers_along(keys[0], dimension)
+    # IREE does not compile a loop that begins with numbers which are needed elsewhere, too.
+    (places,) = barrier.barrier.build([sort.numbers_along(keys[0], dimension)])
 
     def advance(step: Value, *columns: Value) -> list[Value]:
         row = dynamic.DynamicSlice((1, 3))(table, step, zero)
