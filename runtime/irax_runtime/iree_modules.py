@@ -83,8 +83,9 @@ def load_module(instance: Any, artefact: bytes, entry: str | None) -> tuple[Any,
     """
     try:
         module = rt.VmModule.copy_buffer(instance, artefact)
-    except (RuntimeError, ValueError) as error:
-        raise ValueError(f"not a compiled IREE module: {error}") from None
+    except (RuntimeError, ValueError, IndexError) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise ValueError(f"not a compiled IREE module: {reason}") from None
     names = [n for n in module.function_names if not n.startswith("__")]
     if entry is None:
         entry = "main" if "main" in names else names[0] if len(names) == 1 else None

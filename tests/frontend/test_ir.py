@@ -85,6 +85,24 @@ def test_arguments_are_checked():
         main(jnp.arange(3), 1.0)
 
 
+def test_the_function_that_is_meant():
+    private = MODULE.replace("func.func @double", "func.func private @double")
+    assert irax.ir.load(private.replace("@main", "@loss"), device="reference").__name__ == "loss"
+    with pytest.raises(ValueError, match="no function @main; it has @square, @loss, @double"):
+        irax.ir.load(MODULE.replace("@main", "@loss"))
+
+
+def test_other_files(tmp_path):
+    for contents, message in (
+        (b"", "empty; expected a module"),
+        (b"\xff\xfe", "neither MLIR text nor MLIR bytecode"),
+        (b"func.func @main() { nonsense }", "not a valid MLIR module"),
+    ):
+        (tmp_path / "module.mlir").write_bytes(contents)
+        with pytest.raises(ValueError, match=message):
+            irax.ir.load(tmp_path / "module.mlir")
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         irax.ir.load(tmp_path / "none.mlir")

@@ -14,8 +14,8 @@ def export_source(
     """The function that MODULE or FILE.py:FUNCTION names, with the pytrees that a Python function
     takes and returns.
     """
-    file, separator, name = source.rpartition(":")
-    if separator and file.endswith(".py") and func is None:
+    if sources.is_python(source) and func is None:
+        file, _, name = source.rpartition(":")
         function, args = sources.python_function(file, name, arguments)
         jitted = function if isinstance(function, JitFunction) else jit(function)
         return export.export(jitted, platforms=[platform])(*args)

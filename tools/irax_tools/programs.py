@@ -65,7 +65,7 @@ def load_program(
         if device == REFERENCE:
             raise click.UsageError("--device reference runs modules, not compiled programs")
         return _compiled(path, func, device), None
-    if device != REFERENCE and path != "-" and ".py" not in path:
+    if device != REFERENCE and path != "-" and not sources.is_python(path):
         stage = dumps.read_stage(read_file(path), path)
         if stage is not None:
             return _executable(dumps.compile_stage(*stage), stage[0].func, device), None

@@ -35,10 +35,15 @@ class Source:
     """Arguments that it was traced with, if they were arrays."""
 
 
+def is_python(source: str) -> bool:
+    """True for FILE.py:FUNCTION."""
+    return source.rpartition(":")[0].endswith(".py")
+
+
 def load(source: str, arguments: str | None = None, func: str | None = None) -> Source:
     """The function that MODULE or FILE.py:FUNCTION names. Raises UsageError or ValueError."""
-    file, separator, function = source.rpartition(":")
-    if separator and file.endswith(".py"):
+    if is_python(source):
+        file, _, function = source.rpartition(":")
         if func is not None:
             raise click.UsageError("--func goes with a module; name the function after the colon")
         return _trace(file, function, arguments)

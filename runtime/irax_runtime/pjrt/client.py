@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_runtime.pjrt import abi, buffers, executables, tpu
+from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
@@ -62,10 +62,16 @@ def client_for(platform: str) -> Client:
             "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
             "compiled: irax compile --device tpu --topology v5e:2x2x1",
         )
-    return Client(load_plugin(plugin.path), _cpu_options() if platform == "cpu" else None)
+    if platform == "cuda":
+        nvidia.preload()
+    return Client(load_plugin(plugin.path), _options(platform))
 
 
-def _cpu_options() -> Options:
+def _options(platform: str) -> Options:
+    if platform == "cuda":
+        return {"preallocate": False}  # other processes may use the GPU too
+    if platform != "cpu":
+        return {}
     text = os.environ.get(CPU_DEVICES) or "1"
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")

@@ -10,18 +10,12 @@ from irax_runtime.pjrt import abi, analysis, programs
 from irax_runtime.pjrt.api import Api
 from irax_runtime.pjrt.buffers import PjrtBuffer
 from irax_runtime.pjrt.errors import PjrtError
-from irax_runtime.pjrt.options import Settings, compile_options
+from irax_runtime.pjrt.options import Settings, compile_options, settings_for
 from irax_runtime.pjrt.programs import address
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
     from irax_runtime.pjrt.client import PjrtDevice
-
-_SETTINGS: dict[str, Settings] = {
-    # Sums by a library, as younger versions of XLA have it: a fifth of the time.
-    "cpu": {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"},
-}
-"""For each platform the settings of XLA's that are better than what it has by itself."""
 
 
 def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutable:
@@ -47,7 +41,7 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
 
 
 def _compile(device: PjrtDevice, program: bytes) -> int:
-    settings = _SETTINGS.get(device.client.platform)
+    settings = settings_for(device.client.platform)
     if settings:
         try:
             return _compile_with(device, program, settings)

@@ -17,3 +17,19 @@ func.func @of_floats(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {
 }
 // CHECK:      func.func @of_floats
 // CHECK:        stablehlo.fft %arg0
+
+// Sums so far of 64-bit numbers are sums of shifted arrays.
+func.func @running_sum(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %init = stablehlo.constant dense<0.0> : tensor<f64>
+  %0 = "stablehlo.reduce_window"(%x, %init) <{window_dimensions = array<i64: 4>, padding = dense<[[3, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %1 = stablehlo.add %a, %b : tensor<f64>
+    stablehlo.return %1 : tensor<f64>
+  }) : (tensor<4xf64>, tensor<f64>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @running_sum
+// CHECK-NOT:    stablehlo.reduce_window
+// CHECK:        stablehlo.add
+// CHECK-NOT:    stablehlo.reduce_window
+// CHECK:        return

@@ -176,7 +176,12 @@ CURES: dict[str, list[Cure]] = {
     "iree-hip": ON_GPU,
     "iree-metal": ON_GPU,
     "pjrt": XLA,
-    "tpu": [xla.rounding_of_doubles, xla.double_fourier_transform, *XLA],
+    "tpu": [
+        xla.rounding_of_doubles,
+        xla.running_fold_of_doubles,
+        xla.double_fourier_transform,
+        *XLA,
+    ],
 }
 """For each target the cures it needs ("chlo": MLIR's own expansion of that dialect). Each goes over
 the whole module once, in this order: it sees

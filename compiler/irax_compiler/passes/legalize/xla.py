@@ -9,7 +9,15 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, convolution, reduction, scatter, scatter_by, shape
+from irax_compiler.ops import (
+    conversion,
+    convolution,
+    cumulative,
+    reduction,
+    scatter,
+    scatter_by,
+    shape,
+)
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, UnsupportedOp, full, working_dtype
 from irax_compiler.ops.reduce_window import ReduceWindow
@@ -89,6 +97,25 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     spatial = op.dimensions.rhs[2:]
     backwards = tuple(d for d, flag in zip(spatial, op.reversal, strict=True) if flag)
     return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
+
+
+@cure("stablehlo.reduce_window")
+def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """TPUs have 64-bit numbers in two parts: to compile the sum so far of 150 takes minutes."""
+    op = read_as(ReduceWindow, operation)
+    extents, dtype = shape_of(operation.operands[0]), dtype_of(operation.operands[0])
+    run = None if op is None else cumulative.run_of(op.window, extents)
+    is_whole = dtype.itemsize < 8 or dtype == np.complex64
+    if op is None or run is None or is_whole or not isinstance(op.computation, str):
+        return None
+    x, init = operation.operands
+    compute = named(op.computation, dtype)
+    (found,) = cumulative.accumulated(compute, [x], run)
+    if not reduction.is_identity(op.computation, init):
+        size = op.window.sizes[run.dimension]
+        (start,) = cumulative.of_padding(compute, [init], run, size, extents)
+        (found,) = compute(start, found)
+    return [found]
 
 
 @cure("stablehlo.fft")
