@@ -150,6 +150,7 @@ XLA = [
 
 ON_VULKAN = [
     xla.narrow_windows,
+    spirv.iota_of_narrow,
     spirv.sign_of_complex,
     spirv.power_of_complex,
     *[single.power_of_singles if c is powers.power_of_floats else c for c in ON_GPU],
@@ -160,6 +161,7 @@ ON_VULKAN = [
     steps.window_in_parts,
     steps.scatter_in_parts,
     spirv.contraction_of_computed,
+    spirv.reduction_alone,
     spirv.constant_of_complex,
     spirv.convert_of_booleans,
     spirv.select_of_complex,

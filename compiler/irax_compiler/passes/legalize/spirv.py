@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise
+from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise, shape
 from irax_compiler.ops.core import constant, full, full_like, read
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.passes.legalize.convolution import apart
@@ -39,6 +39,15 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(x) != np.bool_ or dtype in (np.bool_, np.complex64):
         return None
     return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
+
+
+@cure("stablehlo.iota")
+def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
+    """IREE counts bfloat16 with bits of another width: it is counted in float32."""
+    op = read_as(shape.Iota, operation)
+    if op is None or not inexact(op.dtype) or op.dtype.itemsize > 2:
+        return None
+    return [conversion.convert(replace(op, dtype=FLOAT32)(), op.dtype)]
 
 
 @cure("stablehlo.count_leading_zeros")
@@ -134,6 +143,20 @@ _KERNELS = {
     for name in ("convolution", "dot_general", "optimization_barrier", "reduce", "transpose")
 }
 """What IREE does not compute along with a product, or does so rightly."""
+
+
+@cure("stablehlo.reduce", "stablehlo.reduce_window")
+def reduction_alone(operation: Operation) -> Sequence[Value] | None:
+    """Nor do they wait for the one that has widened what they sum, or has summed what they use in
+    what is computed along with it.
+    """
+    clone = operation.clone().operation
+    for i, x in enumerate(clone.operands):
+        made = mlir.definition(x)
+        if made is not None and made.name == "stablehlo.convert":
+            with InsertionPoint(clone):
+                clone.operands[i] = apart(x)
+    return [apart(result) for result in clone.results]
 
 
 @cure("stablehlo.constant")
