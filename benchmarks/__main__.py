@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +28,7 @@ def main() -> None:
     jax = _jax()
     print(
         f"{'program':26}{'irax us':>12}{'jax us':>12}{'ratio':>8}{'compile s':>11}{'jax s':>8}"
-        + (f"{also:>14} us" if also else "")
+        + (f"{also:>11} us{'ratio':>8}" if also else "")
     )
     for program in PROGRAMS:
         if only in program.name:
@@ -40,27 +41,29 @@ def _jax() -> Any:
     if importlib.util.find_spec("jax") is None:
         print("JAX is not installed: no ratios (pip install irax[oracle])\n")
         return None
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # the device of irax's that it is compared with
     return importlib.import_module("jax")
 
 
 def _measure(program: Program, jax: Any, also: str | None) -> None:
     ours, our_compile = _prepare(program, irax, jnp)
-    there = ""
+    rivals = [ours]
     if also is not None:
-        elsewhere, _ = _prepare(program, irax, jnp, irax.devices(also)[0])
-        there = f"{median(seconds(elsewhere)) * 1e6:14.1f}"
+        rivals.append(_prepare(program, irax, jnp, irax.devices(also)[0])[0])
     if jax is None:
-        print(f"{program.name:26}{median(seconds(ours)) * 1e6:12.1f}{there}")
+        print(_row(program.name, *compare(*rivals)), flush=True)
         return
     theirs, their_compile = _prepare(program, jax, jax.numpy)
     for a, b in zip(_leaves(ours()), _leaves(theirs()), strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3, err_msg=program.name)
-    us, them = compare(ours, theirs)
-    print(
-        f"{program.name:26}{us * 1e6:12.1f}{them * 1e6:12.1f}{us / them:8.2f}"
-        f"{our_compile:11.2f}{their_compile:8.2f}{there}",
-        flush=True,
-    )
+    them, us, *there = compare(theirs, *rivals)
+    compiling = f"{our_compile:11.2f}{their_compile:8.2f}"
+    elsewhere = "".join(f"{t * 1e6:14.1f}{t / them:8.2f}" for t in there)
+    print(_row(program.name, us, them) + f"{us / them:8.2f}{compiling}{elsewhere}", flush=True)
+
+
+def _row(name: str, *times: float) -> str:
+    return f"{name:26}" + "".join(f"{t * 1e6:12.1f}" for t in times)
 
 
 def _prepare(

@@ -24,13 +24,10 @@ def median(times: list[float]) -> float:
     return sorted(times)[len(times) // 2]
 
 
-def compare(
-    ours: Callable[[], object], theirs: Callable[[], object], rounds: int = 3
-) -> tuple[float, float]:
-    """The medians of both, in seconds, over rounds in which they take turns."""
-    our_times: list[float] = []
-    their_times: list[float] = []
+def compare(*rivals: Callable[[], object], rounds: int = 3) -> list[float]:
+    """The median of each, in seconds, over rounds in which they take turns."""
+    times: list[list[float]] = [[] for _ in rivals]
     for _ in range(rounds):
-        our_times += seconds(ours, 0.3)
-        their_times += seconds(theirs, 0.3)
-    return median(our_times), median(their_times)
+        for rival, found in zip(rivals, times, strict=True):
+            found += seconds(rival, 0.3)
+    return [median(found) for found in times]

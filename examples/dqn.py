@@ -33,6 +33,7 @@ ROWS, COLUMNS = CELLS.shape
 MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])  # up, right, down, left
 DISCOUNT = 0.95
 WALKERS, MEMORY, BATCH, HIDDEN = 16, 4096, 64, 64
+TOGETHER = 50  # iterations in a call
 
 
 def rules():
@@ -75,11 +76,10 @@ def loss(params, target, places, moves, rewards, nexts, ends):
 
 def walk(params, place, key, curiosity):
     """A move of one walker: at random, or the best one. A walk that ends begins anew elsewhere."""
-    whether, which, where = irax.random.split(key, 3)
+    which, where = irax.random.split(key)
     best = jnp.argmax(worths(params, place))
-    move = jnp.where(
-        irax.random.uniform(whether) < curiosity, irax.random.randint(which, (), 0, 4), best
-    )
+    chances = curiosity / 4 + (1 - curiosity) * irax.nn.one_hot(best, 4)
+    move = irax.random.categorical(which, jnp.log(chances))
     there, end = jnp.asarray(THERE)[place, move], jnp.asarray(END)[place, move]
     seen = place, move, jnp.asarray(REWARD)[place, move], there, end
     return jnp.where(end, irax.random.choice(where, FREE), there), seen
@@ -112,13 +112,13 @@ def iteration(state, inputs):
 
 
 @irax.jit
-def train(state, counts, keys, curiosities):
-    """Many iterations."""
+def iterate(state, counts, keys, curiosities):
+    """Some iterations."""
     return irax.lax.scan(iteration, state, (counts, keys, curiosities))
 
 
 def start(iterations):
-    """The arguments of training: the state, and what is given to each iteration."""
+    """The state to begin with, and what is given to each iteration."""
     params = init(irax.random.key(0))
     empty = (
         np.zeros(MEMORY, "int32"),
@@ -134,10 +134,17 @@ def start(iterations):
     return state, np.arange(iterations, dtype="int32"), keys, curiosity
 
 
+def train(iterations):
+    """The trained network."""
+    state, *inputs = start(iterations)
+    for first in range(0, iterations, TOGETHER):
+        state, _ = iterate(state, *(x[first : first + TOGETHER] for x in inputs))
+    return state[0]
+
+
 def step_and_arguments():
-    """One iteration, and an example of its arguments."""
-    state, *inputs = start(4)
-    return irax.jit(iteration), (state, tuple(x[0] for x in inputs))
+    """Some iterations, and an example of their arguments."""
+    return iterate, start(TOGETHER)
 
 
 def true_worths():
@@ -179,7 +186,7 @@ def main(arguments=None):
     if options.picture and not importlib.util.find_spec("matplotlib"):
         parser.error("--picture needs matplotlib: pip install matplotlib")
 
-    (params, *_), _ = train(*start(2500 if options.small else 20000))
+    params = train(2500 if options.small else 20000)
     guessed, exact = (
         np.asarray(worths(params, np.arange(ROWS * COLUMNS)))[FREE],
         true_worths()[FREE],

@@ -29,6 +29,7 @@ BACK = np.array([0, 3, 4, 1, 2, 7, 8, 5, 6])  # the way opposite to each
 WEIGHTS = np.array([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4, "float32")
 FASTEST = 0.1  # in the middle of the inlet, in cells per step; sound has 0.58
 MEAN = 2 / 3 * FASTEST
+SMALL = 10, 7  # the cylinder's diameter in cells, and the channel's length in diameters
 
 
 def channel(diameter, length):
@@ -80,27 +81,38 @@ def step(populations, solid, cylinder, inlet, relaxation):
 
 
 def simulation(diameter, length, reynolds):
-    """A function that does many steps, and the populations to begin with."""
+    """A function that does 100 steps, and the populations to begin with."""
     solid, cylinder, inlet = channel(diameter, length)
     viscosity = MEAN * diameter / reynolds
     relaxation = 1 / (3 * viscosity + 0.5)
 
-    @irax.jit(static_argnums=1)
-    def run(populations, steps):
+    @irax.jit
+    def some_steps(populations):
         def body(populations, _):
             return step(populations, solid, cylinder, inlet, relaxation)
 
-        populations, forces = irax.lax.scan(body, populations, length=steps)
+        populations, forces = irax.lax.scan(body, populations, length=100)
         return populations, forces / (0.5 * MEAN**2 * diameter)
 
     start = np.where(solid, 0, inlet[:, :, None]).astype("float32")
-    return run, jnp.where(solid, 0, equilibrium(np.ones(solid.shape, "float32"), start))
+    start = equilibrium(np.ones(solid.shape, "float32"), start)
+    return some_steps, jnp.where(solid, 0, start)
+
+
+def run(diameter, length, reynolds, steps):
+    """The populations in the end, and the coefficients of drag and lift after each step."""
+    some_steps, populations = simulation(diameter, length, reynolds)
+    forces = []
+    for _ in range(steps // 100):
+        populations, some_forces = some_steps(populations)
+        forces.append(some_forces)
+    return np.asarray(populations), np.concatenate(forces)
 
 
 def step_and_arguments():
-    """Ten steps of a small channel, and an example of their arguments."""
-    run, populations = simulation(6, 8, 20)
-    return lambda populations: run(populations, 10), (populations,)
+    """Some steps of a small channel, and an example of their arguments."""
+    some_steps, populations = simulation(*SMALL, 20)
+    return some_steps, (populations,)
 
 
 def draw(file, populations, lift, diameter):
@@ -136,17 +148,15 @@ def main(arguments=None):
     if options.picture and not importlib.util.find_spec("matplotlib"):
         parser.error("--picture needs matplotlib: pip install matplotlib")
 
-    run, populations = simulation(*((10, 7) if options.small else (16, 10)), 20)
-    populations, forces = run(populations, 3000 if options.small else 10000)
+    _, forces = run(*SMALL, 20, 3000) if options.small else run(16, 10, 20, 10000)
     figures = {"drag coefficient": float(np.mean(forces[-1000:, 0]))}
     if not options.small:
         diameter = 16
-        run, populations = simulation(diameter, 16, 100)
-        populations, forces = run(populations, 30000)
-        figures["Strouhal number"] = float(strouhal(np.asarray(forces[-8000:, 1]), diameter))
+        populations, forces = run(diameter, 16, 100, 30000)
+        figures["Strouhal number"] = float(strouhal(forces[-8000:, 1], diameter))
         figures["greatest drag"] = float(np.max(forces[-8000:, 0]))
         if options.picture:
-            draw(options.picture, np.asarray(populations), np.asarray(forces[:, 1]), diameter)
+            draw(options.picture, populations, forces[:, 1], diameter)
     for name, value in figures.items():
         print(f"{name:24} {value:.4f}")
     return figures

@@ -59,7 +59,7 @@ def _limit_memory(process: int, limit: int) -> None:
 
 @cache
 def _reader() -> str | None:
-    from irax_compiler.targets.iree import bundled_tool
+    from irax_compiler.targets.invocation import bundled_tool
 
     path: Path | None = bundled_tool("iree-opt")
     return None if path is None else str(path)

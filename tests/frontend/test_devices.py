@@ -43,7 +43,9 @@ def test_the_processor_is_the_default(cpu):
 
 
 def test_an_unknown_platform_is_named_with_those_there_are():
-    with pytest.raises(RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu', 'vulkan'"):
+    with pytest.raises(
+        RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu', 'vulkan'"
+    ):
         irax.devices("abacus")
     with pytest.raises(RuntimeError, match="no platform 'abacus'"):
         irax.jit(double, backend="abacus")(1.0)
@@ -199,6 +201,49 @@ def test_the_processor_as_several_devices():
     prints(f"{last} {last} 3", code, IRAX_CPU_DEVICES="3")
     told = "IRAX_CPU_DEVICES=none: expected a number of devices, 1 or more"
     prints(told, code, IRAX_CPU_DEVICES="none")
+
+
+@needs_plugin
+def test_each_of_several_devices_runs_programs_of_its_own():
+    code = """
+    import threading
+    import irax, irax.numpy as jnp, numpy as np
+
+    def f(x):
+        return jnp.sin(x) + 1
+
+    def told(use):
+        try:
+            use()
+        except ValueError as error:
+            return str(error)
+
+    here = irax.devices()
+    xs = [irax.device_put(jnp.arange(3.0) + i, d) for i, d in enumerate(here[:4])]
+    for x, d in zip(xs, here):
+        assert irax.jit(f)(x).device is (x + 1).device is d
+        assert irax.grad(lambda x: f(x).sum())(x).device is irax.device_put(x, d).device is d
+    between = told(lambda: irax.jit(jnp.add)(xs[0], xs[1])), told(lambda: xs[2] * xs[3])
+    assert all("used together; move one" in text and "id=" in text for text in between), between
+    assert irax.jit(f, device=here[2])(1.0).device is here[2]
+    assert irax.jit(f, backend="cpu")(1.0).device is here[4]
+    with irax.default_device(here[3]):
+        assert irax.jit(f)(1.0).device is jnp.ones(2).device is here[3]
+    assert irax.device_put(xs[0], here[1]).device is here[1]
+    results = [None] * 4
+
+    def work(i):
+        results[i] = float(irax.jit(lambda x: (x @ x).sum())(jnp.ones((99, 99)).to_device(here[i])))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [99.0**3] * 4
+    print(len(here), irax.local_device_count(), irax.default_backend(), irax.device_count("cpu"))
+    """
+    prints("5 4 pjrt:cpu 1", code, IRAX_CPU_DEVICES="4", IRAX_PLATFORMS="pjrt:cpu,cpu")
 
 
 def test_falling_back_is_said_once():

@@ -290,3 +290,8 @@ def test_options_in_protocol_buffers():
     # As a protocol compiler reads them: 2 replicas, 1 partition, on the devices 3 and 300.
     expected = "1a1c 08ffffffffffffffffff01 2002 2801 4a0b 0802 1001 1a05 0a0303ac02"
     assert compile_options([3, 300]) == bytes.fromhex(expected)
+    # An entry for each setting: its name, and an override that is text, an integer or a boolean.
+    settings = {"a": "bc", "d": 300, "e": True}
+    entries = "3a09 0a0161 1204 0a026263 3a08 0a0164 1203 18ac02 3a07 0a0165 1202 1001"
+    expected = compile_options([0]) + bytes.fromhex(entries)
+    assert compile_options([0], settings) == expected

@@ -185,3 +185,69 @@ def test_processes_share_a_device():
     for process in running:
         out, errors = process.communicate(timeout=300)
         assert (process.returncode, out.strip()) == (0, "[2. 2. 2.]"), errors[-2000:]
+
+
+def test_a_device_that_is_lost():
+    survives(
+        "gone (UNAVAILABLE) [2. 2. 2.] 0",
+        """
+        import ctypes
+        from irax_runtime.pjrt.abi import Error_Code
+        from irax_runtime.pjrt.errors import error_of_code
+
+        program, fail = add._execute, client.api.fail
+        add._execute = lambda address: 1  # as the plugin gives the address of an error
+        def lost(error):
+            raise error_of_code(Error_Code.UNAVAILABLE, "gone")
+        client.api.fail = lost
+        before = len(client._buffers)
+        told = refused(lambda: add([x, x]))
+        leaked = len(client._buffers) - before
+        add._execute, client.api.fail = program, fail
+        print(told, add([x, x])[0].numpy(), leaked)
+        """,
+    )
+
+
+def test_a_program_that_fails_while_it_runs_fails_what_is_computed_from_it():
+    size = 1 << 46
+    survives(
+        "OutOfMemoryError OutOfMemoryError [2. 2. 2.]",
+        f"""
+        fill = one.load(b'''// irax: {{"name": "f", "args": "f32[3]", "results": "f32[{size}]"}}
+        func.func @main(%x: tensor<3xf32>) -> tensor<{size}xf32> {{
+          %0 = stablehlo.slice %x [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+          %1 = stablehlo.reshape %0 : (tensor<1xf32>) -> tensor<f32>
+          %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<{size}xf32>
+          return %2 : tensor<{size}xf32>
+        }}''')
+        some = one.load(b'''// irax: {{"name": "g", "args": "f32[{size}]", "results": "f32[3]"}}
+        func.func @main(%x: tensor<{size}xf32>) -> tensor<3xf32> {{
+          %0 = stablehlo.slice %x [0:3] : (tensor<{size}xf32>) -> tensor<3xf32>
+          return %0 : tensor<3xf32>
+        }}''')
+        def told(use):
+            try:
+                use()
+            except PjrtError as error:
+                return type(error).__name__
+
+        first = told(lambda: fill([x])[0].wait())
+        second = told(lambda: some(fill([x]))[0].numpy())
+        print(first, second, add([x, x])[0].numpy())
+        """,
+    )
+
+
+def test_a_plugin_without_a_setting_of_irax_s():
+    survives(
+        "[2. 2. 2.] No such compile option: 'xla_of_tomorrow' (INVALID_ARGUMENT)",
+        """
+        from irax_runtime.pjrt import executables
+        executables.settings_for = lambda platform: {"xla_of_tomorrow": True}
+        again = one.load(ADD)
+        program = executables.programs.split(ADD)[1]
+        told = refused(lambda: executables._compile_with(one, program, {"xla_of_tomorrow": 1}))
+        print(again([x, x])[0].numpy(), told)
+        """,
+    )

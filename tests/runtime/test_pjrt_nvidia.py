@@ -1,5 +1,5 @@
-"""NVIDIA's libraries in Python packages, which the plugin for CUDA needs: found in packages that are
-laid out as theirs are.
+"""NVIDIA's libraries in Python packages, which the plugin for CUDA needs: found in packages that
+are laid out as theirs are.
 """
 
 from __future__ import annotations

@@ -77,10 +77,12 @@ def test_other_files(stages, folder, irax):
     (folder / "damaged.mlir").write_text('// irax stage: {"after": 1\nmodule {}')
     first = stages[0].read_text().partition("\n")[0]
     (folder / "wrong.mlir").write_text(f"{first}\nmodule {{ nonsense }}")
+    (folder / "phase.mlir").write_text(stages[-1].read_text().replace('"vm"', '"vn"', 1))
     for path, message in (
         ("in.mlir", "in.mlir: not a stage that `irax compile --save-stages` wrote"),
         ("damaged.mlir", "its first line does not say which stage it is"),
         ("wrong.mlir", "not a valid MLIR module"),
+        ("phase.mlir", "IREE has no phase 'vn'"),
     ):
         done = irax("compile", "--from-stage", path, "-o", "out.vmfb")
         assert done.returncode == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from irax_tools import options
+from irax_tools import guard, options
 
 if TYPE_CHECKING:
     from irax_tools.sources import Source
@@ -534,5 +534,10 @@ def cache(action: str) -> None:
     click.echo(f"{folder}: {len(found)} programs, {size:.1f} MiB, {did}")
 
 
+def start() -> None:
+    """The command as the shell runs it: in a process of its own."""
+    guard.run(lambda: main(prog_name=Path(sys.argv[0]).name))
+
+
 if __name__ == "__main__":
-    sys.exit(main(prog_name=Path(sys.argv[0]).name))
+    start()

@@ -31,17 +31,9 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Runs commands in a process of their own, prints errors as one clear line, and exits with 1
-    (click itself exits with 2 for misuse).
-    """
+    """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
 
     command_class = Command
-
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        def command() -> Any:
-            return super(Group, self).main(*args, standalone_mode=standalone_mode, **extra)
-
-        return guard.run(command) if standalone_mode else command()
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -147,11 +139,20 @@ compiled_for = click.option(
     metavar="DEVICE",
     default="cpu",
     show_default=True,
-    help="What to compile for: cpu, vulkan, cuda, hip, metal, or pjrt, for PJRT's plugins.",
+    help="What to compile for: cpu, vulkan, cuda, hip, metal, tpu, or pjrt, for PJRT's plugins.",
 )
 chip = click.option(
     "--chip",
     metavar="NAME",
     help="The chip of the device to compile for, such as sm_89 for cuda; an unknown one gets a "
     "list of them.  [default: for cpu this host's]",
+)
+topology = click.option(
+    "--topology",
+    metavar="NAME",
+    help="Compile for chips that need not be here, such as v5e:2x2x1 with --device tpu, and tell "
+    "what the program costs.",
+)
+hlo = click.option(
+    "--hlo", metavar="FILE", help="With --topology: where to write the optimised HLO, or -."
 )

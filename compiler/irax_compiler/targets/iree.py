@@ -5,18 +5,15 @@ A target may name a chip (`iree-cuda:sm_80`); without one, it means the chip in 
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import re
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.targets import cache, chips, spirv
+from irax_compiler.targets.invocation import CompileError, bundled_tool, invocation
 
 FLAGS = (
     "--iree-input-type=stablehlo",
@@ -105,10 +102,6 @@ _CALLS_LIBM = re.compile(
 _TOO_LONG_TO_PRINT = 4 << 20
 
 
-class CompileError(RuntimeError):
-    """IREE could not compile a module. The message has its diagnostics, with source locations."""
-
-
 def compile(
     module: str | bytes,
     flags: Sequence[str] = (),
@@ -147,6 +140,8 @@ def compile(
             pass  # a defect of data tiling, or of the module: compiling it without will tell
     artefact = _compile(data, all_flags)
     if target.startswith("iree-vulkan") and spirv.races(artefact):
+        from irax_compiler.ops.core import UnsupportedOp
+
         raise UnsupportedOp(
             "IREE compiles this program for Vulkan to a kernel whose threads do not wait for each "
             "other where they must; run it on the device 'cpu'"
@@ -204,92 +199,13 @@ def resume(module: bytes, phase: str, target: str, flags: Sequence[str] = ()) ->
 
 
 def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
-    from iree.compiler.api import Session, Source
-
-    session = Session()
-    session.set_flags(*flags)
-    invocation = session.invocation()
-    errors: list[str] = []
-    callback = _capture_errors(invocation, errors)
-    try:
-        if not invocation.parse_source(Source.wrap_buffer(session, _terminated(module))):
-            raise CompileError(_summary(errors))
-        if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(_printed(invocation)):
-            session.set_flags(*_libm_flags())
+    with invocation(module, flags) as run:
+        if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(run.text()):
+            run.set_flags(*_libm_flags())
         if after:
-            _begin_after(invocation, after)
-        if not invocation.execute():
-            raise CompileError(_summary(errors))
-        return _output(invocation.output_vm_bytecode)
-    except ValueError as error:  # of a module with nothing in it
-        raise CompileError(_summary([*errors, str(error)])) from None
-    finally:
-        invocation.close()
-        session.close()
-        del callback  # must live as long as the invocation
-
-
-def _terminated(module: bytes) -> bytes:
-    """Text ends with a zero byte for IREE's parser; bytecode knows its own length."""
-    return module if module.startswith(b"ML\xefR") else module + b"\0"
-
-
-def _printed(invocation: Any) -> str:
-    return _output(invocation.output_ir).decode(errors="replace")
-
-
-def _output(write: Any) -> bytes:
-    from iree.compiler.api import Output
-
-    output = Output.open_membuffer()
-    try:
-        write(output)
-        return bytes(output.map_memory())
-    finally:
-        output.close()
-
-
-def _capture_errors(invocation: Any, errors: list[str]) -> Any:
-    """Collects errors, instead of having them printed; the bindings have no call for it."""
-    from iree.compiler.api import ctypes_dl
-
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-    error_severity = 2
-
-    @kind
-    def callback(severity: int, text: int, size: int, user_data: int) -> None:
-        if severity == error_severity:
-            errors.append(ctypes.string_at(text, size).decode(errors="replace"))
-
-    enable = ctypes_dl._dylib.ireeCompilerInvocationEnableCallbackDiagnostics
-    enable.restype = None
-    enable.argtypes = [ctypes.c_void_p, ctypes.c_int, kind, ctypes.c_void_p]
-    enable(invocation._inv_p, 0, callback, None)
-    return callback
-
-
-def _begin_after(invocation: Any, phase: str) -> None:
-    """Skips IREE's phases up to one; the bindings have no call for it."""
-    from iree.compiler.api import ctypes_dl
-
-    begin = ctypes_dl._dylib.ireeCompilerInvocationSetCompileFromPhase
-    begin.restype, begin.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]
-    if not begin(invocation._inv_p, phase.encode()):
-        raise ValueError(f"IREE has no phase {phase!r}")
-
-
-def _summary(errors: Sequence[str]) -> str:
-    """The first line of each message: IREE appends whole modules to some."""
-    lines = dict.fromkeys(error.strip().partition("\n")[0][:400] for error in errors)
-    return "IREE could not compile the module:\n" + "\n".join(f"  {line}" for line in [*lines][:8])
-
-
-def bundled_tool(name: str) -> Path | None:
-    """A program that comes with IREE's compiler; None where it does not."""
-    from iree.compiler import api
-
-    path = Path(api.__file__).parents[1] / "_mlir_libs" / name
-    return path if path.exists() else None
+            run.begin_after(after)
+        run.execute()
+        return run.program()
 
 
 @functools.cache

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.targets import family, iree, tiling
+from irax_compiler.targets.invocation import invocation
 
 PHASES = (
     *("input", "global-optimization", "flow", "stream", "executable-sources"),
@@ -33,11 +31,13 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
         CompileError: IREE refuses the module.
         ValueError: there is no such target.
     """
-    with _invocation(module, target) as (invocation, execute):
+    with invocation(mlir.bytecode(module), _flags(module, target)) as run:
         for before, phase in itertools.pairwise(("", *PHASES)):
-            _go(invocation, before, phase)
-            execute()
-            yield phase, mlir.parse_module(iree._output(invocation.output_ir_bytecode))
+            if before:
+                run.begin_after(before)
+            run.end_with(phase)
+            run.execute()
+            yield phase, mlir.parse_module(run.bytecode())
 
 
 def transient_memory(module: Module, target: str = "iree-cpu") -> int:
@@ -51,50 +51,18 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "statistics.json"
         flags = (
+            *_flags(module, target),
             "--iree-scheduling-dump-statistics-format=json",
             f"--iree-scheduling-dump-statistics-file={file}",
         )
-        with _invocation(module, target, flags) as (invocation, execute):
-            _go(invocation, "", "stream")
-            execute()
+        with invocation(mlir.bytecode(module), flags) as run:
+            run.end_with("stream")
+            run.execute()
         statistics = json.loads(file.read_text())
     return statistics["stream-aggregate"]["execution"]["transient-memory-size"]
 
 
-@contextmanager
-def _invocation(
-    module: Module, target: str, flags: Sequence[str] = ()
-) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """IREE's compiler with a module in it, and what makes it go."""
-    from iree.compiler.api import Session, Source
-
+def _flags(module: Module, target: str) -> tuple[str, ...]:
+    """Those with which the module would be compiled."""
     tiled = family(target) == "iree-cpu" and tiling.pays(module)
-    session = Session()
-    session.set_flags(*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()), *flags)
-    invocation = session.invocation()
-    errors: list[str] = []
-    callback = iree._capture_errors(invocation, errors)
-    source = Source.wrap_buffer(session, mlir.bytecode(module))
-
-    def execute() -> None:
-        if not (parsed and invocation.execute()):
-            raise iree.CompileError(iree._summary(errors))
-
-    try:
-        parsed = invocation.parse_source(source)
-        yield invocation, execute
-    finally:
-        invocation.close()
-        session.close()
-        del callback  # must live as long as the invocation
-
-
-def _go(invocation: Any, before: str, phase: str) -> None:
-    """Sets the phases to begin after and to end with; the bindings have no calls for it."""
-    from iree.compiler.api import ctypes_dl
-
-    for which, name in (("From", before), ("To", phase)):
-        set_phase = getattr(ctypes_dl._dylib, f"ireeCompilerInvocationSetCompile{which}Phase")
-        set_phase.restype, set_phase.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]
-        if name:
-            set_phase(invocation._inv_p, name.encode())
+    return (*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()))

@@ -1,0 +1,151 @@
+"""A run of IREE's compiler, in this process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+ALL_PHASES = (
+    *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
+    *("stream", "executable-sources", "executable-configurations", "executable-targets"),
+    *("hal", "vm"),
+)
+
+
+class CompileError(RuntimeError):
+    """IREE could not compile a module. The message has its diagnostics, with source locations."""
+
+
+@contextmanager
+def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
+    """IREE's compiler with a module in it, MLIR text or bytecode.
+
+    Raises:
+        CompileError: the module cannot be read; or, in the `with` block, compiled.
+        ValueError: IREE does not know one of the flags.
+    """
+    from iree.compiler.api import Session, Source
+
+    session = Session()
+    session.set_flags(*flags)
+    inner = session.invocation()
+    run = Invocation(session, inner)
+    callback = _capture_errors(inner, run.errors)
+    try:
+        if not inner.parse_source(Source.wrap_buffer(session, _terminated(module))):
+            raise run.failure()
+        yield run
+    finally:
+        inner.close()
+        session.close()
+        del callback  # must live as long as the invocation
+
+
+class Invocation:
+    """What can be done with a module that IREE's compiler has read."""
+
+    def __init__(self, session: Any, inner: Any) -> None:
+        self._session = session
+        self._inner = inner
+        self.errors: list[str] = []
+
+    def set_flags(self, *flags: str) -> None:
+        """More of IREE's flags."""
+        self._session.set_flags(*flags)
+
+    def begin_after(self, phase: str) -> None:
+        """Skips IREE's phases up to one, "input", "flow", "vm", ... Raises ValueError if there is
+        none.
+        """
+        self._set_phase("From", phase)
+
+    def end_with(self, phase: str) -> None:
+        """Stops after one of IREE's phases. Raises ValueError if there is none."""
+        self._set_phase("To", phase)
+
+    def _set_phase(self, which: str, phase: str) -> None:
+        if phase not in ALL_PHASES:
+            raise ValueError(f"IREE has no phase {phase!r}; it has {', '.join(ALL_PHASES)}")
+        _function(f"SetCompile{which}Phase", None, ctypes.c_char_p)(
+            self._inner._inv_p, phase.encode()
+        )
+
+    def execute(self) -> None:
+        """Compiles, as far as the phases say. Raises CompileError."""
+        if not self._inner.execute():
+            raise self.failure()
+
+    def text(self) -> str:
+        """The module as it is now, printed."""
+        return _output(self._inner.output_ir).decode(errors="replace")
+
+    def bytecode(self) -> bytes:
+        """The module as it is now, as MLIR bytecode."""
+        return _output(self._inner.output_ir_bytecode)
+
+    def program(self) -> bytes:
+        """The .vmfb, after the last phase. Raises CompileError where there is nothing in it."""
+        try:
+            return _output(self._inner.output_vm_bytecode)
+        except ValueError as error:
+            raise self.failure(str(error)) from None
+
+    def failure(self, *more: str) -> CompileError:
+        """What was reported, the first line of each message: IREE appends whole modules to some."""
+        lines = dict.fromkeys(
+            text.strip().partition("\n")[0][:400] for text in (*self.errors, *more)
+        )
+        shown = "\n".join(f"  {line}" for line in [*lines][:8])
+        return CompileError(f"IREE could not compile the module:\n{shown}")
+
+
+def bundled_tool(name: str) -> Path | None:
+    """A program that comes with IREE's compiler; None where it does not."""
+    from iree.compiler import api
+
+    path = Path(api.__file__).parents[1] / "_mlir_libs" / name
+    return path if path.exists() else None
+
+
+def _terminated(module: bytes) -> bytes:
+    """Text ends with a zero byte for IREE's parser; bytecode knows its own length."""
+    return module if module.startswith(b"ML\xefR") else module + b"\0"
+
+
+def _output(write: Any) -> bytes:
+    from iree.compiler.api import Output
+
+    output = Output.open_membuffer()
+    try:
+        write(output)
+        return bytes(output.map_memory())
+    finally:
+        output.close()
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of an invocation in IREE's C interface for which the bindings have no call."""
+    from iree.compiler.api import ctypes_dl
+
+    function = getattr(ctypes_dl._dylib, f"ireeCompilerInvocation{name}")
+    function.restype, function.argtypes = result, [ctypes.c_void_p, *arguments]
+    return function
+
+
+def _capture_errors(inner: Any, errors: list[str]) -> Any:
+    """Collects errors, instead of having them printed."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+    error_severity = 2
+
+    @kind
+    def callback(severity: int, text: int, size: int, user_data: int) -> None:
+        if severity == error_severity:
+            errors.append(ctypes.string_at(text, size).decode(errors="replace"))
+
+    enable = _function("EnableCallbackDiagnostics", None, ctypes.c_int, kind, ctypes.c_void_p)
+    enable(inner._inv_p, 0, callback, None)
+    return callback
