@@ -47,7 +47,7 @@ def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
     op = read_as(shape.Iota, operation)
     if op is None or not inexact(op.dtype) or op.dtype.itemsize > 2:
         return None
-    return [conversion.convert(replace(op, dtype=FLOAT32)(), op.dtype)]
+    return [conversion.convert(apart(replace(op, dtype=FLOAT32)()), op.dtype)]
 
 
 @cure("stablehlo.count_leading_zeros")
@@ -145,7 +145,7 @@ _KERNELS = {
 """What IREE does not compute along with a product, or does so rightly."""
 
 
-@cure("stablehlo.reduce", "stablehlo.reduce_window")
+@cure("stablehlo.reduce")
 def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for the one that has widened what they sum, or has summed what they use in
     what is computed along with it.

@@ -1,0 +1,147 @@
+"""Every case, its derivatives and its batched forms, on a Vulkan device, against the evaluator: in
+float32, which is what Vulkan has, what is tested in float64 elsewhere. By default a few of the forms;
+all with IRAX_ALL_FORMS=1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.differential import test_iree
+from tests.differential.harness import CASES, Case, assert_near
+from tests.differential.test_iree import UNDETERMINED, Function
+from tests.differential.test_pjrt import expected_of
+from tests.differential.test_pjrt import is_refused as needs_host
+from tests.runtime.vulkan_programs import device, needs_vulkan
+
+from irax_compiler import mlir, targets
+from irax_compiler.lowering import STABLEHLO, lower
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.passes.check import NO_ARRAYS_OF, NO_NUMBERS_OF
+from irax_compiler.pipeline import run_pipeline
+
+pytestmark = needs_vulkan
+
+TARGET = "iree-vulkan"
+IN_ONE_MODULE = 16
+SAMPLE = 40
+"""By default each so many-th form."""
+
+_NARROWER = {
+    np.dtype(np.float64): np.dtype(np.float32),
+    np.dtype(np.complex128): np.dtype(np.complex64),
+}
+
+
+def narrower(case: Case) -> Case:
+    """The case with float32 in the place of float64, and complex64 in that of complex128; itself
+    where that makes no sense.
+    """
+    if case.name.endswith("-bits"):
+        return case
+    operands = [replace(o, dtype=_NARROWER.get(o.dtype, o.dtype)) for o in case.operands]
+    if isinstance(case.subject, str):
+        subject: Any = re.sub(r"(?<![a-z])f64\b", "f32", re.sub(r"xf64\b", "xf32", case.subject))
+    else:
+        subject = _narrower_op(case.subject)
+    narrow = replace(case, subject=subject, operands=operands, differentiable=None)
+    narrow.family = case.family
+    try:
+        narrow.run(narrow.arrays(narrow.rng()))
+    except Exception:
+        return case
+    return narrow
+
+
+def _narrower_op(op: Any) -> Any:
+    if not is_dataclass(op) or isinstance(op, type):
+        return op
+    values = {f.name: getattr(op, f.name) for f in fields(op) if f.init}
+    changed = {
+        name: _NARROWER[value]
+        for name, value in values.items()
+        if isinstance(value, np.dtype) and value in _NARROWER
+    }
+    return replace(op, **changed) if changed else op
+
+
+def _has(case: Case, dtypes: Sequence[str]) -> bool:
+    kinds = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
+    return any(d.name in dtypes for d in kinds)
+
+
+def _functions() -> Iterator[Function]:
+    number = itertools.count()
+    for case in CASES:
+        if case.name in UNDETERMINED or _has(case, NO_ARRAYS_OF[TARGET]):
+            continue
+        forms = ["value"] + ["batch"] * bool(case.operands)
+        if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
+            forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
+        for form in forms:
+            if "IRAX_ALL_FORMS" in os.environ or next(number) % SAMPLE == 0:
+                yield Function(narrower(case), form)
+
+
+def _modules() -> dict[str, Sequence[Function]]:
+    functions = list(_functions())
+    starts = range(0, len(functions), IN_ONE_MODULE)
+    parts = [functions[i : i + IN_ONE_MODULE] for i in starts]
+    return {f"{n}-{part[0].case.family}": part for n, part in enumerate(parts)}
+
+
+MODULES = _modules()
+
+
+def is_refused(function: Function) -> bool:
+    """Whether it needs functions of the host's, or numbers that Vulkan does not have."""
+    return needs_host(function) or "f64" in str(function.case.module())
+
+
+def taken(functions: Sequence[Function]) -> list[Function]:
+    """Those that Vulkan takes. The others are refused before they are compiled."""
+    rest = []
+    for function in functions:
+        module = mlir.new_module()
+        name = function.add_to(module, "f")
+        if not is_refused(function):
+            rest.append(function)
+            continue
+        with pytest.raises(UnsupportedOp, match=rf"{'|'.join(NO_NUMBERS_OF[TARGET])}|call|LAPACK"):
+            lower(module, name, TARGET)
+    return rest
+
+
+@pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
+def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
+    functions = taken(functions)
+    if not functions:
+        return
+    module = mlir.new_module()
+    names = [function.add_to(module, f"f{i}") for i, function in enumerate(functions)]
+    for name, operation in mlir.functions(module).items():
+        if name not in names:
+            operation.attributes["sym_visibility"] = mlir.string("private")
+    ready = mlir.clone_module(module)
+    run_pipeline(ready, STABLEHLO.format(target=TARGET))
+    artefact = targets.compile(ready, TARGET)
+    wrong = []
+    for function, name in zip(functions, names, strict=True):
+        arrays = function.arguments()
+        results = device().load(artefact, name)([device().put(a) for a in arrays])
+        expected = expected_of(mlir.clone_module(module), function, name, arrays)
+        try:
+            for result, value in zip(results, expected, strict=True):
+                assert result.dtype == value.dtype
+                tolerance = max(function.case.tolerance or 0, test_iree._rounding(value.dtype))
+                assert_near(result.numpy(), value, tolerance)
+        except AssertionError as error:
+            wrong.append(f"{function}: {error}")
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,36 @@
+"""What the tests of Vulkan share: the device, if there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from irax_runtime import iree_gpu
+from irax_runtime.iree_gpu import GpuDevice
+
+
+def _why_not() -> str:
+    try:
+        iree_gpu.devices("vulkan")
+    except iree_gpu.DriverError as error:
+        return str(error)
+    return ""
+
+
+WHY_NOT = _why_not()
+needs_vulkan = pytest.mark.skipif(bool(WHY_NOT), reason=f"no Vulkan device: {WHY_NOT}")
+
+
+def device() -> GpuDevice:
+    return iree_gpu.devices("vulkan")[0]
+
+
+def run(text: str, *arrays: Any) -> list[Any]:
+    """The results of the function @main of a module."""
+    from irax_compiler import mlir, targets
+    from irax_compiler.lowering import lower
+
+    lowered = lower(mlir.parse_module(text), "main", device().target)
+    program = device().load(targets.compile(lowered, device().target), "main")
+    return [r.numpy() for r in program([device().put(a) for a in arrays])]
