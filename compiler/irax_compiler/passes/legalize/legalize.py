@@ -30,6 +30,7 @@ from irax_compiler.passes.legalize import (
     sorting,
     spirv,
     steps,
+    tpu,
     triangular,
     trigonometry,
     windows,
@@ -108,6 +109,7 @@ IREE: list[Cure] = [
     arguments.update_of_argument,
     arguments.update_of_shared,
     complexes.constant_of_complex128,
+    complexes.complex128_of_constants,
 ]
 """What IREE needs, wherever its programs run."""
 
@@ -179,9 +181,10 @@ CURES: dict[str, list[Cure]] = {
     "iree-metal": ON_GPU,
     "pjrt": XLA,
     "tpu": [
-        xla.rounding_of_doubles,
-        xla.running_fold_of_doubles,
-        xla.double_fourier_transform,
+        tpu.rounding_of_doubles,
+        tpu.running_fold_of_doubles,
+        tpu.double_fourier_transform,
+        tpu.select_and_scatter_by_definition,
         *XLA,
     ],
 }
