@@ -18,14 +18,29 @@ MODULES = (
     *("jax", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg", "jax.lax", "jax.lax.linalg"),
     *("jax.nn", "jax.nn.initializers", "jax.random", "jax.image", "jax.ops", "jax.tree"),
     *("jax.tree_util", "jax.flatten_util", "jax.dtypes", "jax.errors", "jax.debug"),
-    *("jax.ad_checkpoint", "jax.experimental.ode", "jax.scipy.special", "jax.scipy.linalg"),
+    *(
+        "jax.ad_checkpoint",
+        "jax.export",
+        "jax.experimental.ode",
+        "jax.scipy.special",
+        "jax.scipy.linalg",
+    ),
     *("jax.scipy.stats", "jax.scipy.signal", "jax.scipy.fft", "jax.scipy.ndimage"),
     *("jax.scipy.optimize", "jax.scipy.interpolate", "jax.scipy.integrate"),
     *("jax.scipy.cluster.vq", "jax.scipy.spatial.transform", "jax.scipy.sparse.linalg"),
 )
 
 _ONE_BIT = "StableHLO's integers of 1 bit are its booleans, so there is no such dtype"
+_STATIC = "shapes are static: a function is exported for each shape that it is called with"
+_VERSION = "files say their own version"
 WHY_NOT = {
+    "jax.export.DisabledSafetyCheck": "there are no such checks: what cannot be run is refused",
+    "jax.export.SymbolicScope": _STATIC,
+    "jax.export.is_symbolic_dim": _STATIC,
+    "jax.export.symbolic_args_specs": _STATIC,
+    "jax.export.symbolic_shape": _STATIC,
+    "jax.export.maximum_supported_calling_convention_version": _VERSION,
+    "jax.export.minimum_supported_calling_convention_version": _VERSION,
     "jax.numpy.int1": _ONE_BIT,
     "jax.numpy.uint1": _ONE_BIT,
     "jax.random.random_gamma_p": "a primitive of JAX's: `gamma` and `loggamma` are functions",
