@@ -109,6 +109,7 @@ IREE: list[Cure] = [
     arguments.update_of_argument,
     arguments.update_of_shared,
     complexes.constant_of_complex128,
+    complexes.complex128_of_constants,
 ]
 """What IREE needs, wherever its programs run."""
 
