@@ -68,14 +68,14 @@ def test_cuda_compiles_the_same_program(functions: Sequence[Function]) -> None:
         arrays = function.arguments()
         for result, value in zip(after(name, arrays), before(name, arrays), strict=True):
             assert result.dtype == value.dtype, function
-            tolerance = max(function.case.tolerance or 0, _rounding(value.dtype))
+            tolerance = max(function.case.tolerance or 0, rounding(value.dtype))
             try:
                 assert_near(result, value, tolerance)
             except AssertionError as error:
                 raise AssertionError(f"{function}: {error}") from None
 
 
-def _rounding(dtype: np.dtype) -> float:
+def rounding(dtype: np.dtype) -> float:
     if not mlir.inexact(dtype):
         return 0.0
     return (2 if dtype.itemsize < 4 else 100) * epsilon(dtype)
