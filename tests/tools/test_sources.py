@@ -59,9 +59,12 @@ def test_what_irax_export_saves(folder, irax):
     done = irax("run", "-", "--input", "f32=2", "--device", "reference", stdin=gradient.stdout)
     assert done.stdout == "float32[]\n12.0\n"
     assert irax("run", "step.irax", "--input", "f32=2").stdout == "float32[]\n8.0\n"
-    program = irax("run", "step.irax", "--input", "f32=2", "--device", "reference")
-    assert program.returncode == 2
-    assert "runs modules, not compiled programs" in program.stderr
+    evaluated = irax("run", "step.irax", "--input", "f32=2", "--device", "reference")
+    assert evaluated.stdout == "float32[]\n8.0\n"
+    (folder / "step.vmfb").write_bytes(b"")
+    refused = irax("run", "step.vmfb", "--device", "reference")
+    assert refused.returncode == 2
+    assert "runs modules, not compiled programs" in refused.stderr
 
 
 @pytest.mark.parametrize("function", ["step", "step_and_arguments"])
