@@ -66,6 +66,7 @@ sweep: $(VENV)/installed-test $(VENV)/installed-oracle
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table
+	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
 
 lint: $(VENV)/typings
