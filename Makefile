@@ -56,7 +56,8 @@ SEED ?= $(shell date +%s)
 fuzz: $(VENV)/installed-test
 	@echo "Seed: $(SEED)"
 	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) IRAX_DAMAGE=$(FUZZ) $(BIN)/python -m pytest \
-	  tests/differential tests/frontend/test_numpy_table.py tests/tools/test_damage.py \
+	  tests/differential tests/frontend/test_numpy_table.py tests/frontend/test_function_table.py \
+	  tests/tools/test_damage.py \
 	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 sweep: $(VENV)/installed-test $(VENV)/installed-oracle
@@ -65,6 +66,7 @@ sweep: $(VENV)/installed-test $(VENV)/installed-oracle
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table
+	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
 
 lint: $(VENV)/typings

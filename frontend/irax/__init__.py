@@ -81,6 +81,7 @@ from irax_runtime.device import Device as Device
 if TYPE_CHECKING:
     from irax import (
         ad_checkpoint,
+        custom_batching,
         custom_derivatives,
         debug,
         dlpack,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
         test_util,
         tree,
         tree_util,
+        typing,
         version,
     )
     from irax.environment import live_arrays as live_arrays
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ad_checkpoint",
+    "custom_batching",
     "custom_derivatives",
     "debug",
     "dlpack",
@@ -129,6 +132,7 @@ _MODULES = {
     "test_util",
     "tree",
     "tree_util",
+    "typing",
     "version",
 }
 _FUNCTIONS = {

@@ -8,23 +8,29 @@ again.call(x)                           runs, and can be jitted, differentiated 
 
 from __future__ import annotations
 
-import base64
+import io
 import json
 import os
+import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import optree
 
 from irax import autodiff, backend, numpy, tree_util
 from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray, ShapeDtypeStruct
+from irax.export_trees import describe, make, parts
+from irax.export_trees import (
+    register_namedtuple_serialization as register_namedtuple_serialization,
+)
+from irax.export_trees import (
+    register_pytree_node_serialization as register_pytree_node_serialization,
+)
 from irax.flat import argument_names
 from irax.ir import LoadedFunction, as_argument
 from irax.jit import JitFunction, jit
-from irax.tree_registry import NAMESPACE
-from irax_compiler import mlir, targets
+from irax_compiler import containers, mlir, targets
+from irax_compiler.bytecode_format import MAGIC
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.core import UnsupportedOp
@@ -48,7 +54,10 @@ def default_export_platform() -> str:
 
 
 def export(
-    fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None
+    fun_jit: Callable[..., Any],
+    *,
+    platforms: Sequence[str] | None = None,
+    disabled_checks: Sequence[Any] = (),
 ) -> Callable[..., Exported]:
     """Makes a jitted function an `Exported`, for arguments of certain shapes and dtypes.
 
@@ -57,6 +66,7 @@ def export(
         platforms: where it is to run: "cpu", "vulkan", "cuda", "hip" ("rocm"), "metal", "tpu" or
             "pjrt", each with a chip after a colon if need be ("cuda:sm_89"). "cpu" is a processor
             like this one, "cpu:generic" any of its kind. The default is the platform here.
+        disabled_checks: accepted for JAX's sake, without effect.
 
     Returns:
         A function of arguments, or of `ShapeDtypeStruct`s in place of arrays.
@@ -188,8 +198,8 @@ class Exported:
         if tree == self.in_tree:
             return leaves
         # A named tuple of another class fits; where anything else differs, this tells what.
-        spec = _describe(self.in_tree)
-        return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, _parts)
+        spec = describe(self.in_tree)
+        return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
 
     def _check_platform(self, arrays: Sequence[Array]) -> None:
         there = backend.device_of(arrays, self.fun_name)
@@ -302,13 +312,28 @@ class Exported:
 
 
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The function that `Exported.serialize` or `Exported.save` wrote.
+    """The function that `Exported.serialize` or `Exported.save` wrote, or `jax.export`: then it
+    takes and returns arrays one after the other, as `in_avals` and `out_avals` have them.
 
     Raises:
         ValueError: it is none, or damaged.
         TypeError: it has classes in it that are not registered here.
     """
+    if not zipfile.is_zipfile(io.BytesIO(blob)) and MAGIC in blob:
+        return of_module(mlir.parse_module(containers.module_in(bytes(blob))))
     return _of_contents(format_.read(bytes(blob), "deserialize"), "deserialize")
+
+
+def of_module(
+    module: mlir.Module, func: str | None = None, platforms: Sequence[str] | None = None
+) -> Exported:
+    """A function of a module, by default the main one, which takes and returns arrays."""
+    called = LoadedFunction(module, func or containers.main_function(module), None)
+    inputs = tree_util.tree_structure(((0,) * len(called.inputs), {}))
+    outputs = tree_util.tree_structure((0,) * len(called.outputs))
+    avals = called.inputs, called.outputs
+    names = (default_export_platform(),) if platforms is None else platforms
+    return Exported(module, called.__name__, avals, (inputs, outputs), names)
 
 
 def load(path: str | os.PathLike[str]) -> Exported:
@@ -336,7 +361,7 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
 
 
 def _structure(side: dict[str, Any]) -> Any:
-    return tree_util.tree_structure(trees.build(side["tree"], [0] * len(side["leaves"]), _made))
+    return tree_util.tree_structure(trees.build(side["tree"], [0] * len(side["leaves"]), make))
 
 
 def _weakened(values: Sequence[mlir.Value], side: dict[str, Any]) -> list[ShapedArray]:
@@ -351,7 +376,7 @@ def _side(
         {"name": name, "type": signature([value]), "weak": aval.weak_type}
         for value, aval, name in zip(values, avals, names, strict=True)
     ]
-    return {"tree": _describe(tree), "leaves": leaves}
+    return {"tree": describe(tree), "leaves": leaves}
 
 
 def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:
@@ -381,96 +406,3 @@ def _family(platform: str) -> str:
 
 def _extension(target: str) -> str:
     return ".pjrt" if target in _OF_PLUGINS else ".vmfb"
-
-
-# ---- classes of pytrees --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Node:
-    """How an object of the user's is written and read."""
-
-    name: str
-    serialize: Callable[[Any], bytes]
-    deserialize: Callable[[bytes], Any]
-    make: Callable[[Any, Sequence[Any]], Any]
-
-
-_NODES: dict[type, _Node] = {}
-
-
-def register_pytree_node_serialization(
-    nodetype: type,
-    *,
-    serialized_name: str,
-    serialize_auxdata: Callable[[Any], bytes],
-    deserialize_auxdata: Callable[[bytes], Any],
-    from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
-) -> type:
-    """Lets exported functions take and return objects of a class that is registered as a pytree.
-
-    In `irax_runtime.load`, which has no such class, such an object is the tuple of its children.
-
-    Args:
-        nodetype: the class.
-        serialized_name: its name in files.
-        serialize_auxdata: takes the static data of an object to bytes.
-        deserialize_auxdata: takes them back.
-        from_children: takes static data and children to an object; by default, as registered.
-
-    Raises:
-        ValueError: the class is no pytree, or class or name are registered already.
-    """
-    registered = optree.register_pytree_node.get(nodetype, namespace=NAMESPACE)
-    if registered is None:
-        raise ValueError(f"register_pytree_node_serialization: {nodetype.__name__} is no pytree")
-    _check_new(nodetype, serialized_name)
-    make: Any = from_children or registered.unflatten_func
-    _NODES[nodetype] = _Node(serialized_name, serialize_auxdata, deserialize_auxdata, make)
-    return nodetype
-
-
-def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -> type:
-    """Gives a class of named tuples its name in files, so that functions read again return it.
-    Others become named tuples of the same fields.
-
-    Raises:
-        ValueError: it is no such class, or class or name are registered already.
-    """
-    if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
-        raise ValueError(f"register_namedtuple_serialization: {nodetype.__name__} is none")
-    _check_new(nodetype, serialized_name)
-    trees.NAMED_TUPLES[serialized_name] = nodetype
-    return nodetype
-
-
-def _check_new(nodetype: type, name: str) -> None:
-    names = {*trees.NAMED_TUPLES, *(node.name for node in _NODES.values())}
-    if nodetype in _NODES or nodetype in trees.NAMED_TUPLES.values() or name in names:
-        raise ValueError(f"{nodetype.__name__}, or a class named {name!r}, is registered already")
-
-
-def _describe(tree: Any) -> trees.Spec:
-    leaves = [trees.Leaf(i) for i in range(tree.num_leaves)]
-    return trees.describe(tree_util.tree_unflatten(tree, leaves), _parts)
-
-
-def _parts(x: Any) -> tuple[str, str, Sequence[Any]]:
-    node = _NODES.get(type(x))
-    if node is None:
-        raise TypeError(
-            f"export: a {type(x).__name__} cannot be written to a file: register its class with "
-            "irax.export.register_pytree_node_serialization"
-        )
-    level = optree.tree_flatten_one_level(x, namespace=NAMESPACE)
-    return node.name, base64.b64encode(node.serialize(level[1])).decode(), list(level[0])
-
-
-def _made(name: str, data: str, children: Sequence[Any]) -> Any:
-    for node in _NODES.values():
-        if node.name == name:
-            return node.make(node.deserialize(base64.b64decode(data)), children)
-    raise TypeError(
-        f"deserialize: the function has objects of the class {name!r}: register it with "
-        "irax.export.register_pytree_node_serialization"
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,11 @@ from typing import Any
 from irax import source
 from irax.config import config
 
-log = logging.getLogger("irax")
+
+def _log(text: str, *details: Any) -> None:
+    import logging  # which takes its time to load
+
+    logging.getLogger("irax").warning(text, *details)
 
 
 @contextmanager
@@ -24,7 +27,7 @@ def timed(what: str, name: str, of: Any) -> Iterator[None]:
     yield
     took = time.perf_counter() - start
     details = ", ".join(str(x.aval) for x in of) if isinstance(of, list) else of
-    log.warning("%s %s in %.3f s, for %s", what, name, took, details)
+    _log("%s %s in %.3f s, for %s", what, name, took, details)
 
 
 def missed(name: str, key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> None:
@@ -38,7 +41,7 @@ def missed(name: str, key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -
             f"jit: {name} would be traced at {source.user_line()}, and the option no_tracing is on"
         )
     if config.explain_cache_misses:
-        log.warning("jit traces %s at %s: %s", name, source.user_line(), _why(key, kept))
+        _log("jit traces %s at %s: %s", name, source.user_line(), _why(key, kept))
 
 
 def _why(key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> str:

@@ -37,11 +37,12 @@ def test_floats_of_8_bits(text: str) -> None:
     widened, narrowed = program("main", [every, places.astype(np.float32)])
     np.testing.assert_array_equal(widened, wide)
     is_number = ~np.isnan(wide)
-    np.testing.assert_array_equal(*(np.signbit(a[is_number]) for a in (widened, wide)))
+    signs, expected_signs = (np.signbit(a[is_number]) for a in (widened, wide))
+    np.testing.assert_array_equal(signs, expected_signs)
     is_nan = np.isnan(expected.astype(np.float32))
     np.testing.assert_array_equal(np.isnan(narrowed.astype(np.float32)), is_nan)
-    bits = (a.view(np.uint8)[~is_nan] for a in (narrowed, expected))
-    np.testing.assert_array_equal(*bits)
+    bits, expected_bits = (a.view(np.uint8)[~is_nan] for a in (narrowed, expected))
+    np.testing.assert_array_equal(bits, expected_bits)
 
 
 def sort(shape: str, dtype: str, dimension: int, direction: str) -> str:

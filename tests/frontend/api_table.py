@@ -10,6 +10,9 @@ import sys
 import textwrap
 import types
 from pathlib import Path
+from typing import Any
+
+import irax
 
 PATH = Path(__file__).parents[2] / "docs" / "api.md"
 RECORD = Path(__file__).parent / "jax_names.json"
@@ -18,25 +21,102 @@ MODULES = (
     *("jax", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg", "jax.lax", "jax.lax.linalg"),
     *("jax.nn", "jax.nn.initializers", "jax.random", "jax.image", "jax.ops", "jax.tree"),
     *("jax.tree_util", "jax.flatten_util", "jax.dtypes", "jax.errors", "jax.debug"),
-    *("jax.ad_checkpoint", "jax.experimental.ode", "jax.scipy.special", "jax.scipy.linalg"),
+    *(
+        "jax.ad_checkpoint",
+        "jax.export",
+        "jax.experimental.ode",
+        "jax.scipy.special",
+        "jax.scipy.linalg",
+    ),
     *("jax.scipy.stats", "jax.scipy.signal", "jax.scipy.fft", "jax.scipy.ndimage"),
     *("jax.scipy.optimize", "jax.scipy.interpolate", "jax.scipy.integrate"),
     *("jax.scipy.cluster.vq", "jax.scipy.spatial.transform", "jax.scipy.sparse.linalg"),
 )
 
 _ONE_BIT = "StableHLO's integers of 1 bit are its booleans, so there is no such dtype"
-WHY_NOT = {
-    "jax.numpy.int1": _ONE_BIT,
-    "jax.numpy.uint1": _ONE_BIT,
-    "jax.random.random_gamma_p": "a primitive of JAX's: `gamma` and `loggamma` are functions",
+_STATIC = "shapes are static: a function is exported for each shape that it is called with"
+_SEVERAL = "for several devices, which irax does not have yet"
+_REFS = (
+    "references to arrays that change: here arrays never do; `.at[...]` and loops' carries do it"
+)
+_PRIMITIVES = "primitives of JAX's: what irax traces are StableHLO's operations (docs/ops.md)"
+_INSIDE = "JAX's internals"
+_JAXPR = "there are no jaxprs: `irax.make_ir` gives a function's StableHLO"
+_OPTION = "an option of JAX's for what irax has no counterpart of"
+_TRANSFERS = (
+    "arrays outside of compiled functions lie with NumPy and go where they are used: "
+    "`irax.device_put` puts them somewhere"
+)
+_POLICIES = "`irax.checkpoint_policies` are names, not functions of primitives"
+_TRACES = "the tools for it are those of the platform: `irax run --time`, perf, Tracy"
+
+_REASONS = {
+    _ONE_BIT: ("jax.numpy: int1 uint1",),
+    _STATIC: (
+        "jax.export: SymbolicScope is_symbolic_dim symbolic_args_specs symbolic_shape",
+        "jax.errors: InconclusiveDimensionOperation",
+    ),
+    "there are no such checks: what cannot be run is refused": ("jax.export: DisabledSafetyCheck",),
+    "files say their own version": (
+        "jax.export: maximum_supported_calling_convention_version",
+        "jax.export: minimum_supported_calling_convention_version",
+    ),
+    _SEVERAL: (
+        "jax: NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh pmap",
+        "jax: make_array_from_process_local_data make_array_from_single_device_arrays reshard",
+        "jax: remove_size_one_mesh_axis_from_type set_mesh shard_map sharding smap",
+        "jax.lax: all_gather all_to_all axis_index axis_size pbroadcast pcast pmax pmean pmin",
+        "jax.lax: ppermute precv psend pshuffle psum psum_scatter pswapaxes ragged_all_to_all",
+        "jax.lax: with_sharding_constraint",
+        "jax.debug: inspect_array_sharding visualize_array_sharding visualize_sharding",
+    ),
+    _REFS: ("jax: Ref ds empty_ref free_ref freeze new_ref ref",),
+    _INSIDE: (
+        "jax: ad api_util core interpreters lib make_user_context",
+        "jax.debug: DebugEffect OrderedDebugEffect",
+    ),
+    _JAXPR: ("jax: make_jaxpr", "jax.errors: JaxprTypeError"),
+    _OPTION: (
+        "jax: allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",
+        "jax: enable_custom_prng jax2tf_associative_scan_reductions no_execution",
+        "jax: softmax_custom_jvp",
+    ),
+    _TRANSFERS: (
+        "jax: memory transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host",
+        "jax: transfer_guard_host_to_device",
+    ),
+    _POLICIES: ("jax.ad_checkpoint: Offloadable Recompute Saveable",),
+    _TRACES: ("jax: monitoring profiler",),
+    "`irax.pure_callback` calls Python; there is no calling convention of XLA's to call C by": (
+        "jax: ffi",
+    ),
+    "optree holds the registry": ("jax.tree_util: default_registry",),
 }
-"""For names that irax does not have, the reason."""
-NOT_YET = "not yet"
+
+
+def _why_not() -> dict[str, str]:
+    found = {}
+    for reason, lines in _REASONS.items():
+        for line in lines:
+            module, _, names = line.partition(": ")
+            found |= {f"{module}.{name}": reason for name in names.split()}
+    return found
+
+
+WHY_NOT = _why_not()
+"""For names that irax does not have, the reason; primitives, in _p, have one in common."""
+
 
 HEAD = """# Names
 
 JAX's public names ({version}), module by module, and which of them irax has, made by `make docs`; a
 test fails when it is not up to date. `jax.` becomes `irax.`: `jax.numpy.sin` is `irax.numpy.sin`.
+
+Functions that stand in a table here have their cases in one of the tests' tables
+(tests/frontend/*_cases.py), which say so: their *values* are those of NumPy or SciPy, or of a
+formula; *jit* gives the same; the *gradient*, forward and reverse, is that of finite differences. A
+dash: the shape of the result depends on values, or there is no derivative for finite differences
+to find. Other names are tested one by one.
 
 | module | names of JAX | of these in irax |
 |--------|--------------|------------------|
@@ -79,12 +159,64 @@ def there(module: str) -> set[str]:
     except ModuleNotFoundError:
         return set()
     names = recorded()[1][module]
-    return {name for name in names if hasattr(found, name)}
+    inner = getattr(irax, "_MODULES") if module == "jax" else set(names)  # noqa: B009
+    return {
+        name
+        for name in names
+        if hasattr(found, name)
+        if name in inner or not isinstance(getattr(found, name), types.ModuleType)
+    }
 
 
-def reason(module: str, name: str) -> str:
+def reason(module: str, name: str) -> str | None:
     """Why irax does not have a name."""
-    return WHY_NOT.get(f"{module}.{name}", NOT_YET)
+    return WHY_NOT.get(f"{module}.{name}", _PRIMITIVES if name.endswith("_p") else None)
+
+
+def lines(module: str) -> dict[str, str]:
+    """A line for each function of a module that has cases, or whose methods do."""
+    for table in ("lax", "linalg", "nn", "numpy", "scipy"):
+        importlib.import_module(f"tests.frontend.{table}_cases")
+    from tests.frontend.numpy_operands import CASES, Case
+
+    found: dict[str, list[Case]] = {}
+    for case in CASES:
+        of, name = f"jax.{case.module}", case.name
+        if of != module:  # a method of a distribution
+            of, _, name = of.rpartition(".")
+        if of == module:
+            found.setdefault(name, []).append(case)
+    return {name: _line(module, name, cases) for name, cases in sorted(found.items())}
+
+
+def _line(module: str, name: str, cases: list[Any]) -> str:
+    traced = [c for c in cases if c.traced]
+    gradient = any(c.smooth and _floats(c) for c in traced)
+    values = _references(module, cases)
+    return f"| `{name}` | {values} | {_mark(bool(traced))} | {_mark(gradient)} |"
+
+
+def _references(module: str, cases: list[Any]) -> str:
+    modules = [getattr(c.reference, "__module__", None) or "numpy" for c in cases]
+    kinds = {name.partition(".")[0] for name in modules}
+    if "tests" in kinds:
+        return "a formula"
+    return "SciPy" if "scipy" in kinds or "scipy" in module else "NumPy"
+
+
+def _mark(there: bool) -> str:
+    return "yes" if there else "-"
+
+
+def _floats(case: Any) -> bool:
+    """Whether there is something to differentiate, with respect to something."""
+    from tests.frontend.case_checks import bound
+
+    call, arrays = bound(case, 0)
+    if not any(x.dtype.kind in "fc" and x.size for x in arrays):
+        return False
+    results = irax.eval_shape(lambda *given: call(case.function, given), *arrays)
+    return any(x.dtype.kind in "fc" for x in irax.tree.leaves(results))
 
 
 def table() -> str:
@@ -98,13 +230,24 @@ def table() -> str:
     parts = [HEAD.format(version=version) + "\n".join(rows)]
     for module in MODULES:
         parts.append(f"## {module}")
-        if had[module]:
-            listed = ", ".join(f"`{name}`" for name in sorted(had[module]))
-            parts.append("There: " + "\n".join(_wrapped(listed, len("There: "))))
-        missing = [name for name in names[module] if name not in had[module]]
+        rows = {name: line for name, line in lines(module).items() if name in had[module]}
+        if rows:
+            head = "| function | values | jit | gradient |\n|---|---|---|---|\n"
+            parts.append(head + "\n".join(rows.values()))
+        others = sorted(had[module] - set(rows))
+        if others:
+            start = "Also there: " if rows else "There: "
+            listed = ", ".join(f"`{name}`" for name in others)
+            parts.append(start + "\n".join(_wrapped(listed, len(start))))
+        missing: dict[str, list[str]] = {}
+        for name in names[module]:
+            if name not in had[module]:
+                missing.setdefault(reason(module, name) or "?", []).append(f"`{name}`")
+        if len(missing.get(_PRIMITIVES, [])) > 9:
+            missing[_PRIMITIVES] = [f"{len(missing[_PRIMITIVES])} names that end in `_p`"]
         if missing:
-            lines = [f"| `{name}` | {reason(module, name)} |" for name in missing]
-            parts.append("| missing | why |\n|---|---|\n" + "\n".join(lines))
+            text = "\n".join(f"| {', '.join(found)} | {why} |" for why, found in missing.items())
+            parts.append("| missing | why |\n|---|---|\n" + text)
     return "\n\n".join(parts) + "\n"
 
 

@@ -45,6 +45,7 @@ case("spacing", np.float32([0, -0.0, 1e-42, -3e38, 1]), reference=spacing32)
 case("modf", np.float32([np.inf, -np.inf, -0.0, -2.5]), smooth=False)
 case("fix", F(3))
 
+cases("abs absolute square positive conj conjugate real", S(2, 3, low=0.5))
 for left, right in (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0, 2), (2,))):
     cases("add subtract multiply", N(*left), N(*right))
     cases("divide true_divide", Q(*left), Q(*right, low=0.5), loose=4)

@@ -1,5 +1,8 @@
-"""How a case of `numpy_cases.py` is written: operands that stand for arrays, and options."""
+"""How a case of the tables (`numpy_cases.py`, `lax_cases.py`, ...) is written: operands that stand
+for arrays, and options.
+"""
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,10 +79,22 @@ class Case:
     """How many times further off than usual it may be."""
     jax: bool = True
     """Whether dtypes and shapes are JAX's."""
+    module: str = "numpy"
+    """Where it is: of irax, and of JAX."""
+
+    @property
+    def full_name(self) -> str:
+        """The name within irax, such as `numpy.sin`."""
+        return f"{self.module}.{self.name}"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """irax's function."""
+        return getattr(pkgutil.resolve_name(f"irax.{self.module}"), self.name)
 
 
 CASES: list[Case] = []
-_SETTINGS = ("reference", "traced", "smooth", "loose", "jax")
+_SETTINGS = ("reference", "traced", "smooth", "loose", "jax", "module")
 
 
 def case(name: str, *operands: Any, **options: Any) -> None:
@@ -92,3 +107,28 @@ def cases(names: str, *operands: Any, **options: Any) -> None:
     """Adds the same case for several functions."""
     for name in names.split():
         case(name, *operands, **options)
+
+
+class Table:
+    """Cases of a module, to compare with the functions of one of NumPy's or SciPy's.
+
+    special = Table("scipy.special", scipy.special)
+    special.cases("erf erfc", S(3))
+    """
+
+    def __init__(self, module: str, theirs: Any) -> None:
+        self.module = module
+        self.theirs = theirs
+
+    def case(self, name: str, *operands: Any, **options: Any) -> None:
+        """Adds a case; `reference` may be a function, or the name of one."""
+        reference = options.pop("reference", name)
+        if isinstance(reference, str):
+            reference = getattr(self.theirs, reference)
+        case(name, *operands, module=self.module, reference=reference, **options)
+
+    def cases(self, names: str, *operands: Any, **options: Any) -> None:
+        """Adds the same case for several functions; `name=other` says what the other is called."""
+        for name in names.split():
+            own, _, reference = name.partition("=")
+            self.case(own, *operands, reference=reference or own, **options)

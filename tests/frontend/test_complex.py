@@ -73,3 +73,17 @@ def test_against_jax(name):
         ours = irax.jvp(f(jnp), (Z,), (direction,))[1]
         theirs = jax.jvp(f(jax.numpy), (Z,), (direction,))[1]
     np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [4, 80])  # the second is computed in the program
+def test_products_with_constants(size):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2, size)) + 1j * rng.standard_normal((2, size))
+
+    def product(x, jnp=jnp):
+        matrix = jnp.sin(jnp.arange(1.0 * size * size)).reshape(size, size) + 0j
+        return jnp.einsum("ik,jk->ij", x, matrix)
+
+    with irax.enable_x64():
+        found = irax.jit(product)(x)
+    np.testing.assert_allclose(found, product(x, np), rtol=1e-9)

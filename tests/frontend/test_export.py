@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,9 +57,10 @@ def test_under_transformations(some):
     np.testing.assert_allclose(irax.vmap(g)(jnp.stack([X, 2 * X])), [56, 224])
 
 
-def test_vjp(some):
-    assert some.has_vjp()
-    pulled_back = some.vjp()
+def test_vjp():
+    made = exported()
+    assert made.has_vjp()
+    pulled_back = made.vjp()
     assert len(pulled_back.in_avals) == 4
     slope, integers = pulled_back.call(X, N, N, 2.0)
     np.testing.assert_allclose(slope, 16 * np.asarray(X))
@@ -152,6 +154,17 @@ def test_other_bytes(tmp_path):
         export.deserialize(artefact)
     with pytest.raises(FileNotFoundError):
         export.load(tmp_path / "none")
+
+
+def test_what_jax_serialised():
+    path = Path(__file__).parents[1] / "foreign" / "exported" / "serialised.jax"
+    found = export.deserialize(path.read_bytes())
+    assert [str(a) for a in found.in_avals] == ["float32[3,2]", "float32[4,3]"]
+    w, x = np.ones((3, 2), np.float32), np.ones((4, 3), np.float32)
+    (loss,) = found.call(w, x)
+    assert float(loss) == pytest.approx(8 * np.tanh(3))
+    slope = irax.grad(lambda w: found.call(w, x)[0])(w)
+    np.testing.assert_allclose(slope, 4 * (1 - np.tanh(3) ** 2) * w, rtol=1e-4)
 
 
 def irax_artefact():

@@ -31,7 +31,8 @@ def test_convolutions(name: str, mode: str, dtype: str) -> None:
         for method in ("direct", "fft"):
             close(getattr(signal, name)(x, y, mode, method), expected)
         if x.ndim == 2:
-            close(getattr(signal, f"{name}2d")(x, y, mode), expected)
+            plane = getattr(scipy.signal, f"{name}2d")(x, y, mode)  # another middle for "same"
+            close(getattr(signal, f"{name}2d")(x, y, mode), plane)
 
 
 def test_convolution_along_axes() -> None:

@@ -219,3 +219,11 @@ def test_options_of_sums() -> None:
 def test_wrong_arguments(call, error, message) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_tangents_of_exponential_integrals():
+    """Where the order has no tangent, its missing derivative does not count."""
+    for function in (special.exp1, lambda x: special.expn(1, x)):
+        _, tangent = irax.jvp(function, (2.0,), (1.0,))
+        np.testing.assert_allclose(tangent, -np.exp(-2) / 2, rtol=1e-5)
+    assert np.isnan(irax.jvp(lambda n: special.expn(n, 2.0), (1.0,), (1.0,))[1])

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from tests.runtime.programs import elementwise, function, load
+from tests.runtime.programs import elementwise, function
 
 from irax_compiler import mlir
 from irax_compiler.targets import iree as iree_target
@@ -95,21 +95,3 @@ def test_importing_the_target_does_not_import_iree():
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
-
-
-def test_products_with_constants_of_complex128():
-    rng = np.random.default_rng(0)
-    x, c = (rng.standard_normal(s) + 1j * rng.standard_normal(s) for s in ((2, 4), (4, 4)))
-    parts = "\n".join(
-        f"%{name} = stablehlo.constant dense<{part.tolist()}> : tensor<4x4xf64>"
-        for name, part in (("re", c.real), ("im", c.imag))
-    )
-    text = f"""func.func @main(%x: tensor<2x4xcomplex<f64>>) -> tensor<2x4xcomplex<f64>> {{
-      {parts}
-      %c = stablehlo.complex %re, %im : tensor<4x4xcomplex<f64>>
-      %0 = stablehlo.dot_general %x, %c, contracting_dims = [1] x [1]
-        : (tensor<2x4xcomplex<f64>>, tensor<4x4xcomplex<f64>>) -> tensor<2x4xcomplex<f64>>
-      return %0 : tensor<2x4xcomplex<f64>>
-    }}"""
-    (result,) = load(text)([cpu().put(x)])
-    np.testing.assert_allclose(result.numpy(), x @ c.T)

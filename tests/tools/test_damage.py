@@ -16,7 +16,7 @@ import pytest
 from irax_compiler import containers, mlir, trial
 
 FOREIGN = Path(__file__).parents[1] / "foreign" / "exported"
-HOW_MANY = int(os.environ.get("IRAX_DAMAGE", "3"))
+HOW_MANY = int(os.environ.get("IRAX_DAMAGE", "2"))
 """Files to damage of each kind; `make fuzz` tries hundreds."""
 
 

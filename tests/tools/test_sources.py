@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from scipy import special
@@ -13,7 +14,8 @@ import irax_runtime
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_tools import derive, sources
-from irax_tools.programs import REFERENCE, program
+from irax_tools.exporting import export_source
+from irax_tools.programs import REFERENCE, load_program, program
 
 FOREIGN = Path(__file__).parents[1] / "foreign" / "exported"
 W = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
@@ -47,55 +49,66 @@ def test_what_jax_export_serialises(irax):
     source = sources.load(path)
     gradient = program(derive.grad(source, [0]), REFERENCE)([W, X])
     np.testing.assert_allclose(gradient[0], X.T @ (1 - np.tanh(X @ W) ** 2), rtol=1e-5)
-    np.testing.assert_allclose(python.ir.load(path)(W, X), np.tanh(X @ W).sum(), rtol=1e-6)
+    found = python.ir.load(path, device="reference")(W, X)
+    np.testing.assert_allclose(found, np.tanh(X @ W).sum(), rtol=1e-6)
 
 
-def test_what_irax_export_saves(folder, irax):
+def run(path, *operands, arguments=None, device=REFERENCE):
+    call, examples = load_program(str(path), arguments, None, device)
+    return call(operands or examples or [])
+
+
+def test_what_irax_export_saves(folder):
     step = python.jit(lambda p: {"y": p["x"] ** 3})
     exported = python.export.export(step)({"x": 2.0})
     exported.save(folder / "step.irax")
-    gradient = irax("grad", "step.irax")
-    assert gradient.returncode == 0, gradient.stderr
-    done = irax("run", "-", "--input", "f32=2", "--device", "reference", stdin=gradient.stdout)
-    assert done.stdout == "float32[]\n12.0\n"
-    assert irax("run", "step.irax", "--input", "f32=2").stdout == "float32[]\n8.0\n"
-    program = irax("run", "step.irax", "--input", "f32=2", "--device", "reference")
-    assert program.returncode == 2
-    assert "runs modules, not compiled programs" in program.stderr
+    two = np.array(2, np.float32)
+    gradient = derive.grad(sources.load(str(folder / "step.irax")), None)
+    assert program(gradient, REFERENCE)([two]) == [12]
+    assert run(folder / "step.irax", two) == run(folder / "step.irax", two, device="cpu") == [8]
+    with pytest.raises(click.UsageError, match="runs modules, not compiled programs"):
+        run("step.vmfb", two)
 
 
-@pytest.mark.parametrize("function", ["step", "step_and_arguments"])
-def test_functions_and_arguments(folder, irax, function):
+@pytest.mark.parametrize(
+    ("function", "arguments"), [("step", "batch()"), ("step_and_arguments", None)]
+)
+def test_functions_and_arguments(folder, function, arguments):
     (folder / "functions.py").write_text(FUNCTIONS)
-    arguments = () if function == "step_and_arguments" else ("--args", "batch()")
-    done = irax("run", f"functions.py:{function}", *arguments)
-    assert done.stdout == "float32[2]\n[6. 6.]\nfloat32[4]\n[-0. -1. -2. -3.]\n", done.stderr
-    saved = irax("compile", f"functions.py:{function}", *arguments, "-o", "step.irax")
-    assert saved.returncode == 0, saved.stderr
-    found = irax_runtime.load(folder / "step.irax")({"w": W[0]}, X.ravel()[:4])
+    name = f"{folder / 'functions.py'}:{function}"
+    total, negated = run(name, arguments=arguments)
+    np.testing.assert_array_equal(total, [6, 6])
+    np.testing.assert_array_equal(negated, -np.arange(4.0))
+    saved = export_source(name, arguments, None, "cpu").to_bytes()
+    found = irax_runtime.load(saved)({"w": W[0]}, X.ravel()[:4])
     np.testing.assert_allclose(found["sum"], W[0] * X.ravel()[:4].sum(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "error", "message"),
     [
-        ("types()", 1, "step takes 2 arguments, got 0"),
-        ("nothing()", 2, "functions.py has no function 'nothing'; it has step, batch, types"),
-        ("number()", 2, "--args number(): it returns a int; expected a tuple"),
-        ("step()", 1, "irax: error: "),
+        ("types()", TypeError, "step takes 2 arguments, got 0"),
+        ("nothing()", click.UsageError, "has no function 'nothing'; it has step, batch, types"),
+        ("number()", click.UsageError, r"--args number\(\): it returns a int; expected a tuple"),
     ],
 )
-def test_other_arguments(folder, irax, arguments, code, message):
+def test_other_arguments(folder, arguments, error, message):
     (folder / "functions.py").write_text(FUNCTIONS)
-    done = irax("run", "functions.py:step", "--args", arguments, "--device", "reference")
-    assert done.returncode == code
-    assert message in done.stderr
+    with pytest.raises(error, match=message):
+        run(f"{folder / 'functions.py'}:step", arguments=arguments)
+
+
+def test_arguments_that_fail(folder, irax):
+    (folder / "functions.py").write_text(FUNCTIONS)
+    done = irax("run", "functions.py:step", "--args", "step()", "--device", "reference")
+    assert done.returncode == 1
+    assert done.stderr.startswith("irax: error: ")
     assert "Traceback" not in done.stderr
 
 
-def test_a_module_with_its_types_in_a_file(folder, irax):
-    assert irax("compile", "in.mlir", "-o", "model.irax").returncode == 0
-    (found,) = irax_runtime.load(folder / "model.irax")(X.ravel()[:4], X.ravel()[4:8])
+def test_a_module_with_its_types_in_a_file(folder):
+    saved = export_source(str(folder / "in.mlir"), None, None, "cpu").to_bytes()
+    (found,) = irax_runtime.load(saved)(X.ravel()[:4], X.ravel()[4:8])
     np.testing.assert_allclose(found, np.tanh(X.ravel()[:4] * X.ravel()[4:8]).sum(), rtol=1e-5)
 
 

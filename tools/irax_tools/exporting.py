@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from irax import export, jit, tree_util
-from irax.ir import LoadedFunction
+from irax import export, jit
 from irax.jit import JitFunction
 from irax_tools import sources
 
@@ -20,8 +19,4 @@ def export_source(
         jitted = function if isinstance(function, JitFunction) else jit(function)
         return export.export(jitted, platforms=[platform])(*args)
     loaded = sources.load(source, arguments, func)
-    called = LoadedFunction(loaded.module, loaded.func, None)
-    inputs = tree_util.tree_structure(((0,) * len(called.inputs), {}))
-    outputs = tree_util.tree_structure((0,) * len(called.outputs))
-    avals = called.inputs, called.outputs
-    return export.Exported(loaded.module, loaded.func, avals, (inputs, outputs), [platform])
+    return export.of_module(loaded.module, loaded.func, [platform])

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 PATIENCE = 2
 """Seconds that a command has to stop by itself when it is interrupted: native code may not ask."""
-MESSAGE = "irax: interrupted"
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code of interrupted commands, as shells have it."""
 
@@ -56,10 +55,9 @@ def _watch(child: int) -> NoReturn:
     signal.signal(signal.SIGALRM, lambda number, frame: os.kill(child, signal.SIGKILL))
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    if asked:
-        if code != INTERRUPTED:
-            sys.stderr.write(f"{MESSAGE}\n")
-        os._exit(128 + asked[0])
+    if asked or code == INTERRUPTED:
+        sys.stderr.write("irax: interrupted\n")
+        os._exit(128 + asked[0] if asked else code)
     if code < 0:
         name = signal.Signals(-code).name
         sys.stderr.write(

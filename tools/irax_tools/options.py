@@ -41,7 +41,6 @@ class Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            click.echo(guard.MESSAGE, err=True)
             ctx.exit(guard.INTERRUPTED)
         except Exception as error:
             reader_has_gone = isinstance(error, OSError) and error.errno == errno.EPIPE

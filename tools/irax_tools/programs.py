@@ -25,7 +25,8 @@ Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 OF_PLUGINS = ("pjrt", "tpu")
 DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), *OF_PLUGINS)
 """What programs are compiled for; PJRT's platforms but TPUs are the same to the compiler."""
-COMPILED = (".vmfb", ".pjrt", ".irax")
+WITHOUT_MODULE = (".vmfb", ".pjrt")
+COMPILED = (*WITHOUT_MODULE, ".irax")
 REFERENCE = "reference"
 
 
@@ -61,9 +62,9 @@ def load_program(
     Python file; to be run on the first device of the platform `device`, or by the evaluator
     ("reference"). And arguments for it, if the Python file has some.
     """
-    if path.endswith(COMPILED):
-        if device == REFERENCE:
-            raise click.UsageError("--device reference runs modules, not compiled programs")
+    if device == REFERENCE and path.endswith(WITHOUT_MODULE):
+        raise click.UsageError("--device reference runs modules, not compiled programs")
+    if device != REFERENCE and path.endswith(COMPILED):
         return _compiled(path, func, device), None
     if device != REFERENCE and path != "-" and not sources.is_python(path):
         stage = dumps.read_stage(read_file(path), path)

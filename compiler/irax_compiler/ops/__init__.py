@@ -20,6 +20,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     conversion,
     convolution,
     cumulative,
+    custom_batching,
     custom_rules,
     dot,
     dynamic,

@@ -23,9 +23,10 @@ _IREE = ("int4", "uint4", "float8_e4m3b11fnuz")
 NO_ARRAYS_OF = {f"iree-{kind}": _IREE for kind in ("cpu", "vulkan", "cuda", "hip", "metal")}
 """The dtypes that are good inside a target's programs, but not as their arguments and results."""
 
-NO_NUMBERS_OF = {"iree-vulkan": ("float64", "complex128")}
+_DOUBLE = ("float64", "complex128")
+NO_NUMBERS_OF = {"iree-vulkan": _DOUBLE, "iree-metal": _DOUBLE}
 """The dtypes that a target cannot compute with: Vulkan has no functions of float64, and many of its
-devices no float64 at all."""
+devices no float64 at all; Metal has none."""
 
 
 @register_pass

@@ -26,7 +26,7 @@ class Fold(Pass):
     they follow from. The meaning is that of `evaluate`.
 
     IREE could do so too: it compiles and runs a program for it, in more time than all the rest of
-    a compilation takes, and gets some complex128 matrices wrong.
+    a compilation takes.
     """
 
     name: ClassVar[str] = "fold"

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
     *("stream", "executable-sources", "executable-configurations", "executable-targets"),

@@ -19,9 +19,9 @@ FLAGS = (
     "--iree-input-type=stablehlo",
     # Without this, float64 silently becomes float32.
     "--iree-input-demote-f64-to-f32=false",
-    # The pass `fold` has done what is to be done with constants. IREE would compile and run a
-    # program for it, and gets products with matrices of complex128 wrong.
-    "--iree-opt-const-expr-hoisting=false",
+    # What follows from constants is computed where the program is loaded. IREE would compile, load
+    # and run another program for it; the pass `fold` has left little of it.
+    "--iree-opt-const-eval=false",
     "--iree-hal-executable-debug-level=0",
     "--iree-vm-bytecode-module-strip-source-map=true",
 )

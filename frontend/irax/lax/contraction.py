@@ -50,6 +50,8 @@ DotDimensionNumbers = tuple[
 
 def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | None:
     """The precision of both operands by name, or None where none is asked for."""
+    if precision is None:
+        return None
     pair = precision if isinstance(precision, tuple | list) else (precision, precision)
     try:
         left, right = (p if isinstance(p, Precision) else _BY_NAME[p] for p in pair)

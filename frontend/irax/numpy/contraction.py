@@ -122,6 +122,9 @@ def matmul(
             f"{'last but one' if y.ndim > 1 else 'only one'} of the second ({inner})",
         )
     rank = max(x.ndim, y.ndim) - 2
+    if rank <= 0:  # as most are
+        numbers = (((x.ndim - 1,), (0,)), ((), ()))
+        return lax.dot_general(x, y, numbers, precision, preferred_element_type)
     x_labels = [*range(rank - x.ndim + 2, rank), "row", "sum"] if x.ndim > 1 else ["sum"]
     y_labels = [*range(rank - y.ndim + 2, rank), "sum", "column"] if y.ndim > 1 else ["sum"]
     out = [*range(rank), *(["row"] if x.ndim > 1 else []), *(["column"] if y.ndim > 1 else [])]

@@ -54,12 +54,14 @@ def in_single(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def with_slopes(*slopes: Callable[..., Array]) -> Callable[[Callable[..., Any]], Any]:
+def with_slopes(*slopes: Callable[..., Array] | None) -> Callable[[Callable[..., Any]], Any]:
     """Gives an elementwise function its derivatives by formulas: one for each argument, of the
-    result and the arguments.
+    result and the arguments. None: in this argument it has no derivative, and it is nan.
     """
 
-    def rule(slope: Callable[..., Array]) -> Callable[..., Array]:
+    def rule(slope: Callable[..., Array] | None) -> Callable[..., Array]:
+        if slope is None:
+            return lambda tangent, *_: jnp.where(jnp.equal(tangent, 0), tangent, np.nan)
         return lambda tangent, out, *primals: jnp.multiply(tangent, slope(out, *primals))
 
     def decorate(function: Callable[..., Any]) -> Any:

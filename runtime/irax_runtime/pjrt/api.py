@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from irax_runtime.pjrt import abi
 from irax_runtime.pjrt.errors import PluginError, error_of_code
+
+_OF_EVENT = struct.Struct("NNP")
+"""The arguments of functions that take an event and nothing else: their size, none, the event."""
 
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Void = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -124,10 +128,16 @@ class Api:
         """
         if not event:
             return
-        try:
-            self.call("Event_Await", event=event)
-        finally:
-            self.call("Event_Destroy", event=event)
+        wait, destroy = self._of_events
+        arguments = _OF_EVENT.pack(_OF_EVENT.size, 0, event)  # half the time of a struct's
+        error = wait(arguments)
+        destroy(arguments)
+        if error:
+            self.fail(error)
+
+    @cached_property
+    def _of_events(self) -> tuple[Callable[[int | bytes], int | None], ...]:
+        return self.function("Event_Await"), self.function("Event_Destroy")
 
     def is_ready(self, event: int) -> bool:
         """Whether what an event stands for is done, or has failed."""

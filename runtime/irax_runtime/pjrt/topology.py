@@ -118,10 +118,10 @@ class CompiledForTopology:
         self, topology: Topology, pointer: int, header: dict[str, Any], program: bytes
     ) -> None:
         self.topology = topology
+        self._pointer = pointer
         self.name: str = header["name"]
         self.arguments = parse_signature(header["args"])
         self.results = parse_signature(header["results"])
-        self._pointer = pointer
         self._header = header
         self._program = program
 

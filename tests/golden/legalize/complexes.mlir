@@ -6,7 +6,8 @@ func.func @constant_of_complex128() -> tensor<2xcomplex<f64>> {
 // CHECK:      func.func @constant_of_complex128
 // CHECK-NEXT:   [[RE:%\w+]] = stablehlo.constant dense<[1.000000e+00, 3.000000e+00]>
 // CHECK-NEXT:   [[IM:%\w+]] = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]>
-// CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[RE]], [[IM]]
+// CHECK-NEXT:   [[B:%\w+]]:2 = stablehlo.optimization_barrier [[RE]], [[IM]]
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[B]]#0, [[B]]#1
 // CHECK-NEXT:   return [[R]]
 
 func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {

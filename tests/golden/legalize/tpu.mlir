@@ -33,3 +33,20 @@ func.func @running_sum(%x: tensor<4xf64>) -> tensor<4xf64> {
 // CHECK:        stablehlo.add
 // CHECK-NOT:    stablehlo.reduce_window
 // CHECK:        return
+
+// Windows over all dimensions are taken one element after the other.
+func.func @select_and_scatter(%x: tensor<4x4xf32>, %s: tensor<2x2xf32>, %init: tensor<f32>) -> tensor<4x4xf32> {
+  %0 = "stablehlo.select_and_scatter"(%x, %s, %init) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+// CHECK:      func.func @select_and_scatter
+// CHECK-NOT:    stablehlo.select_and_scatter
+// CHECK:        stablehlo.scatter

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, elementwise, fft, shape
+from irax_compiler.ops import barrier, conversion, elementwise, fft, shape
 from irax_compiler.ops.core import constant, read
 from irax_compiler.passes.legalize.cure import cure
 
@@ -22,6 +22,33 @@ def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
         return None
     value = mlir.dense_to_numpy(operation)
     return [elementwise.complex_(constant(np.real(value)), constant(np.imag(value)))]
+
+
+@cure("stablehlo.complex")
+def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
+    """IREE computes ahead what follows from constants, and where that is transposed for a product,
+    it takes one part for both. Behind a barrier nothing is computed ahead.
+    """
+    parts = list(operation.operands)
+    if dtype_of(parts[0]) != np.float64 or all(mlir.splat(x) is not None for x in parts):
+        return None
+    if not _follow_from_constants(parts):
+        return None
+    return [elementwise.complex_(*barrier.barrier.build(parts))]
+
+
+def _follow_from_constants(values: Sequence[Value]) -> bool:
+    seen: set[Value] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        operation = mlir.definition(value)
+        if operation is None or operation.regions:
+            return False
+        if value not in seen:
+            seen.add(value)
+            pending.extend(operation.operands)
+    return True
 
 
 @cure("stablehlo.pad")

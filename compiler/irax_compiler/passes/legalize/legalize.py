@@ -30,6 +30,7 @@ from irax_compiler.passes.legalize import (
     sorting,
     spirv,
     steps,
+    tpu,
     triangular,
     trigonometry,
     windows,
@@ -108,6 +109,7 @@ IREE: list[Cure] = [
     arguments.update_of_argument,
     arguments.update_of_shared,
     complexes.constant_of_complex128,
+    complexes.complex128_of_constants,
 ]
 """What IREE needs, wherever its programs run."""
 
@@ -168,7 +170,7 @@ ON_VULKAN = [
     spirv.leading_zeros_of_narrow,
     steps.too_many_steps,
 ]
-"""What Vulkan needs besides."""
+"""What Vulkan needs besides, and Metal, whose programs are made of SPIR-V, too."""
 
 CURES: dict[str, list[Cure]] = {
     "chlo": [floats.float8_function, floats.digamma_at_zero],
@@ -176,12 +178,13 @@ CURES: dict[str, list[Cure]] = {
     "iree-vulkan": ON_VULKAN,
     "iree-cuda": ON_GPU,
     "iree-hip": ON_GPU,
-    "iree-metal": ON_GPU,
+    "iree-metal": ON_VULKAN,
     "pjrt": XLA,
     "tpu": [
-        xla.rounding_of_doubles,
-        xla.running_fold_of_doubles,
-        xla.double_fourier_transform,
+        tpu.rounding_of_doubles,
+        tpu.running_fold_of_doubles,
+        tpu.double_fourier_transform,
+        tpu.select_and_scatter_by_definition,
         *XLA,
     ],
 }

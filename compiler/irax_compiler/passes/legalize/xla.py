@@ -12,17 +12,15 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import (
     conversion,
     convolution,
-    cumulative,
     reduction,
     scatter,
     scatter_by,
     shape,
 )
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.core import Op, UnsupportedOp, full, working_dtype
+from irax_compiler.ops.core import Op, full, working_dtype
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.ops.windows import WindowDims
-from irax_compiler.passes.legalize import fourier
 from irax_compiler.passes.legalize.cure import cure, read_as
 
 
@@ -97,41 +95,3 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     spatial = op.dimensions.rhs[2:]
     backwards = tuple(d for d, flag in zip(spatial, op.reversal, strict=True) if flag)
     return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
-
-
-@cure("stablehlo.reduce_window")
-def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """TPUs have 64-bit numbers in two parts: to compile the sum so far of 150 takes minutes."""
-    op = read_as(ReduceWindow, operation)
-    extents, dtype = shape_of(operation.operands[0]), dtype_of(operation.operands[0])
-    run = None if op is None else cumulative.run_of(op.window, extents)
-    is_whole = dtype.itemsize < 8 or dtype == np.complex64
-    if op is None or run is None or is_whole or not isinstance(op.computation, str):
-        return None
-    x, init = operation.operands
-    compute = named(op.computation, dtype)
-    (found,) = cumulative.accumulated(compute, [x], run)
-    if not reduction.is_identity(op.computation, init):
-        size = op.window.sizes[run.dimension]
-        (start,) = cumulative.of_padding(compute, [init], run, size, extents)
-        (found,) = compute(start, found)
-    return [found]
-
-
-@cure("stablehlo.fft")
-def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
-    """TPUs have 64-bit numbers in two parts of 32 bits, and no transforms of them."""
-    if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
-        return None
-    return fourier.fourier_transform.rewrite(operation)
-
-
-@cure("stablehlo.reduce_precision")
-def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """TPUs have 64-bit numbers in two parts of 32 bits, and XLA rounds neither."""
-    if dtype_of(operation.results[0]) != np.float64:
-        return None
-    raise UnsupportedOp(
-        f"{operation.name} of float64 at {operation.location}: a TPU has such numbers in two parts "
-        "alone, which XLA does not round; convert to float32 first"
-    )

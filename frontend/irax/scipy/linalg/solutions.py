@@ -7,6 +7,7 @@ from typing import Any
 import irax.numpy as jnp
 from irax import lax
 from irax.array import Array
+from irax.elementwise import promote_dtypes
 from irax.lax.matrices import adjoint, one_batch
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import cho_factor, schur
@@ -179,7 +180,8 @@ def solve(
         raise ValueError(f"solve: assume_a must be 'gen', 'sym', 'her' or 'pos', got {assume_a!r}")
     if assume_a != "pos":
         return jnp.linalg.solve(a, b)
-    return cho_solve(cho_factor(a, lower), b)
+    matrix, right = promote_dtypes(a, b, what="solve")
+    return cho_solve(cho_factor(matrix, lower), right)
 
 
 # ---- Sylvester's equation ------------------------------------------------------------------------

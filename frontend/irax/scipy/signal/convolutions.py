@@ -173,7 +173,11 @@ def correlate2d(
            [0., 1.]], dtype=float32)
     """
     x, y = _in_the_plane("correlate2d", in1, in2, mode, boundary, fillvalue)
-    return correlate(x, y, mode, precision=precision)
+    if mode != "same":
+        return correlate(x, y, mode, precision=precision)
+    # Of two middles, SciPy takes the later one here, and the earlier one in `correlate`.
+    pads = [((n - 1) // 2, n // 2) for n in y.shape]
+    return _slid(x, jnp.flip(jnp.conj(y)), pads, precision)
 
 
 def fftconvolve(

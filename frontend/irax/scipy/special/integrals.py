@@ -51,15 +51,11 @@ def _near(n: Array, x: Array) -> Array:
     return total
 
 
-def _slope_n(_: Array, n: Array, x: Array) -> Array:
-    return jnp.full_like(x, np.nan)
-
-
 def _slope_x(_: Array, n: Array, x: Array) -> Array:
     return jnp.negative(_expn(jnp.subtract(n, 1), x))
 
 
-@with_slopes(_slope_n, _slope_x)
+@with_slopes(None, _slope_x)
 def _expn(n: Array, x: Array) -> Array:
     safe_n = jnp.maximum(n, 1)
     close = jnp.logical_and(jnp.greater(x, 0), jnp.less_equal(x, 2))

@@ -1,0 +1,207 @@
+"""What is asked of each case of the tables: values, derivatives, lanes, dtypes, the same on IREE.
+
+A case is a line in `numpy_cases.py` or its kin.
+"""
+
+import pkgutil
+import warnings
+
+import numpy as np
+import pytest
+from tests.frontend.numpy_helpers import run, tolerance, wide
+from tests.frontend.numpy_operands import Operand
+
+import irax
+from irax import tree_util
+from irax.array import as_array
+from irax.test_util import check_grads
+
+
+def bound(case, choice, to_float64=False):
+    """The function with all that is no array put in; its arrays, in the dtypes of one choice."""
+    arrays = []
+
+    def visit(x):
+        if isinstance(x, Operand):
+            dtype = np.dtype(x.dtypes[choice % len(x.dtypes)])
+            if to_float64:
+                dtype = {"f": np.float64, "V": np.float64, "c": np.complex128}.get(
+                    dtype.kind, dtype
+                )
+            arrays.append(x(dtype, seed=len(arrays)))
+        elif isinstance(x, np.ndarray):
+            arrays.append(x)
+        elif isinstance(x, list | tuple):
+            return type(x)(visit(part) for part in x)
+        elif isinstance(x, dict):
+            return {key: visit(part) for key, part in x.items()}
+        else:
+            return x
+        return _Place(len(arrays) - 1)
+
+    operands, options = visit(case.operands), visit(case.options)
+
+    def put_in(x, given):
+        if isinstance(x, _Place):
+            return given[x.number]
+        if isinstance(x, list | tuple):
+            return type(x)(put_in(part, given) for part in x)
+        if isinstance(x, dict):
+            return {key: put_in(part, given) for key, part in x.items()}
+        return x
+
+    def call(function, given):
+        return function(*put_in(operands, given), **put_in(options, given))
+
+    return call, arrays
+
+
+class _Place:
+    def __init__(self, number):
+        self.number = number
+
+
+def choices(case):
+    """How many dtypes the case has."""
+    found = [1]
+
+    def visit(x):
+        if isinstance(x, Operand):
+            found.append(len(x.dtypes))
+        elif isinstance(x, list | tuple):
+            for part in x:
+                visit(part)
+
+    visit((case.operands, list(case.options.values())))
+    return max(found)
+
+
+def leaves(x):
+    """The arrays of a result of NumPy's."""
+    return [y for part in x for y in leaves(part)] if isinstance(x, list | tuple) else [x]
+
+
+def expected(case, call, arrays):
+    """What NumPy computes, from floats in float64."""
+    function = case.reference or getattr(np, case.name, None)
+    if function is None:
+        pytest.skip(f"NumPy {np.__version__} has no {case.name}")
+    given = [x if x.dtype.kind in "iub" else wide(x) for x in arrays]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return leaves(call(function, given))
+
+
+def compare(case, result, value):
+    if isinstance(result, str):
+        assert result == value
+        return
+    result, value = np.asarray(result), np.asarray(value)
+    which = f"{case.name} {case.options}"
+    assert result.shape == value.shape, which
+    if result.dtype.kind in "iub":
+        np.testing.assert_array_equal(result, value.astype(result.dtype), err_msg=which)
+    else:
+        close = {key: number * case.loose for key, number in tolerance(result.dtype).items()}
+        np.testing.assert_allclose(wide(result), wide(value), **close, err_msg=which)
+
+
+def check_values(case, kinds=None):
+    """Values are those of the reference, and the same in a trace: for `kinds` of dtypes, or all."""
+    for choice in range(min(choices(case), kinds or choices(case))):
+        call, arrays = bound(case, choice)
+        if case.traced:
+            results = run(lambda *given, call=call: call(case.function, given), *arrays)
+        else:
+            results = leaves(call(case.function, [as_array(x) for x in arrays]))
+        for result, value in zip(results, expected(case, call, arrays), strict=True):
+            compare(case, result, value)
+
+
+def check_values_in_64_bits(case):
+    """The same for float64 and complex128."""
+    with irax.enable_x64(True):
+        call, arrays = bound(case, 0, to_float64=True)
+        results = leaves(call(case.function, [as_array(x) for x in arrays]))
+        for result, value in zip(results, expected(case, call, arrays), strict=True):
+            compare(case, result, value)
+
+
+def check_derivatives(case):
+    """Derivatives, forward and reverse, are those that finite differences give."""
+    with irax.enable_x64(True):
+        call, arrays = bound(case, 0, to_float64=True)
+        places = [i for i, x in enumerate(arrays) if x.dtype.kind in "fc" and x.size]
+
+        def function(*given):
+            operands = list(arrays)
+            for place, x in zip(places, given, strict=True):
+                operands[place] = x
+            results = tree_util.tree_leaves(call(case.function, operands))
+            return [x for x in map(as_array, results) if x.dtype.kind in "fc"]
+
+        points = [arrays[i] for i in places]
+        if points and function(*points):
+            check_grads(function, points, order=1)
+
+
+def check_batches(case):
+    """Two lanes with the same numbers, in another order where any order will do."""
+    call, arrays = bound(case, 0)
+    if not arrays:
+        return
+
+    def function(*given):
+        return call(case.function, given)
+
+    sides = [arrays, [x if is_fixed(case) else np.flip(x) for x in arrays]]
+    batched = irax.vmap(function)(*(np.stack(lanes) for lanes in zip(*sides, strict=True)))
+    for lane, given in enumerate(sides):
+        single = tree_util.tree_leaves(function(*given))
+        for result, value in zip(tree_util.tree_leaves(batched), single, strict=True):
+            compare(case, np.asarray(result)[lane], np.asarray(value))
+
+
+def check_types(case, x64, kinds=None):
+    """Shapes and dtypes are JAX's."""
+    jax = pytest.importorskip("jax", reason="compares with JAX")
+    module = pkgutil.resolve_name(f"jax.{case.module}")
+    if not hasattr(module, case.name):
+        return
+    for choice in range(min(choices(case), kinds or choices(case))):
+        call, arrays = bound(case, choice, to_float64=x64)
+
+        def there(*given, call=call):
+            return call(getattr(module, case.name), given)
+
+        def here(*given, call=call):
+            return call(case.function, given)
+
+        with jax.enable_x64(x64), irax.enable_x64(x64):
+            wanted = jax.tree_util.tree_leaves(jax.eval_shape(there, *arrays))
+            got = tree_util.tree_leaves(irax.eval_shape(here, *arrays))
+        types = [(x.shape, x.dtype) for x in got]
+        assert types == [(x.shape, x.dtype) for x in wanted], case
+
+
+def check_on_iree(case):
+    """Compiled, the results are those outside of traces."""
+    call, arrays = bound(case, 0)
+
+    def function(*given):
+        return call(case.function, given)
+
+    eager = [np.asarray(x) for x in tree_util.tree_leaves(function(*arrays))]
+    compiled = [np.asarray(x) for x in tree_util.tree_leaves(irax.jit(function)(*arrays))]
+    for result, value in zip(compiled, eager, strict=True):
+        compare(case, result, value)
+
+
+def is_fixed(case):
+    """Whether an operand has an order, or is a number of something."""
+    flat = tree_util.tree_leaves((case.operands, case.options), is_leaf=is_operand)
+    return any(isinstance(x, np.ndarray) or (is_operand(x) and x.ascending) for x in flat)
+
+
+def is_operand(x):
+    return isinstance(x, Operand)

@@ -1,0 +1,102 @@
+"""custom_vmap and sequential_vmap."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.custom_batching import custom_vmap, sequential_vmap
+from irax_compiler.ops.core import UnsupportedOp
+
+X = jnp.arange(6.0).reshape(3, 2)
+
+
+def ruled(calls):
+    """A function whose rule adds 100, so that it can be told apart, and notes how it was called."""
+
+    @custom_vmap
+    def f(tree, y=1.0):
+        return {"sum": tree["x"] + y, "y": y}
+
+    @f.def_vmap
+    def rule(axis_size, in_batched, tree, y):
+        calls.append((axis_size, in_batched, jnp.shape(tree["x"]), jnp.shape(y)))
+        has_lanes = in_batched[0]["x"] or in_batched[1]
+        x = tree["x"] if in_batched[0]["x"] or not in_batched[1] else tree["x"][None]
+        y_out = y if in_batched[1] else jnp.asarray(y)
+        inner = y.reshape(axis_size, *[1] * (x.ndim - 1)) if in_batched[1] else y
+        return {"sum": x + inner + 100, "y": y_out}, {"sum": has_lanes, "y": in_batched[1]}
+
+    return f
+
+
+def test_the_rule_is_called_with_lanes_first():
+    calls = []
+    f = ruled(calls)
+    assert f({"x": 1.0})["sum"] == 2
+    found = irax.vmap(f, in_axes=({"x": 1}, None))({"x": X}, 3.0)
+    np.testing.assert_array_equal(found["sum"], X.T + 103)
+    np.testing.assert_array_equal(found["y"], [3, 3])
+    assert calls == [(2, [{"x": True}, False], (2, 3), ())]
+    compiled = irax.jit(irax.vmap(f, in_axes=(None, 0)))({"x": X}, jnp.arange(2.0))
+    np.testing.assert_array_equal(compiled["sum"], X + np.arange(2.0)[:, None, None] + 100)
+
+
+def test_within_other_transformations():
+    f = ruled([])
+
+    def g(x):
+        return irax.vmap(lambda row: f({"x": row})["sum"])(x).sum()
+
+    assert g(X) == irax.jit(g)(X) == np.sum(np.asarray(X) + 101)
+    np.testing.assert_array_equal(irax.grad(g)(X), np.ones((3, 2)))
+    nested = irax.vmap(irax.vmap(lambda x: f({"x": x})["sum"]))(X)
+    assert nested.shape == (3, 2)
+
+
+def test_values_from_outside():
+    big, scale = jnp.arange(40.0), 2.0
+
+    @custom_vmap
+    def f(x):
+        return x * big[3] * scale
+
+    f.def_vmap(lambda n, batched, x: (x * big[3] * scale + 1, True))
+    np.testing.assert_array_equal(irax.vmap(f)(X[:, 0]), np.asarray(X[:, 0]) * 6 + 1)
+
+    def leaks(y):
+        g = custom_vmap(lambda x: x)
+        g.def_vmap(lambda n, batched, x: (x * y, True))
+        return irax.vmap(g)(X)
+
+    with pytest.raises(UnsupportedOp, match="traced value from outside"):
+        irax.jit(leaks).trace(1.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "error", "message"),
+    [
+        (None, AttributeError, "no rule yet"),
+        (lambda n, batched, x: x, TypeError, "must return a pair"),
+        (lambda n, batched, x: (x[0], True), ValueError, "said to have 3 lanes"),
+        (lambda n, batched, x: (x, [True, True]), ValueError, "out_batched"),
+    ],
+)
+def test_errors(rule, error, message):
+    f = custom_vmap(lambda x: x)
+    if rule is not None:
+        f.def_vmap(rule)
+    with pytest.raises(error, match=message):
+        irax.vmap(f)(X)
+
+
+def test_sequentially():
+    seen = []
+
+    @sequential_vmap
+    def f(x, y):
+        irax.debug.callback(lambda x: seen.append(x.shape), x)
+        return x * y
+
+    np.testing.assert_array_equal(irax.vmap(f, in_axes=(0, None))(X, 2.0), 2 * np.asarray(X))
+    assert seen == [(2,)] * 3

@@ -1,0 +1,65 @@
+"""Functions of lax, nn, linalg, fft and scipy by their cases; NumPy's are in `test_numpy_table.py`.
+
+By default each function has its values in one dtype, and some have their derivatives and types
+looked at; all of all in `make fuzz`.
+"""
+
+import os
+import zlib
+
+import pytest
+from tests.frontend import case_checks, lax_cases, linalg_cases, nn_cases, scipy_cases
+from tests.frontend.numpy_operands import CASES as ALL
+
+TABLES = (lax_cases, linalg_cases, nn_cases, scipy_cases)
+CASES = [c for c in ALL if c.module != "numpy"]
+ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
+
+
+def names(share, **settings):
+    """Functions that have cases with these settings: one out of `share`, or all."""
+    found = {c.full_name for c in CASES if all(getattr(c, k) == v for k, v in settings.items())}
+    return sorted(n for n in found if ALL_FORMS or not zlib.crc32(n.encode()) % share)
+
+
+def of(name, **settings):
+    """The cases of a function that have these settings: all, or the first two."""
+    found = [c for c in CASES if c.full_name == name]
+    found = [c for c in found if all(getattr(c, k) == v for k, v in settings.items())]
+    return found if ALL_FORMS else found[:2]
+
+
+@pytest.mark.parametrize("name", names(1))
+def test_values(name):
+    for case in of(name):
+        case_checks.check_values(case, kinds=None if ALL_FORMS else 1)
+
+
+@pytest.mark.parametrize("name", names(4))
+def test_values_in_64_bits(name):
+    for case in of(name):
+        case_checks.check_values_in_64_bits(case)
+
+
+@pytest.mark.parametrize("name", names(4, traced=True, smooth=True))
+def test_derivatives(name):
+    for case in of(name, traced=True, smooth=True):
+        case_checks.check_derivatives(case)
+
+
+@pytest.mark.parametrize("name", names(4, traced=True))
+def test_batches(name):
+    for case in of(name, traced=True):
+        case_checks.check_batches(case)
+
+
+@pytest.mark.parametrize("name", names(2, traced=True, jax=True))
+def test_types_are_those_of_jax(name):
+    for case in of(name, traced=True, jax=True):
+        case_checks.check_types(case, x64=False, kinds=None if ALL_FORMS else 1)
+
+
+@pytest.mark.parametrize("name", names(60, traced=True))
+def test_on_iree(name):
+    for case in of(name, traced=True)[: None if ALL_FORMS else 1]:
+        case_checks.check_on_iree(case)
