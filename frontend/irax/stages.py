@@ -36,6 +36,19 @@ class Stage:
         return self._traced.out_tree
 
     @property
+    def in_avals(self) -> Any:
+        """Shapes and dtypes of the arguments, as `(args, kwargs)`.
+
+        >>> jit(lambda x, y: x + y).lower(1.0, jnp.ones(2)).in_avals
+        ((float32[], float32[2]), {})
+        """
+        traced = self._traced.traced
+        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
+        own = parameters[: len(parameters) - len(traced.captures)]
+        avals = [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
+        return array_trees.tree_unflatten(self.in_tree, avals)
+
+    @property
     def out_info(self) -> Any:
         """Shapes and dtypes of what it returns."""
         avals = self._traced.traced.results

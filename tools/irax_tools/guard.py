@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 PATIENCE = 2
@@ -46,13 +47,17 @@ def _watch(child: int) -> NoReturn:
 
     def stop(number: int, frame: Any) -> None:
         asked.append(number)
-        os.kill(child, number if number == signal.SIGTERM or len(asked) == 1 else signal.SIGKILL)
+        end(number if number == signal.SIGTERM or len(asked) == 1 else signal.SIGKILL)
         signal.alarm(PATIENCE)
+
+    def end(number: int) -> None:
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(child, number)
 
     for number in _PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)
-    signal.signal(signal.SIGALRM, lambda number, frame: os.kill(child, signal.SIGKILL))
+    signal.signal(signal.SIGALRM, lambda number, frame: end(signal.SIGKILL))
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     if asked or code == INTERRUPTED:
