@@ -213,7 +213,7 @@ class GpuDevice:
         with self._lock:
             self._bytes_in_use += size
 
-    def error(self, error: RuntimeError) -> RuntimeError:
+    def error(self, error: Exception) -> RuntimeError:
         """What to raise for an error of IREE's."""
         text = " ".join(str(error).split())
         if "RESOURCE_EXHAUSTED" in text or "OUT_OF_DEVICE_MEMORY" in text or "OUT_OF_HOST" in text:
@@ -395,7 +395,7 @@ class GpuExecutable:
             context = self.device.new_context(self._module)
         try:
             context.invoke(self._function, inputs, outputs)
-        except RuntimeError as error:
+        except (RuntimeError, ValueError, IndexError) as error:  # as IREE's status is
             raise self.device.error(error) from None
         finally:
             self._contexts.append(context)

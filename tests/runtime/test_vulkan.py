@@ -248,8 +248,10 @@ def module_of(*instructions: tuple[int, ...]) -> bytes:
         ([(59, 1, 7, 4), (65, 2, 8, 7, 5), (65, 2, 9, 7, 5)], False),
         ([(59, 1, 7, 4), (65, 2, 8, 7, 5), (224, 2, 2, 264), (65, 2, 9, 7, 6)], False),
         ([(59, 1, 7, 12), (65, 2, 8, 7, 5), (65, 2, 9, 7, 6)], False),
+        ([(16, 1, 17, 1, 1, 1), (59, 1, 7, 4), (65, 2, 8, 7, 5), (65, 2, 9, 7, 6)], False),
+        ([(16, 1, 17, 8, 1, 1), (59, 1, 7, 4), (65, 2, 8, 7, 5), (65, 2, 9, 7, 6)], True),
     ],
-    ids=["shared", "at one place", "with a barrier", "of all"],
+    ids=["shared", "at one place", "with a barrier", "of all", "alone", "not alone"],
 )
 def test_kernels_whose_threads_do_not_wait(instructions, expected):
     good = module_of((59, 1, 7, 4), (65, 2, 8, 7, 5))

@@ -23,7 +23,9 @@ subgroups, whose size differs from chip to chip, and no float64."""
 
 _MAGIC = np.uint32(0x07230203).tobytes()
 _VARIABLE, _ACCESS_CHAINS, _BARRIER = 59, (65, 66, 67), 224
-_WORKGROUP = 4
+_LOAD, _EXTRACT, _ARITHMETIC = 61, 81, range(126, 142)
+_INPUT, _WORKGROUP = 1, 4
+_MODE, _LOCAL_SIZE = 16, 17
 _HEADER = 5
 """Words before the first instruction."""
 
@@ -50,17 +52,31 @@ def _modules(artefact: bytes) -> Iterator[list[int]]:
 
 def _has_race(code: list[int]) -> bool:
     shared: dict[int, set[tuple[int, ...]]] = {}
+    known: dict[tuple[int, ...], int] = {}
+    same: dict[int, int] = {}
+    """For a value the first that was computed in the same way."""
+    inputs: set[int] = set()
     place = _HEADER
     while place < len(code):
         size, operation = code[place] >> 16, code[place] & 0xFFFF
         if size == 0:  # the end of the module
             break
         operands = code[place + 1 : place + size]
-        if operation == _BARRIER:
+        is_alone = operation == _MODE and operands[1:] == [_LOCAL_SIZE, 1, 1, 1]
+        if operation == _BARRIER or is_alone:
             return False
         if operation == _VARIABLE and operands[2] == _WORKGROUP:
             shared[operands[1]] = set()
+        elif operation == _VARIABLE and operands[2] == _INPUT:
+            inputs.add(operands[1])
         elif operation in _ACCESS_CHAINS and operands[2] in shared:
-            shared[operands[2]].add(tuple(operands[3:]))
+            shared[operands[2]].add(tuple(same.get(x, x) for x in operands[3:]))
+        elif operation == _EXTRACT:
+            _, result, source, *numbers = operands
+            same[result] = known.setdefault((operation, same.get(source, source), *numbers), result)
+        elif operation in _ARITHMETIC or (operation == _LOAD and operands[2] in inputs):
+            _, result, *sources = operands
+            key = (operation, *(same.get(x, x) for x in sources))
+            same[result] = known.setdefault(key, result)
         place += size
     return any(len(places) > 1 for places in shared.values())
