@@ -1,4 +1,4 @@
-"""What holds for every test: hypothesis's settings, a compile cache of the run's own, and JAX's device."""
+"""What holds for every test: hypothesis, a compile cache of the run's own, and JAX's device."""
 
 import os
 import tempfile

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from irax import autodiff, backend, numpy, tree_util
+from irax import array_trees, autodiff, backend, numpy
 from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.export_trees import describe, make, parts
@@ -92,15 +92,10 @@ def export(
         name = _closed(module, found.name, found.captures)
         module = _alone(module, name)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
-        structures = _plain(lowered.in_tree), _plain(lowered.out_tree)
+        structures = lowered.in_tree, lowered.out_tree
         return Exported(module, name, (in_avals, found.results), structures, names)
 
     return traced
-
-
-def _plain(tree: Any) -> Any:
-    """The structure as `tree_util` has it, whoever made it."""
-    return tree_util.tree_structure(tree_util.tree_unflatten(tree, [0] * tree.num_leaves))
 
 
 def _alone(module: mlir.Module, name: str) -> mlir.Module:
@@ -182,7 +177,7 @@ class Exported:
         Array(16., dtype=float32, weak_type=True)
         """
         leaves = self._leaves(args, kwargs)
-        names = argument_names(*tree_util.tree_unflatten(self.in_tree, leaves))
+        names = argument_names(*array_trees.tree_unflatten(self.in_tree, leaves))
         arrays = []
         for leaf, aval, name in zip(leaves, self.in_avals, names, strict=True):
             array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
@@ -191,10 +186,10 @@ class Exported:
             arrays.append(array)
         self._check_platform(arrays)
         results = self._function.flat(arrays, [aval.weak_type for aval in self.out_avals])
-        return tree_util.tree_unflatten(self.out_tree, results)
+        return array_trees.tree_unflatten(self.out_tree, results)
 
     def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
-        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
         if tree == self.in_tree:
             return leaves
         # A named tuple of another class fits; where anything else differs, this tells what.
@@ -286,9 +281,9 @@ class Exported:
 
     def _contents(self, programs: dict[str, Any]) -> dict[str, bytes]:
         function = mlir.functions(self._module)[self.fun_name]
-        names = argument_names(*tree_util.tree_unflatten(self.in_tree, self.in_avals))
-        outs = tree_util.tree_leaves_with_path(
-            tree_util.tree_unflatten(self.out_tree, self.out_avals)
+        names = argument_names(*array_trees.tree_unflatten(self.in_tree, self.in_avals))
+        outs = array_trees.tree_leaves_with_path(
+            array_trees.tree_unflatten(self.out_tree, self.out_avals)
         )
         arguments = mlir.arguments(function)
         results = list(mlir.terminator(mlir.body(function)).operands)
@@ -301,7 +296,7 @@ class Exported:
                 self.out_tree,
                 results,
                 self.out_avals,
-                [f"result{tree_util.keystr(path)}" for path, _ in outs],
+                [f"result{array_trees.keystr(path)}" for path, _ in outs],
             ),
             "programs": programs,
         }
@@ -329,8 +324,8 @@ def of_module(
 ) -> Exported:
     """A function of a module, by default the main one, which takes and returns arrays."""
     called = LoadedFunction(module, func or containers.main_function(module), None)
-    inputs = tree_util.tree_structure(((0,) * len(called.inputs), {}))
-    outputs = tree_util.tree_structure((0,) * len(called.outputs))
+    inputs = array_trees.tree_structure(((0,) * len(called.inputs), {}))
+    outputs = array_trees.tree_structure((0,) * len(called.outputs))
     avals = called.inputs, called.outputs
     names = (default_export_platform(),) if platforms is None else platforms
     return Exported(module, called.__name__, avals, (inputs, outputs), names)
@@ -361,7 +356,7 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
 
 
 def _structure(side: dict[str, Any]) -> Any:
-    return tree_util.tree_structure(trees.build(side["tree"], [0] * len(side["leaves"]), make))
+    return array_trees.tree_structure(trees.build(side["tree"], [0] * len(side["leaves"]), make))
 
 
 def _weakened(values: Sequence[mlir.Value], side: dict[str, Any]) -> list[ShapedArray]:

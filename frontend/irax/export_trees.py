@@ -9,7 +9,8 @@ from typing import Any
 
 import optree
 
-from irax import tree_util
+from irax import array_trees
+from irax.key_arrays import KeyArray
 from irax.tree_registry import NAMESPACE
 from irax_runtime import trees
 
@@ -81,11 +82,13 @@ def _check_new(nodetype: type, name: str) -> None:
 def describe(tree: Any) -> trees.Spec:
     """What a file says of a structure. Raises TypeError for classes that are not registered."""
     leaves = [trees.Leaf(i) for i in range(tree.num_leaves)]
-    return trees.describe(tree_util.tree_unflatten(tree, leaves), parts)
+    return trees.describe(array_trees.tree_unflatten(tree, leaves), parts)
 
 
 def parts(x: Any) -> tuple[str, str, Sequence[Any]]:
     """Name, static data and children of an object of a registered class."""
+    if isinstance(x, KeyArray):
+        return trees.KEY, "", [x.data]
     node = _NODES.get(type(x))
     if node is None:
         raise TypeError(
@@ -98,6 +101,8 @@ def parts(x: Any) -> tuple[str, str, Sequence[Any]]:
 
 def make(name: str, data: str, children: Sequence[Any]) -> Any:
     """The object of these. Raises TypeError where its class is not registered."""
+    if name == trees.KEY:
+        return KeyArray(children[0])
     for node in _NODES.values():
         if node.name == name:
             return node.make(node.deserialize(base64.b64decode(data)), children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -45,8 +45,7 @@ def analyse(
     """
     told = getattr(executable, "memory_analysis", None)
     if told is not None:
-        known = {f.name for f in fields(MemoryAnalysis)}
-        return MemoryAnalysis(**{k: v for k, v in told().items() if k in known})
+        return of_plugin(told())
     from irax_compiler.targets import phases
 
     target = executable.device.target
@@ -61,6 +60,12 @@ def analyse(
         generated_code_size_in_bytes=len(targets.compile(lowered, target)),
         peak_memory_in_bytes=arguments + results + temporary,
     )
+
+
+def of_plugin(told: Mapping[str, int]) -> MemoryAnalysis:
+    """What a plugin tells of a program, of which a newer one may tell more."""
+    known = {f.name for f in fields(MemoryAnalysis)}
+    return MemoryAnalysis(**{name: size for name, size in told.items() if name in known})
 
 
 def _size(aval: Any) -> int:

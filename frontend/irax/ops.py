@@ -9,6 +9,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, errors
 from irax.array import Array, as_array
+from irax.numpy.tables import no_sharding
 
 __all__ = [
     "index",
@@ -32,7 +33,9 @@ def segment_sum(
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
+    bucket_size: int | None = None,
     mode: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The sums of the rows of `data` that have the same number.
 
@@ -43,7 +46,10 @@ def segment_sum(
         num_segments: how many segments there are; by default just enough, which takes known ids.
         indices_are_sorted: the ids are in ascending order.
         unique_indices: no id occurs twice.
+        bucket_size: fold so many rows at a time, and then the results: sums of many floats lose
+            fewer digits.
         mode: what becomes of ids out of range, as in `x.at[...].add`.
+        out_sharding: not supported.
 
     Returns:
         An array of shape (num_segments, ...) and the dtype of `data`.
@@ -51,12 +57,14 @@ def segment_sum(
     Raises:
         ConcretizationTypeError: no `num_segments` for ids that are traced.
         TypeError: ids that are not integers.
-        ValueError: the shapes of `data` and `segment_ids` do not go together.
+        ValueError: the shapes of `data` and `segment_ids` do not go together, or a `bucket_size`
+            below 1.
+        NotImplementedError: `out_sharding` is given.
 
     >>> segment_sum(jnp.arange(5), jnp.array([0, 0, 1, 1, 2]))
     Array([1, 5, 4], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
     return _segments("segment_sum", "add", 0, data, segment_ids, num_segments, options)
 
 
@@ -66,14 +74,16 @@ def segment_prod(
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
+    bucket_size: int | None = None,
     mode: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The products of the rows of `data` that have the same number; see `segment_sum`.
 
     >>> segment_prod(jnp.arange(4), jnp.array([0, 1, 1, 1]))
     Array([0, 6], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
     return _segments("segment_prod", "multiply", 1, data, segment_ids, num_segments, options)
 
 
@@ -83,7 +93,9 @@ def segment_max(
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
+    bucket_size: int | None = None,
     mode: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The maxima of the rows of `data` that have the same number; see `segment_sum`.
 
@@ -92,7 +104,7 @@ def segment_max(
     >>> segment_max(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([1, 3], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
     start = _extreme(as_array(data, "segment_max: data").dtype, largest=False)
     return _segments("segment_max", "max", start, data, segment_ids, num_segments, options)
 
@@ -103,7 +115,9 @@ def segment_min(
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
+    bucket_size: int | None = None,
     mode: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The minima of the rows of `data` that have the same number; see `segment_sum`.
 
@@ -112,7 +126,7 @@ def segment_min(
     >>> segment_min(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([0, 2], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
     start = _extreme(as_array(data, "segment_min: data").dtype, largest=True)
     return _segments("segment_min", "min", start, data, segment_ids, num_segments, options)
 
@@ -133,7 +147,7 @@ def _segments(
     data: Any,
     segment_ids: Any,
     num_segments: int | None,
-    options: tuple[bool, bool, Any],
+    options: tuple[bool, bool, Any, int | None, None],
 ) -> Array:
     data = as_array(data, f"{what}: data")
     ids = as_array(segment_ids, f"{what}: segment_ids")
@@ -148,17 +162,27 @@ def _segments(
         num_segments = _needed(what, ids)
     elif num_segments < 0:
         raise ValueError(f"{what}: num_segments must not be negative, got {num_segments}")
-    out = jnp.full((num_segments, *data.shape[1:]), start, data.dtype)
+    is_sorted, unique, mode, bucket_size, out_sharding = options
+    no_sharding(what, out_sharding)
+    if bucket_size is not None and bucket_size < 1:
+        raise ValueError(f"{what}: bucket_size must be at least 1, got {bucket_size}")
+    n = data.shape[0]
+    buckets = -(-n // bucket_size) if bucket_size and n else 1
+    out = jnp.full((buckets, num_segments, *data.shape[1:]), start, data.dtype)
     if not num_segments:
-        return out
-    is_sorted, unique, mode = options
-    return getattr(out.at[ids], method)(
+        return out[0]
+    bucket = np.arange(n, dtype=np.int32) // (bucket_size or max(n, 1))
+    folded = getattr(out.at[bucket, ids] if buckets > 1 else out[0].at[ids], method)(
         data,
         indices_are_sorted=is_sorted,
         unique_indices=unique,
         mode=mode,
         wrap_negative_indices=False,
     )
+    return getattr(jnp, _TOGETHER[method])(folded, 0) if buckets > 1 else folded
+
+
+_TOGETHER = {"add": "sum", "multiply": "prod", "max": "max", "min": "min"}
 
 
 def _needed(what: str, ids: Array) -> int:

@@ -52,7 +52,7 @@ def replayed(function: _Function) -> _Function:
             if len(kept) >= _MOST:
                 kept.clear()
             kept[place] = None
-        if found is _NEW or found is _NEVER or not arrays:
+        if found is _NEW or found is _NEVER:
             return function(*args, **kwargs)
         if found is None:
             try:

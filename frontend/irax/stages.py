@@ -13,7 +13,7 @@ from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
-from irax.memory import MemoryAnalysis, analyse
+from irax.memory import MemoryAnalysis, analyse, of_plugin
 from irax.tracing import Tracer
 from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of
@@ -214,11 +214,9 @@ class CompiledForTopology(Stage):
         """What the compiler reckons of a call: `flops`, `bytes accessed`, `optimal_seconds`, ..."""
         return self._program.cost_analysis()
 
-    def memory_analysis(self) -> dict[str, int]:
-        """The bytes that a call needs: `generated_code_size_in_bytes`, `peak_memory_in_bytes`, and
-        those of arguments, results and temporaries.
-        """
-        return self._program.memory_analysis()
+    def memory_analysis(self) -> MemoryAnalysis:
+        """The bytes that a call takes, by what for."""
+        return of_plugin(self._program.memory_analysis())
 
     def serialize(self) -> bytes:
         """The program for a file, which `irax run` takes where such a chip is.

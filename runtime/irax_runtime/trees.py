@@ -24,6 +24,9 @@ Make = Callable[[str, str, Sequence[Any]], Any]
 """The object, of these."""
 
 
+KEY = "irax.key"
+"""The name of random keys: objects that hold an array of words, which elsewhere stands for them."""
+
 NAMED_TUPLES: dict[str, Any] = {}
 """Classes of named tuples that are known, by their names in files."""
 
@@ -110,6 +113,8 @@ def flatten(
                 go(s, y, f"{where}.{field}")
         elif "node" in spec:
             children = spec["children"]
+            if spec["node"] == KEY and parts is None:
+                return go(children[0], x, where)
             if parts is not None:
                 name, data, given = parts(x)
                 if (name, data, len(given)) != (spec["node"], spec["data"], len(children)):
@@ -151,6 +156,8 @@ def build(spec: Spec, leaves: Sequence[Any], make: Make | None = None) -> Any:
             return made(*(go(s) for s in spec["fields"].values()))
         if "node" in spec:
             children = tuple(go(s) for s in spec["children"])
+            if spec["node"] == KEY and make is None:
+                return children[0]
             return children if make is None else make(spec["node"], spec["data"], children)
         made = OrderedDict if spec.get("ordered") else dict
         return made((key, go(s)) for key, s in _pairs(spec))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.differential.harness import CASES, Case
 from tests.differential.ops_table import ORDER, dtypes
+from tests.differential.test_vulkan import narrower
 
 from irax_compiler import targets
 from irax_compiler.lowering import lower
@@ -65,6 +66,12 @@ def _reason(text: str) -> str:
     return re.sub(r"the target (iree-\w+|pjrt|tpu) call", "it call", text)
 
 
+@cache
+def _narrower(case: Case) -> Case:
+    """As it is tested where there is no float64."""
+    return narrower(case)
+
+
 class Notes:
     """Reasons, numbered as they come."""
 
@@ -112,6 +119,8 @@ def row(name: str, cases: list[Case], notes: Notes) -> str:
 
 def cell(cases: list[Case], column: Column, notes: Notes) -> str:
     """`right`, `refused (1)`, or `right; not f64, complex<f64> (1)`."""
+    if column.target == "iree-vulkan":
+        cases = [case for each in cases for case in dict.fromkeys([_narrower(each), each])]
     refused: dict[str, list[Case]] = {}
     accepted = []
     for case in cases:

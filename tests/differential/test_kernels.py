@@ -125,7 +125,17 @@ OF_VECTORS = {
     f"stablehlo.{name}"
     for name in (
         *("broadcast_in_dim", "clamp", "concatenate", "dot_general", "dynamic_slice", "iota"),
-        *("is_finite", "map", "reduce", "reshape", "reverse", "select", "slice", "transpose"),
+        *(
+            "is_finite",
+            "map",
+            "pad",
+            "reduce",
+            "reshape",
+            "reverse",
+            "select",
+            "slice",
+            "transpose",
+        ),
     )
 }
 

@@ -199,6 +199,27 @@ def test_named_tuples():
     assert type(again.call((3.0, 4.0))) is Place
 
 
+def test_random_keys():
+    def draw(keys):
+        return irax.random.normal(keys["k"], (3,)), irax.random.split(keys["k"])
+
+    keys = {"k": irax.random.key(7)}
+    made = export.export(irax.jit(draw), platforms=["cpu"])(keys)
+    again = export.deserialize(made.serialize())
+    for exported_ in (made, again):
+        numbers, split = exported_.call(keys)
+        np.testing.assert_allclose(numbers, draw(keys)[0], rtol=1e-6)
+        np.testing.assert_array_equal(
+            irax.random.key_data(split), irax.random.key_data(draw(keys)[1])
+        )
+    import irax_runtime
+
+    words = np.asarray(irax.random.key_data(keys["k"]))
+    numbers, split = irax_runtime.load(made.to_bytes())({"k": words})
+    np.testing.assert_allclose(numbers, draw(keys)[0], rtol=1e-6)
+    assert (split.shape, split.dtype) == ((2, 2), np.uint32)
+
+
 def test_classes(tmp_path):
     def grow(ball):
         return Ball(2 * ball.radius, ball.name + "!")

@@ -194,3 +194,30 @@ def test_rows_of_complex_numbers():
     carried = np.cumprod(np.concatenate([np.ones((1, 3)), xs]), axis=0)
     np.testing.assert_allclose(last, carried[-1], rtol=1e-5)
     np.testing.assert_allclose(rows, carried[:-1] + xs, rtol=1e-5)
+
+
+def kalman(gain, xs):
+    """The means of a filter's states, with the factorization of a small matrix in each step."""
+
+    def step(carry, x):
+        mean, spread = carry
+        factor = jnp.linalg.cholesky(spread + jnp.eye(2))
+        half = lax.linalg.triangular_solve(factor, spread, left_side=True, lower=True)
+        weight = jnp.linalg.solve(spread + jnp.eye(2), spread)
+        mean = mean + weight @ (x - mean)
+        return (mean, gain * (spread - half.T @ half) + 0.1 * jnp.eye(2)), mean
+
+    return lax.scan(step, (jnp.zeros(2), jnp.eye(2)), xs)[1]
+
+
+def test_small_matrices_in_a_loop_are_part_of_its_kernel():
+    xs = RNG.standard_normal((20, 2)).astype(np.float32)
+    assert is_kernel(kalman, 0.9, xs)
+    mean, spread, expected = np.zeros(2), np.eye(2), []
+    for x in xs:
+        factor = np.linalg.cholesky(spread + np.eye(2))
+        half = np.linalg.solve(factor, spread)
+        mean = mean + np.linalg.solve(spread + np.eye(2), spread) @ (x - mean)
+        spread = 0.9 * (spread - half.T @ half) + 0.1 * np.eye(2)
+        expected.append(mean)
+    np.testing.assert_allclose(irax.jit(kalman)(0.9, xs), expected, atol=1e-5)

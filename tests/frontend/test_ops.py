@@ -73,3 +73,15 @@ def test_old_spellings():
     assert ops.index_min(x, ops.index[:], 2).tolist() == [1, 2, 2]
     assert ops.index_max(np.arange(3), ops.index[np.array([0, 1])], 1).tolist() == [1, 1, 2]
     assert x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["segment_sum", "segment_prod", "segment_max", "segment_min"])
+def test_rows_by_buckets(name):
+    function = getattr(ops, name)
+    data = np.random.default_rng(0).uniform(1, 2, (11, 2)).astype(np.float32)
+    ids = np.array([0, 2, 1, 2, 2, 0, 1, 1, 9, -1, 0])
+    whole = function(data, ids, 4)
+    for size in (1, 3, 11, 20):
+        np.testing.assert_allclose(function(data, ids, 4, bucket_size=size), whole, rtol=1e-6)
+    with pytest.raises(ValueError, match="bucket_size"):
+        function(data, ids, 4, bucket_size=0)

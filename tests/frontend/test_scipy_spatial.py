@@ -13,8 +13,8 @@ OURS = Rotation(irax.numpy.asarray(THEIRS.as_quat().astype(np.float32)))
 POINT = np.array([1.0, -2.0, 0.5], np.float32)
 
 
-def same(ours, theirs) -> None:
-    np.testing.assert_allclose(ours.as_matrix(), theirs.as_matrix(), atol=2e-6)
+def same(ours, theirs, tolerance=2e-6) -> None:
+    np.testing.assert_allclose(ours.as_matrix(), theirs.as_matrix(), atol=tolerance)
 
 
 def test_forms() -> None:
@@ -59,5 +59,22 @@ def test_wrong_arguments() -> None:
         Rotation.from_quat(POINT)
     with pytest.raises(ValueError, match="seq must be"):
         Rotation.from_euler("xY", POINT)
-    with pytest.raises(NotImplementedError, match="as_euler"):
-        OURS.as_euler("xyz")
+    with pytest.raises(ValueError, match="3 of xyz"):
+        OURS.as_euler("xy")
+    with pytest.raises(ValueError, match="must differ"):
+        OURS.as_euler("xxz")
+
+
+@pytest.mark.parametrize(
+    "seq", ["xyz", "zyx", "xzy", "zxz", "yxy", "XYZ", "ZYX", "YZX", "ZXZ", "XYX"]
+)
+def test_angles(seq: str) -> None:
+    np.testing.assert_allclose(OURS.as_euler(seq), THEIRS.as_euler(seq), atol=1e-4)
+    back = Rotation.from_euler(seq, OURS.as_euler(seq, degrees=True), degrees=True)
+    same(back, THEIRS)
+    middles = (0.0, np.pi) if seq[0] == seq[2] else (np.pi / 2, -np.pi / 2)
+    for middle in middles:  # two of the axes are one
+        locked = Theirs.from_euler(seq, [0.3, middle, 0.4])
+        found = Rotation.from_quat(locked.as_quat().astype("f4")).as_euler(seq)
+        assert abs(found[2]) < 1e-3
+        same(Rotation.from_euler(seq, found), locked, 2e-3)

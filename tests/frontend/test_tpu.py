@@ -58,7 +58,7 @@ def test_a_function_compiled_ahead_of_time():
         program = irax.jit(f).lower(x).compile(topology="v5e:2x2x1")
         flops = int(program.cost_analysis()["flops"])
         memory = program.memory_analysis()
-        assert memory["argument_size_in_bytes"] == memory["output_size_in_bytes"] == 4 * 256**2
+        assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 4 * 256**2
         assert program.serialize().startswith(b"// irax: ")
         print(program, flops, program.out_info.shape, program.as_text().startswith("HloModule"))
         print(told(lambda: program(x), RuntimeError))

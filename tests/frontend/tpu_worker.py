@@ -27,8 +27,8 @@ def compile_step(name: str, topology: str) -> dict[str, float]:
     memory = program.memory_analysis()
     return {
         "flops": program.cost_analysis()["flops"],
-        "code": memory["generated_code_size_in_bytes"],
-        "peak": memory["peak_memory_in_bytes"],
+        "code": memory.generated_code_size_in_bytes,
+        "peak": memory.peak_memory_in_bytes,
     }
 
 

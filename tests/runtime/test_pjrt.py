@@ -47,6 +47,18 @@ def test_round_trip(dtype: type, shape: tuple[int, ...], may_alias: bool):
     assert not back.flags.writeable
 
 
+@pytest.mark.parametrize("dtype", [F32, np.bool_, np.int64, np.complex64, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 3, 4)], ids=str)
+def test_copies_from_devices_that_numpy_cannot_see_into(dtype: type, shape: tuple[int, ...]):
+    values = np.random.default_rng(0).uniform(-3, 3, shape).astype(F32)
+    array = np.abs(values).astype(dtype)
+    buffer = device().put(array)
+    back = buffer._copy(buffer.live_pointer())
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    assert back.tobytes() == array.tobytes()
+    assert not back.flags.writeable
+
+
 def test_arrays_in_any_order_of_memory():
     array = np.arange(24.0).reshape(2, 3, 4)
     for view in (array.T, array[:, ::-1], array[..., 1]):

@@ -72,7 +72,7 @@ def test_compile_then_run(irax, folder):
     (folder / "cut.vmfb").write_bytes((folder / "model.vmfb").read_bytes()[:100])
     broken = irax("run", "cut.vmfb", "--input", "4xf32=1", "--input", "4xf32=1")
     assert broken.returncode == 1
-    assert "not a compiled IREE module" in broken.stderr
+    assert "cut.vmfb: not a compiled program, or damaged: " in broken.stderr
 
 
 def test_show_of_a_python_function(irax):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import decomposition_of
 from irax_compiler.ops.core import Op, UnsupportedOp, read
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
@@ -21,6 +22,11 @@ ON_HOST = {
 }
 """Composites that a target leaves to a library of the host's, and the host function's name. Their
 parameters are the host function's."""
+
+ELIMINATIONS = ("irax.lu", "irax.solve")
+MOST_ROWS, MOST_ELEMENTS = 4, 128
+"""Up to these sizes elimination takes less time than a call of a library; a loop that calls none
+can be one kernel."""
 
 
 @register_pass
@@ -43,6 +49,8 @@ class Decompose(Pass):
             callee = decomposition_of(composite)
             op = read(composite)
             on_host = ON_HOST.get(self.target, {}).get(op.name)
+            if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
+                on_host = None
             if on_host is None and not functions[callee].regions[0].blocks:
                 raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
             operands, types = list(composite.operands), [r.type for r in composite.results]
@@ -56,6 +64,11 @@ class Decompose(Pass):
             for result, value in zip(composite.results, results, strict=True):
                 result.replace_all_uses_with(value)
             composite.erase()
+
+
+def _is_small(matrices: Value) -> bool:
+    extents = shape_of(matrices)
+    return extents[-1] <= MOST_ROWS and prod(extents) <= MOST_ELEMENTS
 
 
 def _why_not(op: Op) -> str:

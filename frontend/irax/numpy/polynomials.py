@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax import errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.array import Array, ConcreteArray
+from irax.elementwise import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
@@ -17,6 +17,7 @@ from irax.numpy.creation import eye
 from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
 from irax.replay import replayed
+from irax.tracing import concrete_array
 from irax.typing import ArrayLike
 
 
@@ -40,7 +41,6 @@ def _padded(x: Array, size: int) -> Array:
 # ---- values --------------------------------------------------------------------------------------
 
 
-@replayed
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The value at x of the polynomial with coefficients p.
 
@@ -56,6 +56,11 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     if not coefficients.ndim:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
     shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
+    if is_now(coefficients, at):
+        with np.errstate(all="ignore"):
+            value = np.polyval(concrete_array(coefficients).value, concrete_array(at).value)
+        value = np.broadcast_to(value, shape)
+        return ConcreteArray(np.asarray(value, at.dtype), coefficients.weak_type and at.weak_type)
     start = lax.full(shape, 0, at.dtype)
 
     def step(so_far: Array, coefficient: Array) -> tuple[Array, None]:
@@ -286,6 +291,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
     return lax.concatenate(columns if increasing else columns[::-1], 1)
 
 
+@replayed
 def polyfit(
     x: ArrayLike,
     y: ArrayLike,

@@ -22,13 +22,13 @@ func.func @few(%x: tensor<2x5x5xf32>, %y: tensor<99x64x64xf32>) -> (tensor<2x5x5
 // CHECK-SAME:     lower = 0
 
 // A block is inverted by halves, those of all matrices at once.
-func.func @triangular_solve(%a: tensor<64x4x4xf32>, %b: tensor<64x4x3xf32>) -> tensor<64x4x3xf32> {
-  %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<64x4x4xf32>, tensor<64x4x3xf32>) -> tensor<64x4x3xf32>
-  return %0 : tensor<64x4x3xf32>
+func.func @triangular_solve(%a: tensor<64x8x8xf32>, %b: tensor<64x8x3xf32>) -> tensor<64x8x3xf32> {
+  %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<64x8x8xf32>, tensor<64x8x3xf32>) -> tensor<64x8x3xf32>
+  return %0 : tensor<64x8x3xf32>
 }
 // CHECK:      func.func @triangular_solve
-// CHECK:        stablehlo.divide {{.*}} : tensor<256x1x1xf32>
-// CHECK:        stablehlo.dot_general {{.*}} -> tensor<64x4x3xf32>
+// CHECK:        stablehlo.divide {{.*}} : tensor<512x1x1xf32>
+// CHECK:        stablehlo.dot_general {{.*}} -> tensor<64x8x3xf32>
 // CHECK-NOT:    dot_general
 
 // A few are BLAS's.

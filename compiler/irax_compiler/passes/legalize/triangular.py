@@ -78,7 +78,7 @@ def triangular_solve(operation: Operation) -> Sequence[Value] | None:
     a, b = operation.operands
     if 0 in shape_of(b):
         return [b]
-    flat_a, flat_b = _one_batch(a), _one_batch(b)
+    flat_a, flat_b = one_batch(a), one_batch(b)
     return [shape.reshape(_solved(op, flat_a, flat_b), shape_of(b))]
 
 
@@ -89,12 +89,13 @@ def cholesky(operation: Operation) -> Sequence[Value] | None:
     (x,) = operation.operands
     if op is None or 0 in shape_of(x):
         return None if op is None else [x]
-    flat = _one_batch(x)
+    flat = one_batch(x)
     factor = _factor(flat if op.lower else adjoint(flat))
     return [shape.reshape(factor if op.lower else adjoint(factor), shape_of(x))]
 
 
-def _one_batch(x: Value) -> Value:
+def one_batch(x: Value) -> Value:
+    """Stacks of matrices as one stack."""
     *batch, m, n = shape_of(x)
     return shape.reshape(x, (prod(batch), m, n))
 
@@ -203,7 +204,7 @@ def _factor(a: Value) -> Value:
         size *= 2
     count = -(-n // size)
     if count == 1:
-        return _nan_if_any(_by_columns(a))
+        return nan_if_any(_by_columns(a))
     rest = _padded(a, count * size)
     columns: list[Value] = []
     for k in range(count):
@@ -221,7 +222,7 @@ def _factor(a: Value) -> Value:
         zero = full((), 0, dtype_of(column))
         columns.append(shape.Pad((0, k * size, 0), (0, 0, 0), (0, 0, 0))(column, zero))
     whole = shape.Concatenate(2)(*columns)
-    return _nan_if_any(shape.slice_(whole, (0, 0, 0), (batch, n, n), (1, 1, 1)))
+    return nan_if_any(shape.slice_(whole, (0, 0, 0), (batch, n, n), (1, 1, 1)))
 
 
 def _by_columns(a: Value) -> Value:
@@ -257,7 +258,7 @@ def _by_columns(a: Value) -> Value:
     return factor
 
 
-def _nan_if_any(factor: Value) -> Value:
+def nan_if_any(factor: Value) -> Value:
     """Nan all over a matrix that has one somewhere."""
     is_nan = comparison.not_equal(factor, factor)
     false = full((), False, np.dtype(np.bool_))

@@ -17,7 +17,7 @@ from irax_compiler.passes.loops.registers import Registers, emit
 
 MOVES = {
     f"stablehlo.{name}"
-    for name in ("broadcast_in_dim", "concatenate", "reverse", "slice", "transpose")
+    for name in ("broadcast_in_dim", "concatenate", "pad", "reverse", "slice", "transpose")
 }
 """Operations whose results have elements of their operands in other places."""
 

@@ -154,10 +154,15 @@ class Rotation(NamedTuple):
         return quat[..., :3] / (1 + quat[..., 3:])
 
     def as_euler(self, seq: str, degrees: bool = False) -> Array:
-        """Not supported: take `as_matrix`, `as_rotvec` or `as_quat`."""
-        raise NotImplementedError(
-            "Rotation.as_euler is not supported; expected as_matrix, as_rotvec or as_quat"
-        )
+        """Three angles (..., 3) around axes, one after the other: "xyz" fixed ones, "XYZ" those
+        turned. Where two of the axes become one, the last angle is 0.
+        """
+        if len(seq) != 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
+            raise ValueError(f"Rotation.as_euler: seq must be 3 of xyz or XYZ, got {seq!r}")
+        if seq[0] == seq[1] or seq[1] == seq[2]:
+            raise ValueError(f"Rotation.as_euler: axes that follow must differ, got {seq!r}")
+        angles = _euler(self.quat, seq.lower(), fixed=seq.islower())
+        return jnp.rad2deg(angles) if degrees else angles
 
     def apply(self, vectors: Any, inverse: bool = False) -> Array:
         """Vectors (..., 3) turned; turned back if `inverse`."""
@@ -234,3 +239,29 @@ class Slerp(NamedTuple):
         share = (at - self.times[cell]) / self.timedelta[cell]
         step = Rotation.from_rotvec(self.rotvecs[cell] * share[..., None])
         return Rotation(self.rotations.quat[cell]) * step
+
+
+def _euler(quat: Array, seq: str, fixed: bool) -> Array:
+    """Angles of unit quaternions, after Bernardes and Viollet (2022): rotations around three axes
+    are those around two of them and a plane, which half sums and differences of angles turn.
+    """
+    i, j, k = ("xyz".index(axis) for axis in (seq if fixed else seq[::-1]))
+    proper = i == k
+    k = 3 - i - j if proper else k
+    sign = (i - j) * (j - k) * (k - i) // 2
+    x, y, z, w = quat[..., i], quat[..., j], quat[..., k] * sign, quat[..., 3]
+    a, b, c, d = (w, x, y, z) if proper else (w - y, x + z, y + w, z - x)
+    middle = 2 * jnp.arctan2(jnp.hypot(c, d), jnp.hypot(a, b))
+    near = 1e-7 if quat.dtype == np.float64 else 1e-3
+    low, high = jnp.less_equal(jnp.abs(middle), near), jnp.less_equal(jnp.abs(middle - np.pi), near)
+    locked = jnp.logical_or(low, high)
+    total, difference = jnp.arctan2(b, a), jnp.arctan2(d, c)
+    inner, outer = total - difference, (total + difference) * (1 if proper else sign)
+    first, last = (inner, outer) if fixed else (outer, inner)
+    alone = jnp.where(low, 2 * total, (-2 if fixed else 2) * difference)
+    first = jnp.where(locked, alone * (1 if fixed or proper else sign), first)
+    last = jnp.where(locked, 0, last)
+    middle = middle if proper else middle - np.pi / 2
+    angles = jnp.stack([first, middle, last], -1)
+    angles = jnp.where(angles < -np.pi, angles + 2 * np.pi, angles)
+    return jnp.where(angles > np.pi, angles - 2 * np.pi, angles)
