@@ -25,6 +25,7 @@ import scipy.optimize
 import scipy.signal
 import scipy.stats
 from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.vulkan_programs import needs_vulkan
 
 import irax
 
@@ -362,12 +363,18 @@ def printed_numbers(name: str, platform: str, *arguments: str) -> dict[str, floa
     return {label: float(number) for label, number in lines}
 
 
-@needs_plugin
+@pytest.mark.parametrize(
+    "platform",
+    [
+        pytest.param("pjrt:cpu", marks=needs_plugin),
+        pytest.param("vulkan", marks=[needs_vulkan, all_forms]),  # 20 seconds to compile
+    ],
+)
 @pytest.mark.parametrize("name, arguments", [("digits.py", ["--epochs", "3"])])
-def test_an_example_on_iree_and_on_pjrt(name: str, arguments: list[str], tmp_path: Path):
+def test_an_example_elsewhere(name: str, arguments: list[str], platform: str, tmp_path: Path):
     arguments = [*arguments, "--ir", str(tmp_path)]
     ours = printed_numbers(name, "cpu", *arguments)
-    theirs = printed_numbers(name, "pjrt:cpu", *arguments)
+    theirs = printed_numbers(name, platform, *arguments)
     assert "last loss" in ours
     assert ours.keys() == theirs.keys()
     for label, number in ours.items():
