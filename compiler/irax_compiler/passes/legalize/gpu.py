@@ -178,3 +178,25 @@ def _is_folded(x: Value) -> bool:
             return False
         made = mlir.definition(made.operands[0])
     return made is not None
+
+
+@cure("stablehlo.reduce")
+def fold_of_part(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on some folds along with what chooses from a part of an array."""
+    first = len(operation.results)
+    folded = list(operation.operands)[:first]
+    if not any(_is_chosen_from_slice(x) for x in folded):
+        return None
+    apart = barrier.barrier.build(folded)
+    fold = operation.clone().operation
+    for i, x in enumerate(apart):
+        fold.operands[i] = x
+    return list(fold.results)
+
+
+def _is_chosen_from_slice(x: Value) -> bool:
+    select = mlir.definition(x)
+    if select is None or select.name != "stablehlo.select":
+        return False
+    parts = map(mlir.definition, select.operands)
+    return any(part is not None and part.name == "stablehlo.slice" for part in parts)

@@ -136,6 +136,7 @@ ON_GPU = [
     gpu.scatter_of_computed,
     gpu.fold_from_computed,
     gpu.slice_of_fold,
+    gpu.fold_of_part,
     gpu.sort_by_any_order,
 ]
 
