@@ -14,9 +14,8 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import MLIRError, Module
-from irax_compiler.passes import PASSES, Pass, PassError
+from irax_compiler.passes import Pass, PassError, by_name
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,12 @@ class NativePass:
             )
         except (MLIRError, ValueError):
             raise PassError(
-                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
+                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(by_name()))}) "
                 "nor one of MLIR, with options that it takes"
             ) from None
         if "canonicalize" in self.text:
+            from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
+
             for operation in list(nested(module.operation)):
                 if operation.name in broadcast_that_permutes.operations:
                     broadcast_that_permutes.apply(operation)
@@ -98,9 +99,9 @@ def _split(text: str, separator: str) -> list[str]:
 
 def _parse_pass(text: str) -> Pass | NativePass:
     match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
-    if match is None or match[1] not in PASSES:
+    if match is None or match[1] not in by_name():
         return NativePass(text)
-    cls = PASSES[match[1]]
+    cls = by_name()[match[1]]
     types_of = typing.get_type_hints(cls)
     known = {f.name: types_of[f.name] for f in fields(cls)}
     options = {}

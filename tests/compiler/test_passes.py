@@ -11,7 +11,7 @@ import pytest
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
-from irax_compiler.passes import PASSES, PassError
+from irax_compiler.passes import PassError, by_name
 from irax_compiler.passes.core import Pass, nested
 from irax_compiler.pipeline import run_pipeline
 
@@ -52,7 +52,7 @@ def test_every_pass_leaves_a_module_that_verifies_and_knows_its_lines(name: str)
         module.operation.verify()
         assert str(mlir.parse_module(str(module))) == str(module)
         # MLIR's own passes forget where constants came from that they merge.
-        merged = any(name_of(text) not in PASSES for text in ran)
+        merged = any(name_of(text) not in by_name() for text in ran)
         for operation in nested(module.operation):
             if merged and operation.name == "stablehlo.constant":
                 continue
@@ -126,7 +126,7 @@ def test_what_was_asked_for_is_public_and_stays(pipeline: str, public: set[str])
     assert {name for name, f in functions.items() if mlir.is_public(f)} == {"main"} | public
 
 
-@pytest.mark.parametrize("cls", PASSES.values(), ids=PASSES)
+@pytest.mark.parametrize("cls", by_name().values(), ids=by_name())
 def test_every_pass_says_what_it_guarantees(cls: type[Pass]):
     documentation = cls.__doc__ or ""
     assert len(documentation) > 60

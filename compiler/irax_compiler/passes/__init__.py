@@ -1,24 +1,41 @@
 """The passes: each a rewrite of a module, StableHLO in and StableHLO out."""
 
-from irax_compiler.passes import (
-    annotate,
-    batch,
-    callbacks,
-    check,
-    decompose,
-    defer,
-    fold,
-    host,
-    jvp,
-    legalize,
-    linearize,
-    loops,
-    prune,
-    simplify,
-    transpose,
-    vjp,
-    widen,
-)
-from irax_compiler.passes.core import PASSES, Pass, PassError
+from __future__ import annotations
 
-__all__ = ["PASSES", "Pass", "PassError"]
+from collections.abc import Mapping
+from functools import cache
+
+from irax_compiler.passes.core import Pass, PassError
+
+__all__ = ["Pass", "PassError", "by_name"]
+
+
+@cache
+def by_name() -> Mapping[str, type[Pass]]:
+    """All passes by name, imported when they are first asked for: tracing needs few of them.
+
+    >>> by_name()["vjp"].name
+    'vjp'
+    """
+    from irax_compiler.passes import (
+        annotate,
+        batch,
+        callbacks,
+        check,
+        core,
+        decompose,
+        defer,
+        fold,
+        host,
+        jvp,
+        legalize,
+        linearize,
+        loops,
+        prune,
+        simplify,
+        transpose,
+        vjp,
+        widen,
+    )
+
+    return core.PASSES

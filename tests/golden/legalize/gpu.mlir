@@ -65,3 +65,28 @@ func.func @sort_by_any_order(%x: tensor<4xi32>, %y: tensor<4xf32>) -> tensor<4xi
 // CHECK:         [[R:%\w+]]:2 = "stablehlo.sort"
 // CHECK:         [[S:%\w+]]:2 = stablehlo.optimization_barrier [[R]]#0, [[R]]#1
 // CHECK-NEXT:    return [[S]]#0
+
+func.func @slice_of_fold(%x: tensor<4x4xf32>) -> tensor<3xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.negate %0 : tensor<4xf32>
+  %2 = stablehlo.slice %1 [0:3] : (tensor<4xf32>) -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @slice_of_fold
+// CHECK:         [[ALL:%\w+]] = stablehlo.optimization_barrier
+// CHECK-NEXT:    stablehlo.slice [[ALL]] [0:3]
+
+func.func @fold_of_part(%x: tensor<4xf32>, %mask: tensor<3xi1>) -> tensor<f32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<3xf32>
+  %0 = stablehlo.slice %x [0:3] : (tensor<4xf32>) -> tensor<3xf32>
+  %1 = stablehlo.select %mask, %0, %zeros : tensor<3xi1>, tensor<3xf32>
+  %2 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+// CHECK-LABEL: func.func @fold_of_part
+// CHECK:         [[APART:%\w+]] = stablehlo.optimization_barrier
+// CHECK-NEXT:    stablehlo.reduce([[APART]] init:

@@ -159,3 +159,44 @@ def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
     if len(operation.results) == 1:
         return None
     return barrier.barrier.build(list(operation.clone().operation.results))
+
+
+@cure("stablehlo.slice")
+def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile some folds along with what takes a part of their results."""
+    (x,) = operation.operands
+    if not _is_folded(x):
+        return None
+    return read(operation).build(barrier.barrier.build([x]))
+
+
+def _is_folded(x: Value) -> bool:
+    """Whether it is a fold's result, or made of one alone."""
+    made = mlir.definition(x)
+    while made is not None and made.name != "stablehlo.reduce":
+        if len(made.operands) != 1 or made.name == "stablehlo.optimization_barrier":
+            return False
+        made = mlir.definition(made.operands[0])
+    return made is not None
+
+
+@cure("stablehlo.reduce")
+def fold_of_part(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on some folds along with what chooses from a part of an array."""
+    first = len(operation.results)
+    folded = list(operation.operands)[:first]
+    if not any(_is_chosen_from_slice(x) for x in folded):
+        return None
+    apart = barrier.barrier.build(folded)
+    fold = operation.clone().operation
+    for i, x in enumerate(apart):
+        fold.operands[i] = x
+    return list(fold.results)
+
+
+def _is_chosen_from_slice(x: Value) -> bool:
+    select = mlir.definition(x)
+    if select is None or select.name != "stablehlo.select":
+        return False
+    parts = map(mlir.definition, select.operands)
+    return any(part is not None and part.name == "stablehlo.slice" for part in parts)

@@ -135,6 +135,8 @@ ON_GPU = [
     gpu.reduction_of_complex,
     gpu.scatter_of_computed,
     gpu.fold_from_computed,
+    gpu.slice_of_fold,
+    gpu.fold_of_part,
     gpu.sort_by_any_order,
 ]
 

@@ -3,6 +3,7 @@
 Arrays of any shapes that broadcast; integers become floats. A list is a TypeError, as everywhere.
 """
 
+from irax.nn.axes import logsumexp as logsumexp
 from irax.scipy.special.bessels import bessel_jn as bessel_jn
 from irax.scipy.special.bessels import i0 as i0
 from irax.scipy.special.bessels import i0e as i0e
@@ -41,7 +42,6 @@ from irax.scipy.special.logarithms import expit as expit
 from irax.scipy.special.logarithms import kl_div as kl_div
 from irax.scipy.special.logarithms import log_softmax as log_softmax
 from irax.scipy.special.logarithms import logit as logit
-from irax.scipy.special.logarithms import logsumexp as logsumexp
 from irax.scipy.special.logarithms import rel_entr as rel_entr
 from irax.scipy.special.logarithms import softmax as softmax
 from irax.scipy.special.logarithms import xlog1py as xlog1py

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
-
 import numpy as np
 
 import irax.numpy as jnp
 from irax import lax, nn
 from irax.array import Array
 from irax.scipy.arguments import floats, inexact
-from irax.typing import ArrayLike, Axis
+from irax.typing import ArrayLike
 
 
 def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
@@ -114,57 +112,6 @@ def _of_logarithm(logarithm: Array, power: Array) -> Array:
     flat = jnp.equal(power, 0)
     safe = jnp.where(flat, 1.0, power)
     return jnp.where(flat, logarithm, jnp.divide(jnp.expm1(jnp.multiply(safe, logarithm)), safe))
-
-
-@overload
-def logsumexp(
-    a: ArrayLike,
-    axis: Axis = None,
-    b: ArrayLike | None = None,
-    keepdims: bool = False,
-    return_sign: Literal[False] = False,
-    where: ArrayLike | None = None,
-) -> Array: ...
-
-
-@overload
-def logsumexp(
-    a: ArrayLike,
-    axis: Axis = None,
-    b: ArrayLike | None = None,
-    keepdims: bool = False,
-    *,
-    return_sign: Literal[True],
-    where: ArrayLike | None = None,
-) -> tuple[Array, Array]: ...
-
-
-@overload
-def logsumexp(
-    a: ArrayLike,
-    axis: Axis = None,
-    b: ArrayLike | None = None,
-    keepdims: bool = False,
-    return_sign: bool = False,
-    where: ArrayLike | None = None,
-) -> Array | tuple[Array, Array]: ...
-
-
-def logsumexp(
-    a: ArrayLike,
-    axis: Axis = None,
-    b: ArrayLike | None = None,
-    keepdims: bool = False,
-    return_sign: bool = False,
-    where: ArrayLike | None = None,
-) -> Array | tuple[Array, Array]:
-    """log(sum(b exp(a))) over axes, without overflow: `irax.nn.logsumexp`; nan where the sum is
-    negative and no sign is asked for.
-
-    >>> irax.scipy.special.logsumexp(irax.numpy.array([1000.0, 1000.0]))
-    Array(1000.6932, dtype=float32)
-    """
-    return nn.logsumexp(a, axis, b, keepdims, return_sign, where)
 
 
 def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
