@@ -156,6 +156,7 @@ XLA = [
 """What XLA needs, behind PJRT."""
 
 ON_VULKAN = [
+    spirv.windows_of_complex,
     xla.narrow_windows,
     spirv.iota_of_narrow,
     spirv.sign_of_complex,

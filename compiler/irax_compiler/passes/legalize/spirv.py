@@ -12,6 +12,7 @@ from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexa
 from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise, shape
 from irax_compiler.ops.core import constant, full, full_like, read
 from irax_compiler.ops.formula import Number, where
+from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.passes.legalize.convolution import apart
 from irax_compiler.passes.legalize.cure import cure, read_as
 
@@ -39,6 +40,23 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(x) != np.bool_ or dtype in (np.bool_, np.complex64):
         return None
     return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
+
+
+@cure("stablehlo.reduce_window")
+def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE crashes on these: sums are those of the parts, what else there is follows its
+    definition.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None or dtype_of(operation.operands[0]).kind != "c":
+        return None
+    operands = list(operation.operands)
+    if op.computation != "add":
+        return op.define(operands)
+    parts = [
+        op.build([part(x) for x in operands])[0] for part in (elementwise.real, elementwise.imag)
+    ]
+    return [elementwise.complex_(*parts)]
 
 
 @cure("stablehlo.iota")

@@ -1,0 +1,63 @@
+// RUN: --pipeline "legalize{target=iree-vulkan},canonicalize,cse"
+
+// Sums of windows of complex numbers are those of their parts.
+func.func @windows_of_complex(%x: tensor<5xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %z = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %1 = stablehlo.add %a, %b : tensor<complex<f32>>
+    stablehlo.return %1 : tensor<complex<f32>>
+  }) : (tensor<5xcomplex<f32>>, tensor<complex<f32>>) -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+// CHECK-LABEL: func.func @windows_of_complex
+// CHECK-COUNT-2: "stablehlo.reduce_window"(
+// CHECK:         stablehlo.complex
+
+func.func @select_of_complex(%c: tensor<2xi1>, %x: tensor<2xcomplex<f32>>, %y: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+  %0 = stablehlo.select %c, %x, %y : tensor<2xi1>, tensor<2xcomplex<f32>>
+  return %0 : tensor<2xcomplex<f32>>
+}
+// CHECK-LABEL: func.func @select_of_complex
+// CHECK-COUNT-2: stablehlo.select %arg0, {{.*}} : tensor<2xi1>, tensor<2xf32>
+// CHECK:         stablehlo.complex
+
+func.func @convert_of_booleans(%x: tensor<2xi1>) -> tensor<2xi32> {
+  %0 = stablehlo.convert %x : (tensor<2xi1>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+// CHECK-LABEL: func.func @convert_of_booleans
+// CHECK-NOT:     stablehlo.convert
+// CHECK:         stablehlo.select %arg0
+
+// SPIR-V looks for bits in 32-bit integers alone.
+func.func @leading_zeros_of_narrow(%x: tensor<2xi8>) -> tensor<2xi8> {
+  %0 = stablehlo.count_leading_zeros %x : tensor<2xi8>
+  return %0 : tensor<2xi8>
+}
+// CHECK-LABEL: func.func @leading_zeros_of_narrow
+// CHECK:         stablehlo.count_leading_zeros {{.*}} : tensor<2x{{u?}}i32>
+
+// No loop is longer than some drivers count.
+func.func @reduction_in_parts(%x: tensor<100000xf32>) -> tensor<f32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<100000xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK-LABEL: func.func @reduction_in_parts
+// CHECK-NOT:     stablehlo.reduce(%arg0
+// CHECK-COUNT-2: stablehlo.reduce(
+// CHECK:         return
+
+// Rows are sorted by exchanges of neighbours; a library of the host's is not at hand.
+func.func @sort_by_exchanges(%x: tensor<9xf32>) -> tensor<9xf32> {
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<9xf32>) -> tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
+// CHECK-LABEL: func.func @sort_by_exchanges
+// CHECK-NOT:     stablehlo.sort
+// CHECK-NOT:     custom_call
