@@ -264,7 +264,7 @@ def test_falling_back_is_said_once():
 def test_no_platform_at_all():
     prints(
         "IRAX_PLATFORMS=abacus: no platform 'abacus' here; there are 'cpu', 'tpu', 'vulkan', "
-        "plugin of that name, 'pjrt:NAME'",
+        "'cuda', 'hip', 'metal' and, with a plugin of that name, 'pjrt:NAME'",
         """
         import irax
         try:

@@ -179,7 +179,7 @@ CASES = {
     ),
     "loaded text": (lambda: irax.ir.load("func.func @f( {"), ValueError, ["not a valid MLIR"]),
     "loaded function": (
-        lambda: irax.ir.load("func.func @f() { return }"),
+        lambda: irax.ir.load("func.func @f() { return }", func="main"),
         ValueError,
         ["no function @main; it has @f"],
     ),
