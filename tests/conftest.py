@@ -21,3 +21,10 @@ def pytest_configure(config: pytest.Config) -> None:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name
         config.add_cleanup(cache.cleanup)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on Vulkan come last: with Mesa's driver for the processor, a process that has opened a
+    device keeps two cores busy until it ends.
+    """
+    items.sort(key=lambda item: "vulkan" in item.nodeid)

@@ -70,17 +70,29 @@ def devices(driver: str) -> tuple[GpuDevice, ...]:
     Raises:
         DriverError: there are none.
     """
+    found = available(driver)
+    try:
+        return tuple(
+            GpuDevice(driver, number, facts["device_id"], facts["name"])
+            for number, facts in enumerate(found)
+        )
+    except RuntimeError as error:
+        raise DriverError(" ".join(str(error).split())) from None
+
+
+def available(driver: str) -> list[Any]:
+    """What a driver tells of its devices, of which none is opened for it.
+
+    Raises:
+        DriverError: there are none.
+    """
     if driver not in rt.query_available_drivers():
         raise DriverError(f"this build of IREE's runtime has no driver {driver!r}")
     reason = ""
-    found = []
     try:
         found = rt.get_driver(driver).query_available_devices()
         if found:
-            return tuple(
-                GpuDevice(driver, number, facts["device_id"], facts["name"])
-                for number, facts in enumerate(found)
-            )
+            return found
     except RuntimeError as error:
         reason = " ".join(str(error).split())
     for pattern, cure in _INSTALL[driver].items():

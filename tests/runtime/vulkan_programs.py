@@ -12,7 +12,7 @@ from irax_runtime.iree_gpu import GpuDevice
 
 def _why_not() -> str:
     try:
-        iree_gpu.devices("vulkan")
+        iree_gpu.available("vulkan")
     except iree_gpu.DriverError as error:
         return str(error)
     return ""
