@@ -149,11 +149,14 @@ def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
         # NumPy's own integers and floats are wider than ours: what does not fit can be told, and
         # the conversion to bfloat16 and the like rounds once.
         elements = np.array(x)
+        if elements.dtype.kind == "f" and all(isinstance(n, int | np.integer) for n in leaves):
+            elements = np.array(x, object)  # of both int64 and uint64, NumPy makes float64
     except ValueError:
         raise ValueError(f"array: the lists have different lengths, got {_short(x)}") from None
     if not elements.size:
         elements = elements.astype(dtype)
-    if dtypes.issubdtype(dtype, np.integer) and elements.dtype.kind in "iuO" and elements.size:
+    is_integer = dtypes.issubdtype(dtype, np.integer)
+    if is_integer and elements.dtype.kind in "iuO" and elements.size:
         info = dtypes.iinfo(dtype)
         if elements.min() < info.min or elements.max() > info.max:
             raise OverflowError(
@@ -161,7 +164,7 @@ def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
                 "holds it (64-bit ones need irax.config.update('enable_x64', True))"
             )
     if elements.dtype.kind == "O":
-        elements = elements.astype(np.float64)
+        elements = elements.astype(dtype if is_integer else np.float64)
     return convert(ConcreteArray(elements), dtype)
 
 
