@@ -47,14 +47,15 @@ def products(*sizes, dtype="f32"):
     ],
 )
 def test_large_matrices_gain(sizes, dtype, expected):
-    assert tiling.pays(products(*sizes, dtype=dtype)) is expected
+    assert tiling.pays(products(*sizes, dtype=dtype), "iree-cpu") is expected
 
 
 def test_values():
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal(shape).astype(np.float32) for shape in ((33, 1000), (1000, 1001)))
     module = products((33, 1000, 1001))
-    assert tiling.pays(module)
+    assert tiling.pays(module, "iree-cpu")
+    assert not tiling.pays(module, "iree-cuda:sm_89")
     program = cpu().load(targets.compile(module, "iree-cpu"))
     (result,) = program([cpu().put(x), cpu().put(y)])
     np.testing.assert_allclose(result.numpy(), x.astype(np.float64) @ y, atol=2e-4)

@@ -74,7 +74,7 @@ def save_stages(source: Source, target: str, folder: str) -> None:
         write(Stage(first, target, source.func, ",".join(remaining)), source.module)
         lowered = lower(source.module, source.func, target, after_pass)
         if family(target) in iree.TARGETS:
-            tiled = family(target) == "iree-cpu" and tiling.pays(lowered)
+            tiled = tiling.pays(lowered, target)
             for phase, module in phases.phases(lowered, target):
                 stage = Stage(f"iree-{phase}", target, source.func, phase=phase, tiled=tiled)
                 write(stage, module)

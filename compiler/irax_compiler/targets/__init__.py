@@ -31,8 +31,7 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
     from irax_compiler import mlir
     from irax_compiler.targets import iree, tiling
 
-    on_cpu = family(target) == "iree-cpu"
-    data_tiling = on_cpu and tiling.pays(module)
+    data_tiling = tiling.pays(module, target)
     return iree.compile(mlir.bytecode(module), target=target, data_tiling=data_tiling)
 
 

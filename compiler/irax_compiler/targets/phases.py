@@ -10,7 +10,7 @@ from pathlib import Path
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
-from irax_compiler.targets import family, iree, tiling
+from irax_compiler.targets import iree, tiling
 from irax_compiler.targets.invocation import invocation
 
 PHASES = (
@@ -64,5 +64,5 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
 
 def _flags(module: Module, target: str) -> tuple[str, ...]:
     """Those with which the module would be compiled."""
-    tiled = family(target) == "iree-cpu" and tiling.pays(module)
+    tiled = tiling.pays(module, target)
     return (*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()))
