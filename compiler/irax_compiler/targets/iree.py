@@ -118,9 +118,8 @@ def compile(
         flags: more of IREE's flags, after those of the target.
         target: one of `TARGETS`, or one with a chip after a colon. By default, the processor of
             this host.
-        data_tiling: lays matrices out anew for multiplication, where IREE can compile that. It
-            pays for matrices of 512 rows and columns and more (of 1024: 1.4 times as fast, of
-            2048: 3 times), and costs where they are small or multiply vectors (8 times as slow).
+        data_tiling: lays matrices out anew for multiplication, where IREE can compile that;
+            `tiling` says for which programs it pays.
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
