@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +13,7 @@ import irax
 import irax.numpy as jnp
 from benchmarks.program import Program
 from benchmarks.programs import PROGRAMS
-from benchmarks.timing import compare, median, seconds
+from benchmarks.timing import compare, median, rival, seconds
 
 
 def main() -> None:
@@ -25,7 +23,9 @@ def main() -> None:
     parser.add_argument("--also", metavar="PLATFORM", help="run irax's on pjrt:cpu, ... as well")
     options = parser.parse_args()
     only, also = options.only, options.also
-    jax = _jax()
+    jax = rival()
+    if jax is None:
+        print("JAX is not installed: no ratios (pip install irax[oracle])\n")
     print(
         f"{'program':26}{'irax us':>12}{'jax us':>12}{'ratio':>8}{'compile s':>11}{'jax s':>8}"
         + (f"{also:>11} us{'ratio':>8}" if also else "")
@@ -35,14 +35,6 @@ def main() -> None:
             _measure(program, jax, also)
     print()
     _overheads(jax, also)
-
-
-def _jax() -> Any:
-    if importlib.util.find_spec("jax") is None:
-        print("JAX is not installed: no ratios (pip install irax[oracle])\n")
-        return None
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # the device of irax's that it is compared with
-    return importlib.import_module("jax")
 
 
 def _measure(program: Program, jax: Any, also: str | None) -> None:

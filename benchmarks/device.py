@@ -7,8 +7,6 @@ second large programs come to.
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from typing import Any
 import irax
 import irax.numpy as jnp
 import irax_runtime.devices
-from benchmarks.timing import compare
+from benchmarks.timing import compare, rival
 
 RIVALS = {"cuda": "cuda", "hip": "rocm", "cpu": "cpu", "pjrt:cpu": "cpu", "pjrt:cuda": "cuda"}
 """JAX's names for what irax's platforms run on."""
@@ -92,13 +90,13 @@ def main() -> None:
         device = irax.devices(platform)[0]
     except irax_runtime.devices.NoDevice as error:
         parser.error(str(error))
-    rival = _rival(platform)
-    print(f"{device} {device.device_kind}; JAX: {rival[1] if rival else 'not there'}")
+    theirs = _theirs(platform)
+    print(f"{device} {device.device_kind}; JAX: {theirs[1] if theirs else 'not there'}")
     print(f"{'program':34}{'irax us':>12}{'jax us':>12}{'irax':>10}{'jax':>10}")
     for task in tasks(1024 if "cpu" in platform else 8192):
         calls = [task.prepare(irax, jnp, device)]
-        if rival:
-            jax, its_device = rival
+        if theirs:
+            jax, its_device = theirs
             calls.append(task.prepare(jax, jax.numpy, its_device))
         times = compare(*calls)
         line = f"{task.name:34}" + "".join(f"{t * 1e6:12.1f}" for t in times)
@@ -108,14 +106,15 @@ def main() -> None:
         print(line, flush=True)
 
 
-def _rival(platform: str) -> tuple[Any, Any] | None:
+def _theirs(platform: str) -> tuple[Any, Any] | None:
     """JAX, and its device that is the same one."""
-    if platform not in RIVALS or importlib.util.find_spec("jax") is None:
+    if platform not in RIVALS:
         return None
-    os.environ.setdefault("JAX_PLATFORMS", RIVALS[platform])
     # Both are to have memory of the device.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    jax = importlib.import_module("jax")
+    jax = rival(RIVALS[platform])
+    if jax is None:
+        return None
     try:
         return jax, jax.devices()[0]
     except RuntimeError:

@@ -18,7 +18,7 @@ from tests.frontend.numpy_operands import CASES
 
 import irax
 import irax.numpy as jnp
-from benchmarks.timing import median, seconds
+from benchmarks.timing import median, rival, seconds
 
 
 def main() -> None:
@@ -27,8 +27,9 @@ def main() -> None:
     parser.add_argument("--factor", type=float, default=1.5, help="how much longer (default: 1.5)")
     parser.add_argument("--only", default="", help="functions whose name has this in it")
     options = parser.parse_args()
-    import jax
-
+    jax = rival()
+    if jax is None:
+        parser.error("JAX is not installed: there is nothing to compare with (make oracle)")
     warnings.simplefilter("ignore")
     worst: dict[str, tuple[float, float, float]] = {}
     for case in CASES:

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
 import time
 from collections.abc import Callable
+from typing import Any
+
+
+def rival(platforms: str = "cpu") -> Any:
+    """JAX on these platforms, or None where it is not installed: only the extra `oracle` has it."""
+    if importlib.util.find_spec("jax") is None:
+        return None
+    os.environ.setdefault("JAX_PLATFORMS", platforms)
+    return importlib.import_module("jax")
 
 
 def seconds(run: Callable[[], object], budget: float = 0.5, most: int = 2000) -> list[float]:
