@@ -13,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import effects, mlir
-from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler import effects, mlir, straight
+from irax_compiler.mlir import Block, Module, Operation, Type, Value
 from irax_compiler.ops.core import Op, read
 
 Call = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 """Evaluates a function of a module, by its name."""
 
 Arrays = Sequence[np.ndarray]
+_MANY = 3
+"""How many runs of a block are enough for more to be expected."""
+
 Watch = Callable[["Step", Arrays, Arrays], None]
 """Sees each operation that is evaluated: what it is, its operands, and its results."""
 
@@ -84,10 +87,14 @@ class Program:
     arguments.
     """
 
-    num_slots: int
+    types: list[Type]
+    """Of each slot."""
     inputs: tuple[int, ...]
     steps: list[Step]
     outputs: tuple[int, ...]
+    runs: int = 0
+    line: Callable[..., list[np.ndarray]] | None = None
+    """The same as one Python function, from `_MANY` runs on."""
 
     @classmethod
     def of(cls, block: Block, captured: Sequence[Value] = ()) -> Program:
@@ -108,10 +115,18 @@ class Program:
             dead = tuple({*reads, *writes} - alive)
             alive.update(reads)
             steps.append(Step(op, operation.location, reads, writes, dead))
-        return cls(len(slots), arguments, steps[::-1], outputs)
+        return cls([value.type for value in slots], arguments, steps[::-1], outputs)
 
     def run(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
-        env: list[Any] = [None] * self.num_slots
+        if self.line is not None and _state.watch is None:
+            return self.line(call, *arguments)
+        self.runs += 1
+        if self.runs == _MANY:
+            self.line = straight.line(self)
+        return self._run_by_steps(arguments, call)
+
+    def _run_by_steps(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
+        env: list[Any] = [None] * len(self.types)
         for slot, argument in zip(self.inputs, arguments, strict=True):
             env[slot] = argument
         watch = _state.watch

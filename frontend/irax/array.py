@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax import dtypes
-from irax.aval import ShapedArray
+from irax.aval import ShapedArray, aval_of_array
 
 if TYPE_CHECKING:
     from irax_runtime.device import Buffer, Device
@@ -114,7 +114,7 @@ class ConcreteArray(Array):
         self._buffer = buffer
         self.committed = committed
         """Whether programs are to run where the buffer is; otherwise the array goes to them."""
-        self.aval = ShapedArray(tuple(holder.shape), holder.dtype, weak_type)
+        self.aval = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
 
     @classmethod
     def of_buffer(cls, buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ class ShapedArray:
     dtype: np.dtype[Any]
     weak_type: bool = False
 
+    def __post_init__(self) -> None:
+        # looked up in every call of a function outside of traces, and of a jitted one
+        object.__setattr__(self, "_hash", hash((self.shape, self.dtype, self.weak_type)))
+
     def __hash__(self) -> int:
-        # dtypes hash slowly, and avals are looked up in every call of a jitted function
-        return hash((self.shape, self.dtype.num, self.weak_type))
+        return self._hash  # pyright: ignore[reportAttributeAccessIssue]
 
     @property
     def ndim(self) -> int:
@@ -40,6 +44,10 @@ class ShapedArray:
     def __repr__(self) -> str:
         dimensions = ",".join(map(str, self.shape))
         return f"{self.dtype.name}[{dimensions}]" + (" (weak)" if self.weak_type else "")
+
+
+aval_of_array = lru_cache(maxsize=4096)(ShapedArray)
+"""One `ShapedArray` for all arrays that have it, so that they need not be made and compared."""
 
 
 class ShapeDtypeStruct:

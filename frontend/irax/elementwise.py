@@ -18,6 +18,7 @@ from irax.config import config
 from irax.tracing import bind, current_trace
 from irax_compiler.ops import comparison, conversion, shape
 from irax_compiler.ops.core import Op
+from irax_compiler.quiet import quietly
 
 
 def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
@@ -28,8 +29,7 @@ def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
         raise TypeError("numbers do not become keys: see irax.random.wrap_key_data")
     outside = current_trace() is None and not any_committed((x,))
     if isinstance(x, ConcreteArray) and (outside or not x.ndim):
-        with np.errstate(all="ignore"):
-            return ConcreteArray(conversion.Convert(dtype).evaluate(x.value), weak_type)
+        return ConcreteArray(quietly(conversion.Convert(dtype).evaluate, x.value), weak_type)
     return bind(conversion.Convert(dtype), x, weak_type=weak_type)
 
 
@@ -252,13 +252,18 @@ def _apply_now(
     dtype, weak = _common_dtype(operands, what, dtype_kind, accepts)
     if dtype is dtypes.KEYS:
         return bind(op, *promote(*operands, what=what))
-    with np.errstate(all="ignore"):
-        values = _values(operands, dtype)
-        _check_shapes(values, what)
-        result = np.asarray(op.evaluate(*values))
+    values, result = quietly(_compute, op, operands, dtype, what)
     if config.debug_nans or config.debug_infs:
         nans.check_operation(op, source.user_line(), values, [result])
     return ConcreteArray(result, weak and result.dtype == dtype)
+
+
+def _compute(
+    op: Op, operands: Sequence[Any], dtype: np.dtype[Any], what: str
+) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    values = _values(operands, dtype)
+    _check_shapes(values, what)
+    return values, np.asarray(op.evaluate(*values))
 
 
 def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
@@ -267,8 +272,7 @@ def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array
     if dtype is dtypes.KEYS:
         target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
         return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
-    with np.errstate(all="ignore"):
-        values = [_elements(condition, np.dtype(np.bool)), *_values(operands, dtype)]
+    values = [_elements(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]
     _check_shapes(values, what)
     return ConcreteArray(np.where(*values), weak)
 

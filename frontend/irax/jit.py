@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import array_trees, backend, dtypes, eager, nans, reports
+from irax import array_trees, backend, dtypes, eager, nans, replay, reports
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.callbacks import recorded, replayed
@@ -459,6 +459,7 @@ def clear_caches() -> None:
         for cache in by_options.values():
             cache.clear()
     eager.clear_cache()
+    replay.clear_cache()
 
 
 def block_until_ready(tree: Any) -> Any:

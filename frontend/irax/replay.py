@@ -2,99 +2,272 @@
 
 An operation outside of traces takes some microseconds of Python, and functions such as `median` are
 made of dozens. So the second call with arguments of the same types traces the function, and from
-then on what was traced is evaluated. Nothing is compiled: the evaluator is the one that runs single
-operations.
+then on what was traced is evaluated, as a straight line of calls of NumPy. Nothing is compiled: the
+rules are those that evaluate single operations.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from irax import errors, tree_util
+import numpy as np
+
+from irax import source, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
-from irax.tracing import Input, Traced, call, current_trace, trace_function
+from irax.tracing import Input, concrete_array, current_trace, trace_function
+from irax_compiler import mlir, straight
+from irax_compiler.evaluate import Call, Program
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.quiet import quietly
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Kind = TypeVar("_Kind", bound=type)
 
-_MOST = 512
-"""How many kinds of calls of a function are kept."""
+_MOST = 4096
+"""How many kinds of calls are kept, of all functions together."""
 
-_STATIC = (int, float, str, bool, type(None))
+_LARGE = 1 << 14
+"""How many elements of arrays that are no arguments are kept for one kind of call."""
+
+_PLAIN = frozenset({int, bool, str, type(None), type(Ellipsis)})
+_NUMBERS = frozenset({int, float})
+_FIXED: tuple[type, ...] = (type, np.dtype, enum.Enum)
 
 
-def replayed(function: _Function) -> _Function:
+def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     """The same function, faster outside of traces where it is called in the same way again.
 
-    It must be one whose course depends on no element of an array.
+    It must be one whose course depends on nothing but its arguments and the options that traces
+    depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
+    of the way it is called, or with `numbers_vary` what may be another one each time.
     """
-    kept: dict[Any, tuple[Traced, Any] | None] = {}
+    kept: dict[Any, _Replay | None] = {}
+    _all_kept.append(kept)
 
     @functools.wraps(function)
     def replaying(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is not None or config.debug_nans or config.debug_infs:
             return function(*args, **kwargs)
-        arrays: list[Array] = []
+        arrays: list[Any] = []
         key: list[Any] = [config.traced, *kwargs]
-        for x in (*args, *kwargs.values()):
-            if type(x) is ConcreteArray and not x.committed:
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            kind = type(x)
+            if kind is ConcreteArray and not x.committed:
                 arrays.append(x)
                 key.append(x.aval)
-            elif _is_static(x):
-                key.append((type(x), repr(x)))  # as text, 0.0 and -0.0 differ and nan is itself
-            else:
+            elif numbers_vary and kind in _NUMBERS:
+                number = _number(x)
+                if number is None:
+                    return function(*args, **kwargs)
+                arrays.append(number)
+                key.append(number.aval)
+            elif kind in _PLAIN:
+                key += (kind, x)  # the type too, because 1 == True
+            elif not _describe(x, key, arrays):
                 return function(*args, **kwargs)
         place = tuple(key)
-        found = kept.get(place, _NEW)
-        if found is _NEW:
-            if len(kept) >= _MOST:
-                kept.clear()
+        replay = kept.get(place, _NEW)
+        if replay is _NEW:
+            result = function(*args, **kwargs)
+            _make_room()
             kept[place] = None
-        if found is _NEW or found is _NEVER:
-            return function(*args, **kwargs)
-        if found is None:
-            try:
-                found = kept[place] = _traced(function, args, kwargs)
-            except _UNKNOWN:
-                kept[place] = _NEVER
-                return function(*args, **kwargs)
-        traced, tree = found
-        results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
-        return tree_util.tree_unflatten(tree, results)
+            return result
+        if replay is None:
+            if numbers_vary:
+                args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
+            replay = kept[place] = _replay_of(function, args, kwargs)
+        return function(*args, **kwargs) if replay is _NEVER else replay(arrays)
 
     return replaying  # pyright: ignore[reportReturnType]
 
 
+def fixed(kind: _Kind) -> _Kind:
+    """Class decorator: what a function does may depend on an object of this class, which can be
+    hashed and does not change.
+    """
+    global _FIXED
+    _FIXED += (kind,)
+    return kind
+
+
+_all_kept: list[dict[Any, Any]] = []
+
+
+def clear_cache() -> None:
+    """Forgets what was traced."""
+    for kept in _all_kept:
+        kept.clear()
+
+
+def _make_room() -> None:
+    if sum(map(len, _all_kept)) >= _MOST:
+        clear_cache()
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def _describe(x: Any, key: list[Any], arrays: list[Any]) -> bool:
+    """Adds what a trace depends on to a key, and arrays to those given; False for what is neither
+    an array, nor fixed, nor made of such things.
+    """
+    kind = type(x)
+    if kind is ConcreteArray:
+        arrays.append(x)
+        key.append(x.aval)
+        return not x.committed
+    if kind in _PLAIN or isinstance(x, _FIXED):
+        key += (kind, x)
+        return True
+    if kind is float or kind is complex:
+        key += (kind, repr(x))  # as text, 0.0 and -0.0 differ and nan is itself
+        return True
+    if kind is np.ndarray or isinstance(x, np.generic):
+        arrays.append(x)
+        key += (kind, x.shape, x.dtype)
+        return x.dtype.kind not in "OSU"
+    if kind is tuple or kind is list:
+        key += (kind, len(x))
+        return all(_describe(y, key, arrays) for y in x)
+    if kind is slice:
+        key.append(kind)
+        return all(_describe(y, key, arrays) for y in (x.start, x.stop, x.step))
+    return False
+
+
+def _number(x: float) -> ConcreteArray | None:
+    """A number as an array; None for one that is too large for the default dtype."""
+    try:
+        return concrete_array(x)
+    except OverflowError:
+        return None
+
+
+def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
+    """An argument with others in place of its arrays."""
+    kind = type(x)
+    if kind is ConcreteArray or kind is np.ndarray or isinstance(x, np.generic):
+        return next(arrays)
+    if kind is tuple or kind is list:
+        return kind(_with_arrays(y, arrays) for y in x)
+    if kind is slice:
+        return slice(*(_with_arrays(y, arrays) for y in (x.start, x.stop, x.step)))
+    return x
+
+
+# ---- replays -------------------------------------------------------------------------------------
+
+
+Structure = Callable[[list[Array], list[Any]], Any]
+"""Makes a result of the arrays that were computed, and those that were given."""
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """What was traced, ready to be run on other arrays."""
+
+    line: Callable[..., list[np.ndarray[Any, Any]]]
+    call: Call
+    calls_nothing: bool
+    captures: list[np.ndarray[Any, Any]]
+    weak: list[bool]
+    structure: Structure | None
+    """How the result is made of arrays; None where it is the one array."""
+
+    def __call__(self, arrays: list[Any]) -> Any:
+        values = [x.value if type(x) is ConcreteArray else as_array(x).value for x in arrays]
+        if self.calls_nothing:
+            found = quietly(self.line, self.call, *values, *self.captures)
+        else:
+            with np.errstate(all="ignore"):
+                found = self.line(self.call, *values, *self.captures)
+        if self.structure is None:
+            return ConcreteArray(found[0], self.weak[0])
+        results = [ConcreteArray(r, w) for r, w in zip(found, self.weak, strict=True)]
+        return self.structure(results, arrays)
+
+
 _NEW: Any = object()
 _NEVER: Any = object()
-_UNKNOWN = (
-    errors.JAXTypeError,
-    errors.JAXIndexError,
-    errors.UnexpectedTracerError,
-)
-"""What is raised where a function needs elements all the same."""
 
 
-def _is_static(x: Any) -> bool:
-    return type(x) in _STATIC or (type(x) is tuple and all(map(_is_static, x)))
-
-
-def _traced(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Traced, Any]:
-    """The function of the arrays among the arguments, and the structure of its result."""
+def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
+    """What a call does, traced; `_NEVER` if that follows not from the types of its arguments."""
     values = [*args, *kwargs.values()]
-    places = [i for i, x in enumerate(values) if isinstance(x, Array)]
-    tree: Any = None
+    given: list[Any] = []
+    for x in values:
+        _describe(x, [], given)
+    structure: Any = None
 
     def of_arrays(*arrays: Array) -> list[Array]:
-        nonlocal tree
-        for i, x in zip(places, arrays, strict=True):
-            values[i] = x
-        by_name = zip(kwargs, values[len(args) :], strict=True)
-        leaves, tree = tree_util.tree_flatten(function(*values[: len(args)], **dict(by_name)))
-        return [as_array(x) for x in leaves]
+        nonlocal structure
+        tracers = iter(arrays)
+        now = [_with_arrays(x, tracers) for x in values]
+        by_name = dict(zip(kwargs, now[len(args) :], strict=True))
+        results, structure = _structure(function(*now[: len(args)], **by_name), arrays, given)
+        return results
 
-    inputs = [Input(values[i].aval) for i in places]
-    traced = trace_function(of_arrays, inputs, "replay", function.__name__, fresh_module=True)
-    return traced, tree
+    warnings_before = source.warnings_given()
+    try:
+        inputs = [Input(as_array(x).aval) for x in given]
+        traced = trace_function(of_arrays, inputs, "replay", function.__name__, fresh_module=True)
+    except Exception:  # the function itself, run again, says what is wrong
+        return _NEVER
+    if (
+        traced.acts()
+        or source.warnings_given() != warnings_before
+        or sum(x.size for x in traced.captures) > _LARGE
+    ):
+        return _NEVER
+    module = traced.builder.module
+    run_pipeline(module, "cse")
+    program = Program.of(mlir.body(mlir.functions(module)[traced.name]))
+    captures = [concrete_array(x).value for x in traced.captures]
+    return _Replay(
+        straight.line(program),
+        traced.builder.evaluator,
+        straight.calls_nothing(program),
+        captures,
+        traced.weak,
+        structure,
+    )
+
+
+class _NoResultError(Exception):
+    """A function has a result that cannot be given again."""
+
+
+def _structure(
+    result: Any, tracers: Sequence[Array], given: list[Any]
+) -> tuple[list[Array], Structure | None]:
+    """The arrays to compute for a result, and how it is made of them; None where it is the one
+    array.
+    """
+    passed_on = {id(t): i for i, t in enumerate(tracers) if type(given[i]) is ConcreteArray}
+    leaves, tree = tree_util.tree_flatten(result)
+    computed = [x for x in leaves if isinstance(x, Array) and id(x) not in passed_on]
+    if len(computed) == len(leaves):
+        if leaves and leaves[0] is result:
+            return computed, None
+        if type(result) is tuple and not any(isinstance(x, tuple | list | dict) for x in result):
+            return computed, lambda computed, given: tuple(computed)
+    fixed = [x for x in leaves if not isinstance(x, Array)]
+    if not all(_describe(x, [], []) for x in fixed):
+        raise _NoResultError
+    places = [passed_on.get(id(x), -1) for x in leaves]
+
+    def structure(computed: list[Array], given: list[Any]) -> Any:
+        arrays, others = iter(computed), iter(fixed)
+        made = [
+            given[i] if i >= 0 else next(arrays if is_array else others)
+            for i, is_array in zip(places, are_arrays, strict=True)
+        ]
+        return tree_util.tree_unflatten(tree, made)
+
+    are_arrays = [isinstance(x, Array) for x in leaves]
+    return computed, structure

@@ -106,8 +106,21 @@ def user_line() -> str:
     return f"{file}:{line}" + (f": {text}" if text else "")
 
 
+class _Warnings(threading.local):
+    given = 0
+
+
+_warnings = _Warnings()
+
+
+def warnings_given() -> int:
+    """How often this thread was warned."""
+    return _warnings.given
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warns at the user's line: once for each line, unless filters say otherwise."""
+    _warnings.given += 1
     frame = user_frame()
     if frame is None:
         warnings.warn(message, category, stacklevel=2)

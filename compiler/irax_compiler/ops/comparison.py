@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import (
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -51,6 +53,11 @@ class Compare(Op):
             x, y = total_order_key(x), total_order_key(y)
         return _COMPARE[self.comparison_direction](x, y)
 
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        if self.compare_type == "TOTALORDER":
+            return self.evaluate
+        return _COMPARE[self.comparison_direction]
+
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
@@ -78,6 +85,9 @@ class Select(Op):
 
     def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
         return np.where(p, on_true, on_false)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        return np.where
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

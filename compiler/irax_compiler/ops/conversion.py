@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +15,7 @@ from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import (
     I32,
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -50,6 +53,14 @@ class Convert(Op):
             x = x.astype(working_dtype(x.dtype))
         return x.astype(self.dtype)
 
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        of, to = operands[0].dtype, self.dtype
+        if to == np.bool_ and of.kind != "c":
+            return lambda x: x != 0
+        if of.kind in "biu" or (of.kind == "f" and to.kind in "fc"):
+            return lambda x: x.astype(to)
+        return self.evaluate
+
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
     ) -> Sequence[Tangent]:
@@ -77,12 +88,20 @@ def _rounded_to_odd(x: np.ndarray) -> np.ndarray:
 
 
 def _saturate(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    low, high = (int(bound) for bound in (ml_dtypes.iinfo(dtype).min, ml_dtypes.iinfo(dtype).max))
-    result = working_dtype(dtype)
+    low, high = _bounds(dtype)
     wide = x.astype(np.float64)
-    inside = np.where((wide > low) & (wide < high), wide, 0).astype(result)
-    bounded = np.where(wide >= high, np.array(high, result), inside)
-    return np.where(wide <= low, np.array(low, result), bounded).astype(dtype)
+    inside = (wide > low) & (wide < high)
+    if np.count_nonzero(inside) == inside.size:
+        return wide.astype(low.dtype).astype(dtype, copy=False)
+    bounded = np.where(wide >= high, high, np.where(inside, wide, 0).astype(low.dtype))
+    return np.where(wide <= low, low, bounded).astype(dtype, copy=False)
+
+
+@cache
+def _bounds(dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest integer, in the dtype that NumPy computes in."""
+    info, working = ml_dtypes.iinfo(dtype), working_dtype(dtype)
+    return np.array(int(info.min), working), np.array(int(info.max), working)
 
 
 def convert(x: Value, dtype: np.dtype) -> Value:

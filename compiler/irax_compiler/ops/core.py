@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,13 @@ class Linear:
     """Stands for an operand that an op is transposed with respect to: it has a type, no value."""
 
     type: Any
+
+
+class ArrayType(NamedTuple):
+    """What is known of an operand before there is one."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
 
 
 class Op:
@@ -91,6 +98,12 @@ class Op:
     def evaluate(self, *operands: np.ndarray) -> Any:
         """The result (a tuple of them if `num_results` is not 1) for concrete operands."""
         raise UnsupportedOp(f"{self.name}: no evaluate rule")
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        """`evaluate` for operands of these types, to be called again and again: what follows from
+        the types is found out here.
+        """
+        return self.evaluate
 
     def evaluate_through(
         self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.core import (
+    ArrayType,
     AttributeCodec,
     Axis,
     Linear,
@@ -124,6 +126,18 @@ class DotGeneral(Op):
         y = y.reshape(*batch, math.prod(contracted), math.prod(columns))
         product = np.matmul(x, y).reshape(batch + rows + columns)
         return product.astype(self.dtype, copy=False)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        x, y = operands
+        *orders, num_batching, num_contracting = _layout(
+            self.dimensions, len(x.shape), len(y.shape)
+        )
+        plain = x.dtype == y.dtype == self.dtype == working_dtype(self.dtype)
+        in_order = all(order == tuple(range(len(order))) for order in orders)
+        if plain and in_order and not num_batching and num_contracting == 1:
+            if len(x.shape) <= 2 and len(y.shape) <= 2:
+                return np.matmul
+        return self.evaluate
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

@@ -15,6 +15,7 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import (
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -54,6 +55,10 @@ class Elementwise(Op):
             return self.function(*operands)
         result = self.function(*(x.astype(wide) for x in operands))
         return result.astype(dtype) if result.dtype == wide else result
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        dtype = operands[0].dtype
+        return self.evaluate if self.widen and working_dtype(dtype) != dtype else self.function
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
@@ -189,7 +194,7 @@ def _extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., A
 
     def evaluate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         chosen = choose(x, y)
-        if x.dtype.kind == "f":
+        if x.dtype.kind == "f" and np.count_nonzero(chosen) != chosen.size:
             tied = (x == 0) & (y == 0)
             if tied.any():
                 return np.where(tied, of_zeros(x, y), chosen)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -13,6 +14,7 @@ from irax_compiler.ops import scatter, shape, windows
 from irax_compiler.ops.core import (
     FLAG,
     I64S,
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -45,6 +47,51 @@ class Gather(Op):
         # A scalar has no start, and so would be found once for all index vectors.
         found = np.broadcast_to(found, batch + self.slice_sizes).reshape((*batch, *sizes))
         return np.moveaxis(found, range(len(batch), found.ndim), self.dims.window_dims)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        """Where each dimension of a window is all of the array's or one element of it, it is
+        NumPy's own indexing.
+        """
+        array, indices = operands
+        dims, rank, vector_dim = self.dims, len(array.shape), self.dims.index_vector_dim
+        single = [d for d in range(rank) if d in dims.index_map + dims.operand_batching_dims]
+        whole = [d for d in range(rank) if d not in single]
+        sizes = list(zip(self.slice_sizes, array.shape, strict=True))
+        if not all(sizes[d][0] == 1 for d in single) or not all(n == m for n, m in sizes if n > 1):
+            return self.evaluate
+        if any(sizes[d][0] != sizes[d][1] for d in whole) or indices.dtype.kind not in "iu":
+            return self.evaluate
+        batch = [n for d, n in enumerate(indices.shape) if d != vector_dim]
+        along = {  # at which places of the array's dimensions windows are that go along with it
+            d: np.arange(batch[b - (b > vector_dim)]).reshape(
+                -1, *[1] * (len(batch) - 1 - (b - (b > vector_dim)))
+            )
+            for d, b in zip(dims.operand_batching_dims, dims.indices_batching_dims, strict=True)
+        }
+        elements = {d: _element(indices, vector_dim, e) for e, d in enumerate(dims.index_map)}
+        most = np.iinfo(indices.dtype).max
+        limits = {d: min(array.shape[d] - 1, most) for d in dims.index_map}
+        order = (*single, *whole)
+        in_order = order == tuple(range(rank))
+        apart = dims.collapsed_dims + dims.operand_batching_dims
+        kept = [n for d, n in enumerate(self.slice_sizes) if d not in apart]
+        shape = (*batch, *kept)
+        places = [d for d in range(len(shape)) if d not in dims.window_dims]
+        moved = np.argsort([*places, *dims.window_dims])
+        unmoved = moved.tolist() == list(range(len(shape)))
+
+        def gathers(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+            chosen = tuple(
+                along[d]
+                if d in along
+                else np.minimum(np.maximum(indices[elements[d]], 0), limits[d])
+                for d in single
+            )
+            x = x if in_order else x.transpose(order)
+            found = x[chosen].reshape(shape)
+            return found if unmoved else found.transpose(moved)
+
+        return gathers
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
@@ -84,3 +131,10 @@ class Gather(Op):
             dims, place = self.dims.with_both_axes(axis, indices_axis)
             sizes = shape.insert(self.slice_sizes, axis, 1)
         return Gather(dims, sizes, indices_are_sorted=False).build(operands), [place]
+
+
+def _element(indices: ArrayType, vector_dim: int, element: int) -> tuple[Any, ...]:
+    """The index that takes one element of each index vector."""
+    if vector_dim == len(indices.shape):
+        return (...,)
+    return (*[slice(None)] * vector_dim, element)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, fold, shape
 from irax_compiler.ops.core import (
     I64S,
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -99,6 +100,13 @@ class Reduce(Op):
         fold = COMBINERS[self.combiner].reduce
         folded = fold(x.astype(wide, copy=False), self.dimensions, initial=init.astype(wide)[()])
         return np.asarray(folded).astype(x.dtype, copy=False)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        dtype = operands[0].dtype
+        fold, dimensions = COMBINERS[self.combiner].reduce, self.dimensions
+        if working_dtype(dtype) != dtype:
+            return self.evaluate
+        return lambda x, init: fold(x, dimensions, dtype, None, False, init[()])
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from irax_compiler.ops import comparison, reduction
 from irax_compiler.ops.core import (
     I64,
     I64S,
+    ArrayType,
     Axis,
     Linear,
     Op,
@@ -27,6 +30,9 @@ from irax_compiler.ops.core import (
 )
 
 BOOL = np.dtype(np.bool_)
+
+_FEW = 4096
+"""Up to so many elements, to copy an array is faster than to make NumPy repeat what it has."""
 
 
 class LinearOp(Op):
@@ -101,6 +107,23 @@ class BroadcastInDim(LinearOp):
             aligned[self.broadcast_dimensions[i]] = x.shape[i]
         return np.broadcast_to(np.transpose(x, order).reshape(aligned), self.shape)
 
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        (x,) = operands
+        dims, shape, dtype = self.broadcast_dimensions, self.shape, x.dtype
+        if math.prod(shape) > _FEW or sorted(dims) != list(dims):
+            return self.evaluate
+        sizes = dict(zip(dims, x.shape, strict=True))
+        aligned = tuple(sizes.get(d, 1) for d in range(len(shape)))
+        if aligned == shape:
+            return lambda x: x.reshape(shape)
+
+        def copies(x: np.ndarray) -> np.ndarray:
+            result = np.empty(shape, dtype)
+            result[...] = x.reshape(aligned)
+            return result
+
+        return copies
+
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
@@ -131,6 +154,10 @@ class Reshape(LinearOp):
     def evaluate(self, x: np.ndarray) -> np.ndarray:
         return np.reshape(x, self.shape)
 
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        shape = self.shape
+        return lambda x: x.reshape(shape)
+
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
@@ -150,6 +177,10 @@ class Transpose(LinearOp):
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
         return np.transpose(x, self.permutation)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        permutation = self.permutation
+        return lambda x: x.transpose(permutation)
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
@@ -174,6 +205,11 @@ class Reverse(LinearOp):
     def evaluate(self, x: np.ndarray) -> np.ndarray:
         return np.flip(x, self.dimensions)
 
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        turned = range(len(operands[0].shape))
+        places = tuple(slice(None, None, -1 if d in self.dimensions else 1) for d in turned)
+        return operator.itemgetter(places)
+
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
@@ -196,8 +232,14 @@ class Slice(LinearOp):
     strides: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
+        return x[self._places()]
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        return operator.itemgetter(self._places())
+
+    def _places(self) -> tuple[slice, ...]:
         bounds = zip(self.start_indices, self.limit_indices, self.strides, strict=True)
-        return x[tuple(slice(*b) for b in bounds)]
+        return tuple(slice(*b) for b in bounds)
 
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
@@ -237,18 +279,27 @@ class Pad(Op):
     interior_padding: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return self.prepared(ArrayType(x.shape, x.dtype))(x, value)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        shape, dtype = operands[0]
         interior = self.interior_padding
-        spread = [n + max(n - 1, 0) * i for n, i in zip(x.shape, interior, strict=True)]
+        spread = [n + max(n - 1, 0) * i for n, i in zip(shape, interior, strict=True)]
         low, high = self.edge_padding_low, self.edge_padding_high
-        padded = np.full(
-            [n + max(lo, 0) + max(hi, 0) for n, lo, hi in zip(spread, low, high, strict=True)],
-            value,
-            x.dtype,
-        )
-        inside = zip(low, spread, interior, strict=True)
-        padded[tuple(slice(max(lo, 0), max(lo, 0) + n, i + 1) for lo, n, i in inside)] = x
-        edges = zip(padded.shape, low, high, strict=True)
-        return padded[tuple(slice(max(-lo, 0), max(n - max(-hi, 0), 0)) for n, lo, hi in edges)]
+        edges = list(zip(spread, low, high, strict=True))
+        wider = tuple(n + max(lo, 0) + max(hi, 0) for n, lo, hi in edges)
+        places = zip(low, spread, interior, strict=True)
+        inside = tuple(slice(max(lo, 0), max(lo, 0) + n, i + 1) for lo, n, i in places)
+        cut = zip(wider, low, high, strict=True)
+        kept = tuple(slice(max(-lo, 0), max(n - max(-hi, 0), 0)) for n, lo, hi in cut)
+
+        def pads(x: np.ndarray, value: np.ndarray) -> np.ndarray:
+            padded = np.empty(wider, dtype)
+            padded[...] = value
+            padded[inside] = x
+            return padded[kept]
+
+        return pads
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
@@ -311,6 +362,10 @@ class Concatenate(Op):
 
     def evaluate(self, *operands: np.ndarray) -> np.ndarray:
         return np.concatenate(operands, self.dimension)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        dimension = self.dimension
+        return lambda *operands: np.concatenate(operands, dimension)
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

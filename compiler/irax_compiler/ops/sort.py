@@ -91,8 +91,10 @@ class Sort(Op):
         descending = self.order.direction == "GT"
         if descending:
             x = np.flip(x, self.dimension)
-        zeros = np.signbit(x[x == 0]) if self.is_stable and x.dtype.kind == "f" else np.empty(0)
-        mixed = zeros.any() and not zeros.all()
+        mixed = False
+        if self.is_stable and x.dtype.kind == "f" and np.count_nonzero(x) < x.size - 1:
+            zeros = np.signbit(x[x == 0])
+            mixed = zeros.any() and not zeros.all()
         result = np.sort(x, self.dimension, kind="stable" if mixed else None)
         return np.flip(result, self.dimension) if descending else result
 

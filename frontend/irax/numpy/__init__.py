@@ -427,6 +427,8 @@ if _TYPE_CHECKING:
 
 from irax.numpy.families import FAMILY_OF as _FAMILY_OF
 from irax.numpy.families import MODULES as _MODULES
+from irax.numpy.outside import as_public as _as_public
+from irax.numpy.outside import replay_all as _replay_all
 
 pi, e, euler_gamma = _numpy.pi, _numpy.e, _numpy.euler_gamma
 inf, nan, newaxis = _numpy.inf, _numpy.nan, None
@@ -439,13 +441,15 @@ def __getattr__(name: str) -> _Any:
     if name not in _FAMILY_OF:
         raise AttributeError(f"module 'irax.numpy' has no attribute {name!r}")
     family = _importlib.import_module(f"irax.numpy.{_FAMILY_OF[name]}")
-    value = globals()[name] = getattr(family, name)
+    value = globals()[name] = _as_public(name, getattr(family, name))
     return value
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_FAMILY_OF, *_MODULES})
 
+
+_replay_all(globals())
 
 # Operators and methods of arrays are functions from above: they are attached once those are there.
 from irax.numpy import array_methods as array_methods  # noqa: E402

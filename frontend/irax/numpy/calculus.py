@@ -17,7 +17,6 @@ from irax.numpy.division import remainder
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
-from irax.replay import replayed
 from irax.typing import ArrayLike
 
 
@@ -25,7 +24,6 @@ def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
     return lax.slice_in_dim(x, start or 0, stop, axis=axis)
 
 
-@replayed
 def diff(
     a: ArrayLike,
     n: int = 1,
@@ -97,7 +95,6 @@ def ediff1d(
     return concatenate(parts)
 
 
-@replayed
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
@@ -131,7 +128,6 @@ def trapezoid(
     return multiply(reductions.sum(multiply(convert(width, dtype), pairs), -1), 0.5)
 
 
-@replayed
 def gradient(
     f: ArrayLike,
     *varargs: ArrayLike,
@@ -197,7 +193,6 @@ def _slope(x: Array, distance: Array, axis: int) -> Array:
     return lax.concatenate([first, inside, last], axis)
 
 
-@replayed
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
 ) -> Array:

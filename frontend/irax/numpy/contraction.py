@@ -17,7 +17,6 @@ from irax.numpy.labelled import contract, einsum, stretched
 from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import conjugate, multiply, subtract
-from irax.replay import replayed
 from irax.typing import ArrayLike, DTypeLike
 
 
@@ -260,7 +259,6 @@ def tensordot(
     return lax.dot_general(x, y, numbers, precision, preferred_element_type)
 
 
-@replayed
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: each element of `a` times all of `b`, in its place."""
     x, y = _two("kron", a, b)
@@ -285,7 +283,6 @@ def trace(
     return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
-@replayed
 def cross(
     a: ArrayLike,
     b: ArrayLike,

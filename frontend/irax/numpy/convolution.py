@@ -8,11 +8,9 @@ from irax.elementwise import convert, inexact_dtype, promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.numpy.manipulation import flip
 from irax.numpy.ufuncs import conjugate
-from irax.replay import replayed
 from irax.typing import ArrayLike, DTypeLike
 
 
-@replayed
 def convolve(
     a: ArrayLike,
     v: ArrayLike,
@@ -45,7 +43,6 @@ def convolve(
     return _slide("convolve", x, flip(y), mode, precision, preferred_element_type)
 
 
-@replayed
 def correlate(
     a: ArrayLike,
     v: ArrayLike,

@@ -16,7 +16,6 @@ from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
 from irax.numpy.ufuncs import add
-from irax.replay import replayed
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- from data -----------------------------------------------------------------------------------
@@ -393,7 +392,6 @@ def _lower(shape: tuple[int, ...], k: int) -> Array:
     return greater_equal(add(rows, k), columns)
 
 
-@replayed
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros above a diagonal."""
     (x,) = as_arrays([m], "tril")
@@ -401,7 +399,6 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
     return where(_lower(x.shape[-2:], k), x, lax.full_like(x, 0))
 
 
-@replayed
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros below a diagonal."""
     (x,) = as_arrays([m], "triu")

@@ -14,7 +14,6 @@ from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not
 from irax.numpy.logic import where as choose
 from irax.numpy.ufuncs import sqrt
-from irax.replay import replayed
 from irax.typing import ArrayLike, Axis, DTypeLike
 
 
@@ -123,7 +122,6 @@ def _present(name: str, a: ArrayLike, where: ArrayLike | None) -> tuple[Array, A
     return x, logical_and(there, broadcast_to(mask, x.shape))
 
 
-@replayed
 def nanmean(
     a: ArrayLike,
     axis: Axis = None,
@@ -141,7 +139,6 @@ def nanmean(
     return statistics.mean(x, axis, dtype, out, keepdims, where=there)
 
 
-@replayed
 def nanvar(
     a: ArrayLike,
     axis: Axis = None,
@@ -159,7 +156,6 @@ def nanvar(
     return choose(too_few, lax.full_like(result, np.nan), result)
 
 
-@replayed
 def nanstd(
     a: ArrayLike,
     axis: Axis = None,

@@ -40,7 +40,6 @@ from irax.numpy.ufuncs import (
     subtract,
     trunc,
 )
-from irax.replay import replayed
 from irax.tracing import concrete_array
 from irax.typing import ArrayLike
 from irax_compiler.ops import elementwise as ew
@@ -55,7 +54,6 @@ def _real_floats(name: str, *operands: ArrayLike) -> Any:
     return arrays
 
 
-@replayed
 def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """What is behind the point, and what is before it, both with the sign of x.
 
@@ -170,7 +168,6 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     return apply(special.next_after, *_real_floats("nextafter", x, y), what="nextafter")
 
 
-@replayed
 def spacing(x: ArrayLike, /) -> Array:
     """How far it is from x to the next float away from 0, with the sign of x.
 
@@ -254,7 +251,6 @@ def _shifts(name: str, bitorder: str) -> np.ndarray[Any, Any]:
     return shifts if bitorder == "little" else shifts[::-1].copy()
 
 
-@replayed
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements at a time as the bits of a byte: set where they are not 0.
 
@@ -283,7 +279,6 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     return moveaxis(packed, -1, along)
 
 
-@replayed
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:

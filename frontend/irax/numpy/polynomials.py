@@ -16,7 +16,6 @@ from irax.numpy.convolution import convolve
 from irax.numpy.creation import eye
 from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
-from irax.replay import replayed
 from irax.tracing import concrete_array
 from irax.typing import ArrayLike
 
@@ -100,7 +99,6 @@ def _trimmed(x: Array, name: str) -> Array:
     return x[places[0] if places.size else x.size - 1 :] if x.size else x
 
 
-@replayed
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials, as floats.
 
@@ -162,7 +160,6 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     return multiply(x[: powers.size], factors.astype(x.dtype))
 
 
-@replayed
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     """The polynomial whose derivative, taken m times, is p; as floats.
 
@@ -202,7 +199,6 @@ def _order(name: str, m: int) -> int:
 # ---- zeros ---------------------------------------------------------------------------------------
 
 
-@replayed
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """The coefficients of the polynomial with these zeros, or of a matrix' characteristic one.
 
@@ -263,7 +259,6 @@ def _complex(x: Array) -> np.dtype[Any]:
 # ---- fits ----------------------------------------------------------------------------------------
 
 
-@replayed
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The powers of numbers: a row for each, from the power N - 1 down to 0.
 
@@ -291,7 +286,6 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
     return lax.concatenate(columns if increasing else columns[::-1], 1)
 
 
-@replayed
 def polyfit(
     x: ArrayLike,
     y: ArrayLike,

@@ -29,7 +29,6 @@ from irax.numpy.ufuncs import (
     rint,
     subtract,
 )
-from irax.replay import replayed
 from irax.typing import ArrayLike, Axis
 
 Place = tuple[Array, Array]
@@ -207,7 +206,6 @@ def _weighted(x: Array, weights: Array, shares: Array) -> Array:
     return _interpolated(x, lax.min(before, count), lax.full_like(before, 0), True, shares.ndim)
 
 
-@replayed
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -244,7 +242,6 @@ def quantile(
     return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
 
 
-@replayed
 def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -264,7 +261,6 @@ def nanquantile(
     return _quantile("nanquantile", a, q, axis, out, method, keepdims, weights)
 
 
-@replayed
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -287,7 +283,6 @@ def percentile(
     return _quantile("percentile", a, q, axis, out, method, keepdims, weights, percent=True)
 
 
-@replayed
 def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -303,7 +298,6 @@ def nanpercentile(
     return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, percent=True)
 
 
-@replayed
 def median(
     a: ArrayLike,
     axis: Axis = None,
@@ -319,7 +313,6 @@ def median(
     return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims)
 
 
-@replayed
 def nanmedian(
     a: ArrayLike,
     axis: Axis = None,

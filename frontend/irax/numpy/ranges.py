@@ -16,7 +16,6 @@ from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.tables import floats, placed
 from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
-from irax.replay import replayed
 from irax.tracing import current_trace
 from irax.typing import ArrayLike, DTypeLike
 
@@ -65,7 +64,6 @@ def _number(name: str, x: Any) -> Any:
     return x.concrete(why, errors.ConcretizationTypeError)[()]
 
 
-@replayed
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -118,7 +116,6 @@ def linspace(
     return (result, step) if retstep else result
 
 
-@replayed
 def logspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -133,7 +130,6 @@ def logspace(
     return powers if dtype is None else convert(powers, dtypes.requested_dtype(dtype, "logspace"))
 
 
-@replayed
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,

@@ -34,7 +34,6 @@ from irax.numpy.logic import where as choose
 from irax.numpy.manipulation import ravel
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import abs, add, maximum, minimum, multiply, subtract
-from irax.replay import replayed
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import reduction
 
@@ -191,13 +190,11 @@ all = _truth("all", "and", "Whether no element is 0, over axes; True for none.")
 any = _truth("any", "or", "Whether some element is not 0, over axes; False for none.")
 
 
-@replayed
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements are not 0, over axes."""
     return sum(logical_not(equal(a, 0)), axis, dtypes.default_int(), keepdims=keepdims)
 
 
-@replayed
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """The largest less the smallest element, over axes."""
     no_out("ptp", out)
@@ -308,7 +305,6 @@ cumulative_prod = _array_api_cumulative(
 # ---- whole arrays compared -----------------------------------------------------------------------
 
 
-@replayed
 def isclose(
     a: ArrayLike,
     b: ArrayLike,
@@ -330,7 +326,6 @@ def _numbers(x: Array, y: Array) -> tuple[Array, Array]:
     return convert(x, inexact_dtype(x.dtype)), convert(y, inexact_dtype(y.dtype))
 
 
-@replayed
 def allclose(
     a: ArrayLike,
     b: ArrayLike,

@@ -17,11 +17,9 @@ from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import subtract
-from irax.replay import replayed
 from irax.typing import ArrayLike, Axis
 
 
-@replayed
 def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     """The elements moved along by `shift` places; what leaves at the end comes in at the front.
 
@@ -133,7 +131,6 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
 # ---- pad -----------------------------------------------------------------------------------------
 
 
-@replayed
 def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
     """The array with further elements around it.
 

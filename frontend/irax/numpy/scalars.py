@@ -8,8 +8,10 @@ import numpy as np
 
 from irax import dtypes
 from irax.array import Array
+from irax.replay import fixed
 
 
+@fixed
 class ScalarType:
     """A dtype that makes arrays when it is called; equal to the NumPy dtype it stands for.
 

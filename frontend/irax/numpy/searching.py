@@ -18,7 +18,6 @@ from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
-from irax.replay import replayed
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import gather, windows
@@ -61,7 +60,6 @@ def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
     return where(inside, found, fill)
 
 
-@replayed
 def take(
     a: ArrayLike,
     indices: ArrayLike,
@@ -118,7 +116,6 @@ def take(
     return _filled(found, inside, fill_value)
 
 
-@replayed
 def take_along_axis(
     arr: ArrayLike,
     indices: ArrayLike,

@@ -30,7 +30,6 @@ from irax.numpy.ufuncs import (
     square,
     subtract,
 )
-from irax.replay import replayed
 from irax.tracing import bind
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import elementwise as ew
@@ -84,7 +83,6 @@ def mean(
 _mean = mean
 
 
-@replayed
 def var(
     a: ArrayLike,
     axis: Axis = None,
@@ -131,7 +129,6 @@ def var(
     return convert(divide(total, count), result_dtype)
 
 
-@replayed
 def std(
     a: ArrayLike,
     axis: Axis = None,
@@ -151,7 +148,6 @@ def std(
     return sqrt(var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **options))
 
 
-@replayed
 def average(
     a: ArrayLike,
     axis: Axis = None,
@@ -198,7 +194,6 @@ def average(
 # ---- several variables ---------------------------------------------------------------------------
 
 
-@replayed
 def cov(
     m: ArrayLike,
     y: ArrayLike | None = None,
@@ -282,7 +277,6 @@ def _observation_weights(
     return weights, subtract(total, divide(multiply(taken_off, squares), total))
 
 
-@replayed
 def corrcoef(
     x: ArrayLike,
     y: ArrayLike | None = None,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from irax.array import Array
+from irax.replay import replayed
 from irax.typing import ArrayLike, DTypeLike
 
 
@@ -64,6 +65,10 @@ class ufunc:
         self.nin, self.nout, self.nargs, self.identity = nin, nout, nin, identity
         self._call = call or self._of_elements
         self._methods = {"reduce": reduce, "accumulate": accumulate, "at": at, "reduceat": reduceat}
+
+    def replay(self) -> None:
+        """Makes calls outside of traces faster."""
+        self._call = replayed(self._call, numbers_vary=True)
 
     def _of_elements(self, *operands: ArrayLike) -> Any:
         from irax.numpy.vectorization import vectorize

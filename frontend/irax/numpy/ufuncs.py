@@ -39,7 +39,6 @@ from irax.numpy.tables import (
     unary,
 )
 from irax.numpy.ufunc_objects import universal
-from irax.replay import replayed
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, special
@@ -118,14 +117,12 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
-@replayed
 def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The larger one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmax")
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
-@replayed
 def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The smaller one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmin")
@@ -153,14 +150,12 @@ def clip(
     return x if high is None else minimum(x, high)
 
 
-@replayed
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 with the sign of x2, a float."""
     x, y = floats("copysign", x1, x2)
     return where(equal(signbit(x), signbit(y)), x, negative(x))
 
 
-@replayed
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 below 0, 1 above; x2 at 0."""
     x, at_zero = floats("heaviside", x1, x2)
@@ -168,7 +163,6 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return where(equal(x, 0), at_zero, step)
 
 
-@replayed
 def nan_to_num(
     x: ArrayLike,
     copy: bool = True,
@@ -306,7 +300,6 @@ def rad2deg(x: ArrayLike, /) -> Array:
 radians, degrees = deg2rad, rad2deg
 
 
-@replayed
 def sinc(x: ArrayLike, /) -> Array:
     """sin(pi x) / (pi x), 1 at 0."""
     angle = multiply(floats("sinc", x), float(np.pi))

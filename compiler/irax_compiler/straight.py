@@ -1,0 +1,152 @@
+"""A block that runs again and again, written as a straight line of Python.
+
+    t3 = f0(t0, t1)         each operation is one call of a function that is made for the types of
+    t4 = f1(t3, c0)         its operands (`Op.prepared`)
+    del t3                  what is not needed any more goes
+
+What depends on nothing but constants is computed beforehand, and scalars that an operation of NumPy
+would stretch by itself are not stretched before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.core import ArrayType, Op
+from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.quiet import quietly
+
+if TYPE_CHECKING:
+    from irax_compiler.evaluate import Program, Step
+
+_LARGE = 1 << 16
+"""Bytes above which a result is computed each time, rather than kept."""
+
+_ELEMENTWISE = (Elementwise, comparison.Compare, comparison.Select)
+
+
+def line(program: Program) -> Callable[..., list[np.ndarray]]:
+    """A function of what calls functions by name, and of the arguments, that gives the results."""
+    return _Line(program).function()
+
+
+def calls_nothing(program: Program) -> bool:
+    """Whether a block calls no function: neither one of its module, nor the user's."""
+    return all(_is_pure(step.op) for step in program.steps)
+
+
+class _Line:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.names: dict[str, Any] = {"asarray": np.asarray}
+        """What the text refers to: functions, and arrays known beforehand."""
+        self.lines: list[str] = []
+        self.types = [_array_type(t) for t in program.types]
+        self.known: dict[int, np.ndarray] = {}
+        self.instead: dict[int, int] = {}
+        """For slots of what need not be stretched, those of what would be."""
+
+    def function(self) -> Callable[..., list[np.ndarray]]:
+        steps = [(step, self._prepared(step)) for step in self.program.steps]
+        unstretched = self._unstretched(steps)
+        left: list[tuple[Step, Callable[..., Any]]] = []
+        for step, run in steps:
+            if step.outputs and step.outputs[0] in unstretched:
+                self.instead[step.outputs[0]] = self._slot(step.inputs[0])
+            elif not self._is_known(step, run):
+                left.append((step, run))
+        last_use = {self._slot(i): n for n, (step, _) in enumerate(left) for i in step.inputs}
+        for n, (step, run) in enumerate(left):
+            self._write(step, run)
+            dead = [
+                f"t{i}"
+                for i in {*step.outputs, *map(self._slot, step.inputs)} - self.known.keys()
+                if last_use.get(i, n) == n and i not in map(self._slot, self.program.outputs)
+            ]
+            if dead:
+                self.lines.append(f"del {', '.join(dead)}")
+        arguments = ", ".join(["call", *(f"t{i}" for i in self.program.inputs)])
+        results = ", ".join(self._name(i) for i in self.program.outputs)
+        text = "\n    ".join([f"def line({arguments}):", *self.lines, f"return [{results}]"])
+        exec(compile(text, "<straight line>", "exec"), self.names)
+        return self.names["line"]
+
+    def _prepared(self, step: Step) -> Callable[..., Any]:
+        if not _is_pure(step.op):
+            return step.op.evaluate_through
+        types = [self.types[i] for i in step.inputs]
+        if None in types:
+            return step.op.evaluate
+        return step.op.prepared(*[t for t in types if t is not None])
+
+    def _unstretched(self, steps: list[tuple[Step, Callable[..., Any]]]) -> set[int]:
+        """Slots of scalars made arrays, which all users would do by themselves."""
+        found = {
+            step.outputs[0]
+            for step, _ in steps
+            if isinstance(step.op, shape.BroadcastInDim) and not self._shape(step.inputs[0])
+        }
+        found -= set(self.program.outputs)
+        for step, run in steps:
+            elementwise = isinstance(step.op, _ELEMENTWISE)
+            by_itself = elementwise and (isinstance(run, np.ufunc) or run is np.where)
+            if not (by_itself and any(i not in found and self._shape(i) for i in step.inputs)):
+                found.difference_update(step.inputs)
+        return found
+
+    def _is_known(self, step: Step, run: Callable[..., Any]) -> bool:
+        """Whether a step depends on constants alone, and is not large; then it is computed now."""
+        if not _is_pure(step.op) or not all(self._slot(i) in self.known for i in step.inputs):
+            return False
+        results = quietly(run, *(self.known[self._slot(i)] for i in step.inputs))
+        results = (np.asarray(results),) if step.op.num_results == 1 else results
+        if not isinstance(step.op, shape.Constant) and sum(x.nbytes for x in results) > _LARGE:
+            return False
+        self.known.update(zip(step.outputs, results, strict=True))
+        return True
+
+    def _shape(self, slot: int) -> tuple[int, ...]:
+        type_ = self.types[slot]
+        return () if type_ is None else type_.shape
+
+    def _slot(self, slot: int) -> int:
+        return self.instead.get(slot, slot)
+
+    def _name(self, slot: int) -> str:
+        slot = self._slot(slot)
+        if slot not in self.known:
+            return f"t{slot}"
+        self.names[f"c{slot}"] = self.known[slot]
+        return f"c{slot}"
+
+    def _write(self, step: Step, run: Callable[..., Any]) -> None:
+        function = f"f{len(self.lines)}"
+        self.names[function] = run
+        operands = ", ".join(map(self._name, step.inputs))
+        targets = ", ".join(f"t{i}" for i in step.outputs)
+        if not _is_pure(step.op):
+            self.lines.append(f"[{targets}] = {function}(call, [{operands}])")
+        elif step.op.num_results != 1:
+            self.lines.append(f"[{targets}] = {function}({operands})")
+        elif self._shape(step.outputs[0]):
+            self.lines.append(f"{targets} = {function}({operands})")
+        else:  # NumPy makes numbers of arrays without dimensions
+            self.lines.append(f"{targets} = asarray({function}({operands}))")
+
+
+def _array_type(type_: mlir.Type) -> ArrayType | None:
+    """None for what is no array of numbers."""
+    try:
+        return ArrayType(tuple(type_.shape), mlir.dtype_of_type(type_))
+    except (AttributeError, TypeError):
+        return None
+
+
+def _is_pure(op: Op) -> bool:
+    """Whether it calls no function: of the module, or the user's."""
+    return type(op).evaluate_through is Op.evaluate_through
