@@ -15,8 +15,8 @@ import numpy as np
 from irax import dtypes, errors, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
-from irax.tracing import bind, current_trace
-from irax_compiler.ops import comparison, conversion, shape
+from irax.tracing import REPLAY, bind, current_trace
+from irax_compiler.ops import comparison, conversion, host, shape
 from irax_compiler.ops.core import Op
 from irax_compiler.quiet import quietly
 
@@ -130,11 +130,25 @@ def promote(*operands: Any, what: str) -> list[Array]:
 
 def is_now(*operands: Array) -> bool:
     """Whether NumPy may compute a function of arrays of its own dtypes by itself, in one step."""
-    return (
-        current_trace() is None
-        and not any_committed(operands)
-        and all(x.dtype.kind in "biu" or x.dtype in _DIRECT for x in operands)
-    )
+    direct = (x.dtype.kind in "biu" or x.dtype in _DIRECT for x in operands)
+    return is_evaluated(*operands) and all(direct)
+
+
+def is_evaluated(*operands: Array) -> bool:
+    """Whether what is done to these arrays is evaluated, now or again and again, and never
+    compiled.
+    """
+    trace = current_trace()
+    return not any_committed(operands) if trace is None else trace.kind == REPLAY
+
+
+def by_numpy(function: str, *operands: Array, what: str) -> Array:
+    """An elementwise function of NumPy, of arrays of one dtype, which the result has too; where
+    `is_now`.
+    """
+    shape = broadcast_shapes(*(x.shape for x in operands), what=what)
+    op = host.NumpyCall(function, shape, operands[0].dtype)
+    return bind(op, *operands, weak_type=operands[0].weak_type)
 
 
 Kinds = type | tuple[type, ...]

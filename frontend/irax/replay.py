@@ -19,7 +19,7 @@ import numpy as np
 from irax import source, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
-from irax.tracing import Input, concrete_array, current_trace, trace_function
+from irax.tracing import REPLAY, Input, concrete_array, current_trace, trace_function
 from irax_compiler import mlir, straight
 from irax_compiler.evaluate import Call, Program
 from irax_compiler.pipeline import run_pipeline
@@ -215,7 +215,7 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
     warnings_before = source.warnings_given()
     try:
         inputs = [Input(as_array(x).aval) for x in given]
-        traced = trace_function(of_arrays, inputs, "replay", function.__name__, fresh_module=True)
+        traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
     except Exception:  # the function itself, run again, says what is wrong
         return _NEVER
     if (

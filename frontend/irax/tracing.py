@@ -28,9 +28,13 @@ from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.control_flow import call_function
 from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.quiet import quietly
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
+
+REPLAY = "replay"
+"""The kind of traces that are evaluated and nothing else."""
 
 DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
 """Kinds of traces whose arguments are differentiated."""
@@ -331,15 +335,18 @@ def bind(
 
 def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
     values = [_elements(x) for x in operands]
-    with np.errstate(all="ignore"), nans.watched():
-        try:
-            results = op.evaluate_through(call, values)
-        except UnsupportedOp:
+    try:
+        if type(op).evaluate_through is Op.evaluate_through:
+            results = quietly(op.evaluate_through, call, values)
+        else:
+            with np.errstate(all="ignore"), nans.watched():
+                results = op.evaluate_through(call, values)
+    except UnsupportedOp:
+        raise
+    except ValueError as error:
+        if call is not _no_function:  # not of the operation, but of a function that it calls
             raise
-        except ValueError as error:
-            if call is not _no_function:  # not of the operation, but of a function that it calls
-                raise
-            raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
+        raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
     if config.debug_nans or config.debug_infs:
         nans.check_operation(op, source.user_line(), values, results)
     return [ConcreteArray(r, weak_type) for r in results]

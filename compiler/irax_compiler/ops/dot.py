@@ -134,10 +134,8 @@ class DotGeneral(Op):
         )
         plain = x.dtype == y.dtype == self.dtype == working_dtype(self.dtype)
         in_order = all(order == tuple(range(len(order))) for order in orders)
-        if plain and in_order and not num_batching and num_contracting == 1:
-            if len(x.shape) <= 2 and len(y.shape) <= 2:
-                return np.matmul
-        return self.evaluate
+        matrices = len(x.shape) <= 2 and len(y.shape) <= 2 and num_contracting == 1
+        return np.matmul if plain and in_order and matrices and not num_batching else self.evaluate
 
     def jvp(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]

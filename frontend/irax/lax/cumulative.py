@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from irax.array import Array, ConcreteArray
+from irax.array import Array
 from irax.elementwise import Kinds, check_dtype, is_now
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral
-from irax.tracing import bind, concrete_array
+from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.mlir import Value
-from irax_compiler.ops import comparison, cumulative, elementwise
+from irax_compiler.ops import comparison, cumulative, elementwise, host
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.reduce_window import ReduceWindow
 
-_BY_NUMPY: dict[Any, np.ufunc] = {"add": np.add, "multiply": np.multiply}
+_BY_NUMPY: dict[Any, str] = {"add": "add.accumulate", "multiply": "multiply.accumulate"}
 
 
 def _so_far(
@@ -37,9 +37,8 @@ def _so_far(
     if not x.size:
         return x
     if is_now(x) and combiner in _BY_NUMPY and not reverse:
-        accumulate = _BY_NUMPY[combiner].accumulate
-        with np.errstate(all="ignore"):
-            return ConcreteArray(accumulate(concrete_array(x).value, axis, x.dtype), x.weak_type)
+        op = host.NumpyCall(_BY_NUMPY[combiner], x.shape, x.dtype, axis)
+        return bind(op, x, weak_type=x.weak_type)
     window = cumulative.Run(axis, reverse).window(x.shape)
     if isinstance(combiner, str):
         op, start = ReduceWindow(combiner, window), neutral(combiner, x.dtype)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, as_array
 from irax.elementwise import Kinds, apply, check_dtype, is_now
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import BITS, NUMBER, ORDERED
 from irax.lax.structure import broadcasted_iota, expand_dims, full
-from irax.tracing import bind, concrete_array
+from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import bitwise, comparison, reduction
+from irax_compiler.ops import bitwise, comparison, host, reduction
 
 
 def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
@@ -91,8 +91,9 @@ def _first_of(
     if not x.shape[axis]:
         raise ValueError(f"{what}: axis {axis} of shape {x.shape} is empty, it has no extremum")
     if is_now(x):
-        place = np.argmax if combiner == "maximum" else np.argmin
-        return ConcreteArray(np.asarray(place(concrete_array(x).value, axis), dtype))
+        place = "argmax" if combiner == "maximum" else "argmin"
+        shape = x.shape[:axis] + x.shape[axis + 1 :]
+        return bind(host.NumpyCall(place, shape, dtype, axis), x)
     extremum = expand_dims(fold(x, combiner, (axis,)), (axis,))
     attained = apply(comparison.equal, x, extremum, what=what)
     if dtypes.issubdtype(x.dtype, np.inexact):

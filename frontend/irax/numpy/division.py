@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax.array import Array, ConcreteArray, any_committed
-from irax.elementwise import apply, check_dtype, promote, promote_dtypes
+from irax.array import Array, ConcreteArray
+from irax.elementwise import (
+    apply,
+    by_numpy,
+    check_dtype,
+    is_evaluated,
+    promote,
+    promote_dtypes,
+)
 from irax.numpy.logic import equal, less, logical_and, not_equal, where
 from irax.numpy.tables import REAL, integers_of_bools, is_inexact, is_unsigned
 from irax.numpy.ufuncs import add, divide, multiply, round, subtract
-from irax.tracing import current_trace
 from irax.typing import ArrayLike
 from irax_compiler.ops import elementwise as ew
 
@@ -22,14 +28,6 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 # Outside of traces NumPy divides, in one step. Its zeros have the sign that the quotient would
 # have, and that of y for a remainder; those of traced ones have either.
-_floor_divide_now = ew.Elementwise("floor_divide", np.floor_divide)
-_remainder_now = ew.Elementwise("remainder", np.remainder)
-
-
-def _is_now(*operands: Array) -> bool:
-    return current_trace() is None and not any_committed(operands)
-
-
 def _without_zeros(y: Array) -> tuple[Array, Array | None]:
     """Integers with 1 in place of 0, and where they are 0; None where it is known that none is."""
     if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
@@ -48,8 +46,8 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
     check_dtype("floor_divide", x.dtype, REAL)
-    if _is_now(x, y):
-        return apply(_floor_divide_now, x, y, what="floor_divide")
+    if is_evaluated(x, y):
+        return by_numpy("floor_divide", x, y, what="floor_divide")
     if is_inexact(x):
         return _divmod_of_floats(x, y)[0]
     y, zero = _without_zeros(y)
@@ -73,8 +71,8 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
     check_dtype("remainder", x.dtype, REAL)
-    if _is_now(x, y):
-        return apply(_remainder_now, x, y, what="remainder")
+    if is_evaluated(x, y):
+        return by_numpy("remainder", x, y, what="remainder")
     if not is_inexact(x):
         y, _ = _without_zeros(y)
     x, y = promote(x, y, what="remainder")
@@ -106,7 +104,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
     """
     x, y = integers_of_bools(*promote(x1, x2, what="divmod"))
-    if _is_now(x, y) or not is_inexact(x):
+    if is_evaluated(x, y) or not is_inexact(x):
         return floor_divide(x, y), remainder(x, y)
     check_dtype("divmod", x.dtype, REAL)
     return _divmod_of_floats(x, y)

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax import lax
 from irax.array import Array, ConcreteArray
-from irax.elementwise import apply, as_arrays, check_dtype, convert, is_now, promote
+from irax.elementwise import apply, as_arrays, by_numpy, check_dtype, convert, is_now, promote
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -42,7 +42,6 @@ from irax.numpy.ufuncs import (
 )
 from irax.tracing import concrete_array
 from irax.typing import ArrayLike
-from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops import special
 
 # ---- floats --------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
     """
     number = _real_floats("frexp", x)
-    if is_now(number):
+    if isinstance(number, ConcreteArray) and is_now(number):
         half, exponents = map(np.asarray, np.frexp(concrete_array(number).value))
         return ConcreteArray(half, number.weak_type), ConcreteArray(exponents)
     given = number.dtype
@@ -193,10 +192,6 @@ def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
     return operands
 
 
-_gcd_now = ew.Elementwise("gcd", np.gcd)
-_lcm_now = ew.Elementwise("lcm", np.lcm)
-
-
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The greatest common divisor of integers; never negative.
 
@@ -208,7 +203,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """
     x, y = _integers("gcd", x1, x2)
     if is_now(x, y):
-        return apply(_gcd_now, x, y, what="gcd")
+        return by_numpy("gcd", x, y, what="gcd")
     x, y = abs(x), abs(y)
 
     def goes_on(pair: tuple[Array, Array]) -> Array:
@@ -234,7 +229,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """
     x, y = _integers("lcm", x1, x2)
     if is_now(x, y):
-        return apply(_lcm_now, x, y, what="lcm")
+        return by_numpy("lcm", x, y, what="lcm")
     x, y = abs(x), abs(y)
     divisor = gcd(x, y)
     nothing = equal(divisor, 0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array, ConcreteArray
+from irax.array import Array
 from irax.elementwise import as_arrays, convert, is_now, promote_dtypes
 from irax.lax.arguments import canonical_axis
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
@@ -17,8 +17,9 @@ from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import imag, real
-from irax.tracing import concrete_array, current_trace
+from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.ops import host
 
 
 def sort(
@@ -220,9 +221,8 @@ def searchsorted(
     if not x.size:
         return lax.full(values.shape, 0, np.int32)
     if is_now(x, values):
-        vector, wanted = concrete_array(x).value, concrete_array(values).value
-        places = np.searchsorted(vector, wanted, side)  # pyright: ignore[reportCallIssue]
-        return ConcreteArray(np.asarray(places, _place_dtype(x)))
+        op = host.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
+        return bind(op, x, values)
     return _SEARCHES[method](x, values, side)
 
 

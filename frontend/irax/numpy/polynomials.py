@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import errors, lax
-from irax.array import Array, ConcreteArray
+from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
@@ -16,8 +16,9 @@ from irax.numpy.convolution import convolve
 from irax.numpy.creation import eye
 from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
-from irax.tracing import concrete_array
+from irax.tracing import bind
 from irax.typing import ArrayLike
+from irax_compiler.ops import host
 
 
 def _vectors(name: str, *operands: ArrayLike) -> list[Array]:
@@ -56,10 +57,8 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
     shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
     if is_now(coefficients, at):
-        with np.errstate(all="ignore"):
-            value = np.polyval(concrete_array(coefficients).value, concrete_array(at).value)
-        value = np.broadcast_to(value, shape)
-        return ConcreteArray(np.asarray(value, at.dtype), coefficients.weak_type and at.weak_type)
+        op = host.NumpyCall("polyval", shape, at.dtype)
+        return bind(op, coefficients, at, weak_type=coefficients.weak_type and at.weak_type)
     start = lax.full(shape, 0, at.dtype)
 
     def step(so_far: Array, coefficient: Array) -> tuple[Array, None]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, convert, is_now, promote
+from irax.elementwise import apply, as_arrays, by_numpy, convert, is_now, promote
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -221,11 +221,6 @@ def _in_units(x: Array, unit: float) -> Array:
     return divide(x, np.asarray(unit).astype(x.dtype))
 
 
-_logaddexp_now = ew.Elementwise("logaddexp", np.logaddexp)
-_logaddexp2_now = ew.Elementwise("logaddexp2", np.logaddexp2)
-_hypot_now = ew.Elementwise("hypot", np.hypot)
-
-
 @universal(2, -np.inf)
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
@@ -235,7 +230,7 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """
     x, y = floats("logaddexp", x1, x2)
     if is_now(x, y):
-        return apply(_logaddexp_now, x, y, what="logaddexp")
+        return by_numpy("logaddexp", x, y, what="logaddexp")
     gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
     return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
 
@@ -245,7 +240,7 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
     if is_now(x, y):
-        return apply(_logaddexp2_now, x, y, what="logaddexp2")
+        return by_numpy("logaddexp2", x, y, what="logaddexp2")
     scale = float(np.log(2))
     return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
 
@@ -258,7 +253,7 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """
     x, y = floats("hypot", x1, x2)
     if is_now(x, y):
-        return apply(_hypot_now, x, y, what="hypot")
+        return by_numpy("hypot", x, y, what="hypot")
     x, y = abs(x), abs(y)
     infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
     longer = where(infinite, np.inf, maximum(x, y))
