@@ -50,6 +50,8 @@ class _Line:
         self.known: dict[int, np.ndarray] = {}
         self.instead: dict[int, int] = {}
         """For slots of what need not be stretched, those of what would be."""
+        self.arrays: set[int] = set()
+        """Slots of what somebody but NumPy's own functions sees."""
 
     def function(self) -> Callable[..., list[np.ndarray]]:
         steps = [(step, self._prepared(step)) for step in self.program.steps]
@@ -60,13 +62,17 @@ class _Line:
                 self.instead[step.outputs[0]] = self._slot(step.inputs[0])
             elif not self._is_known(step, run):
                 left.append((step, run))
+        outputs = {self._slot(i) for i in self.program.outputs}
+        self.arrays = outputs.union(
+            *(map(self._slot, step.inputs) for step, run in left if not isinstance(run, np.ufunc))
+        )
         last_use = {self._slot(i): n for n, (step, _) in enumerate(left) for i in step.inputs}
         for n, (step, run) in enumerate(left):
             self._write(step, run)
             dead = [
                 f"t{i}"
                 for i in {*step.outputs, *map(self._slot, step.inputs)} - self.known.keys()
-                if last_use.get(i, n) == n and i not in map(self._slot, self.program.outputs)
+                if last_use.get(i, n) == n and i not in outputs
             ]
             if dead:
                 self.lines.append(f"del {', '.join(dead)}")
@@ -133,7 +139,7 @@ class _Line:
             self.lines.append(f"[{targets}] = {function}(call, [{operands}])")
         elif step.op.num_results != 1:
             self.lines.append(f"[{targets}] = {function}({operands})")
-        elif self._shape(step.outputs[0]):
+        elif self._shape(step.outputs[0]) or step.outputs[0] not in self.arrays:
             self.lines.append(f"{targets} = {function}({operands})")
         else:  # NumPy makes numbers of arrays without dimensions
             self.lines.append(f"{targets} = asarray({function}({operands}))")

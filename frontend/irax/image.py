@@ -238,3 +238,8 @@ def _shares(n: int, m: int) -> np.ndarray[Any, Any]:
 def _applied(x: Array, d: int, weights: Array, precision: Any) -> Array:
     product = jnp.tensordot(x, convert(weights, x.dtype), ((d,), (0,)), precision=precision)
     return jnp.moveaxis(product, -1, d)
+
+
+from irax.replay import replay_functions as _replay_functions  # noqa: E402
+
+_replay_functions(__name__)

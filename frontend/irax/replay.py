@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from irax import source, tree_util
+from irax import array_trees, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
+from irax.key_arrays import KeyArray
 from irax.tracing import REPLAY, Input, concrete_array, current_trace, trace_function
 from irax_compiler import mlir, straight
 from irax_compiler.evaluate import Call, Program
@@ -86,6 +89,33 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     return replaying  # pyright: ignore[reportReturnType]
 
 
+def replay_functions(package: str, also: str = "", but: Collection[str] = ()) -> None:
+    """Makes the functions of a package, or module, replayed ones: those that it has from modules of
+    its own, and from one other, some by name aside.
+
+    Within the package functions call each other as they are.
+    """
+    namespace = vars(sys.modules[package])
+    for name, value in list(namespace.items()):
+        if name not in but and not name.startswith("_"):
+            namespace[name] = public(value, package, also)
+
+
+def public(value: Any, package: str, also: str = "") -> Any:
+    """A function of a package, or of one other module, replayed; anything else as it is."""
+    if not inspect.isfunction(value):
+        return value
+    ours = value.__module__.startswith(package) or value.__module__ == also
+    return _public(value, package) if ours else value
+
+
+@functools.cache
+def _public(function: Callable[..., Any], package: str) -> Callable[..., Any]:
+    found = replayed(function)
+    found.__module__ = package  # where it is pickled from
+    return found
+
+
 def fixed(kind: _Kind) -> _Kind:
     """Class decorator: what a function does may depend on an object of this class, which can be
     hashed and does not change.
@@ -127,6 +157,9 @@ def _describe(x: Any, key: list[Any], arrays: list[Any]) -> bool:
     if kind is float or kind is complex:
         key += (kind, repr(x))  # as text, 0.0 and -0.0 differ and nan is itself
         return True
+    if kind is KeyArray:
+        key.append(kind)
+        return _describe(x.data, key, arrays)
     if kind is np.ndarray or isinstance(x, np.generic):
         arrays.append(x)
         key += (kind, x.shape, x.dtype)
@@ -153,6 +186,8 @@ def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
     kind = type(x)
     if kind is ConcreteArray or kind is np.ndarray or isinstance(x, np.generic):
         return next(arrays)
+    if kind is KeyArray:
+        return KeyArray(next(arrays))
     if kind is tuple or kind is list:
         return kind(_with_arrays(y, arrays) for y in x)
     if kind is slice:
@@ -212,6 +247,8 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
         results, structure = _structure(function(*now[: len(args)], **by_name), arrays, given)
         return results
 
+    if config.debug_key_reuse:  # keys remember what drew from them
+        return _NEVER
     warnings_before = source.warnings_given()
     try:
         inputs = [Input(as_array(x).aval) for x in given]
@@ -225,8 +262,10 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
     ):
         return _NEVER
     module = traced.builder.module
-    run_pipeline(module, "cse")
-    program = Program.of(mlir.body(mlir.functions(module)[traced.name]))
+    main = mlir.functions(module)[traced.name]
+    mlir.make_public(main)
+    run_pipeline(module, "inline,cse")
+    program = Program.of(mlir.body(main))
     captures = [concrete_array(x).value for x in traced.captures]
     return _Replay(
         straight.line(program),
@@ -249,7 +288,7 @@ def _structure(
     array.
     """
     passed_on = {id(t): i for i, t in enumerate(tracers) if type(given[i]) is ConcreteArray}
-    leaves, tree = tree_util.tree_flatten(result)
+    leaves, tree = array_trees.tree_flatten(result)
     computed = [x for x in leaves if isinstance(x, Array) and id(x) not in passed_on]
     if len(computed) == len(leaves):
         if leaves and leaves[0] is result:
@@ -267,7 +306,7 @@ def _structure(
             given[i] if i >= 0 else next(arrays if is_array else others)
             for i, is_array in zip(places, are_arrays, strict=True)
         ]
-        return tree_util.tree_unflatten(tree, made)
+        return array_trees.tree_unflatten(tree, made)
 
     are_arrays = [isinstance(x, Array) for x in leaves]
     return computed, structure

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from irax_compiler.ops.core import register
+from irax_compiler.ops.core import ArrayType, register
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 
 
@@ -34,6 +38,12 @@ def _count_leading_zeros(x: np.ndarray) -> np.ndarray:
     return count.astype(x.dtype)
 
 
+@dataclass(frozen=True, eq=False)
+class _LogicalShift(Elementwise):
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        return np.right_shift if operands[0].dtype.kind == "u" else self.function
+
+
 and_ = binary("and", np.bitwise_and)
 or_ = binary("or", np.bitwise_or)
 xor = binary("xor", np.bitwise_xor)
@@ -41,7 +51,7 @@ not_ = unary("not", np.invert)
 shift_left = binary("shift_left", np.left_shift)
 shift_right_arithmetic = binary("shift_right_arithmetic", _shift_right_arithmetic)
 shift_right_logical = register(
-    Elementwise("stablehlo.shift_right_logical", _shift_right_logical, widen=False)
+    _LogicalShift("stablehlo.shift_right_logical", _shift_right_logical, widen=False)
 )
 popcnt = register(
     Elementwise(

@@ -204,3 +204,6 @@ from irax.lax.structure import rev as rev
 from irax.lax.structure import squeeze as squeeze
 from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
+from irax.replay import replay_functions as _replay_functions
+
+_replay_functions(__name__)

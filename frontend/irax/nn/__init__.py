@@ -41,3 +41,6 @@ from irax.nn.scaled import BlockScaleConfig as BlockScaleConfig
 from irax.nn.scaled import get_scaled_dot_general_config as get_scaled_dot_general_config
 from irax.nn.scaled import scaled_dot_general as scaled_dot_general
 from irax.nn.scaled import scaled_matmul as scaled_matmul
+from irax.replay import replay_functions as _replay_functions
+
+_replay_functions(__name__)

@@ -177,3 +177,8 @@ def fftshift(x: ArrayLike, axes: Any = None) -> Array:
 def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
     """The inverse of `fftshift`."""
     return _shifted("fft.ifftshift", x, axes, forward=False)
+
+
+from irax.replay import replay_functions as _replay_functions  # noqa: E402
+
+_replay_functions(__name__)

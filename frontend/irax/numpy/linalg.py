@@ -217,3 +217,8 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
     ends = [0] if operands[0].ndim == 2 else []
     ends += [last + 1] if operands[last].ndim == 2 else []
     return einsum(*lists, ends, precision=precision)
+
+
+from irax.replay import replay_functions as _replay_functions  # noqa: E402
+
+_replay_functions(__name__, also="irax.numpy.factored")

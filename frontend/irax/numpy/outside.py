@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from irax.numpy.ufunc_objects import ufunc
-from irax.replay import replayed
+from irax.replay import public
 
 _AS_THEY_ARE = frozenset(
     [
@@ -20,6 +17,8 @@ _AS_THEY_ARE = frozenset(
         # They compute nothing.
         *("broadcast_shapes", "frompyfunc", "iscomplexobj", "isdtype", "isrealobj", "isscalar"),
         *("ndim", "shape", "size", "__array_namespace_info__"),
+        # NumPy has it whole.
+        "frexp",
     ]
 )
 
@@ -32,16 +31,9 @@ def replay_all(namespace: dict[str, Any]) -> None:
 
 def as_public(name: str, value: Any) -> Any:
     """What a name of `irax.numpy` is, given what the module that defines it has."""
-    if name in _AS_THEY_ARE or not getattr(value, "__module__", "").startswith("irax.numpy"):
+    if name in _AS_THEY_ARE:
         return value
     if isinstance(value, ufunc):
         value.replay()
         return value
-    return _replayed(value) if inspect.isfunction(value) else value
-
-
-@cache
-def _replayed(function: Callable[..., Any]) -> Callable[..., Any]:
-    public = replayed(function)
-    public.__module__ = "irax.numpy"  # where it is pickled from
-    return public
+    return public(value, "irax.numpy")

@@ -54,3 +54,8 @@ from irax.random.normals import wald as wald
 from irax.random.selection import categorical as categorical
 from irax.random.selection import choice as choice
 from irax.random.selection import permutation as permutation
+from irax.replay import replay_functions as _replay_functions
+
+_replay_functions(
+    __name__, but=("PRNGKey", "clone", "key", "key_data", "key_dtype", "key_impl", "wrap_key_data")
+)

@@ -129,3 +129,8 @@ def _inverse(x: Array, norm: str | None) -> Array:
         odd = jnp.concatenate([odd, even[..., :1]], -1)  # one more, which is cut off again
     pairs = jnp.stack([even, odd], -1)
     return pairs.reshape(*x.shape[:-1], 2 * first)[..., :n]
+
+
+from irax.replay import replay_functions as _replay_functions  # noqa: E402
+
+_replay_functions(__name__)

@@ -105,3 +105,8 @@ def map_coordinates(
     if dtypes.issubdtype(array.dtype, np.integer):
         total = jnp.round(total)
     return convert(total, array.dtype)
+
+
+from irax.replay import replay_functions as _replay_functions  # noqa: E402
+
+_replay_functions(__name__)

@@ -4,6 +4,7 @@ Arguments by which SciPy reuses memory or looks for nan (`overwrite_a`, `check_f
 taken, and mean nothing here.
 """
 
+from irax.replay import replay_functions as _replay_functions
 from irax.scipy.linalg.factorizations import cho_factor as cho_factor
 from irax.scipy.linalg.factorizations import cholesky as cholesky
 from irax.scipy.linalg.factorizations import eigh as eigh
@@ -44,3 +45,5 @@ from irax.scipy.linalg.special import invpascal as invpascal
 from irax.scipy.linalg.special import leslie as leslie
 from irax.scipy.linalg.special import pascal as pascal
 from irax.scipy.linalg.special import toeplitz as toeplitz
+
+_replay_functions(__name__)

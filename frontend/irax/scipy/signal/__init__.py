@@ -1,5 +1,6 @@
 """irax.scipy.signal: convolutions, trends and spectra."""
 
+from irax.replay import replay_functions as _replay_functions
 from irax.scipy.signal.convolutions import convolve as convolve
 from irax.scipy.signal.convolutions import convolve2d as convolve2d
 from irax.scipy.signal.convolutions import correlate as correlate
@@ -10,3 +11,5 @@ from irax.scipy.signal.spectra import detrend as detrend
 from irax.scipy.signal.spectra import istft as istft
 from irax.scipy.signal.spectra import stft as stft
 from irax.scipy.signal.spectra import welch as welch
+
+_replay_functions(__name__)

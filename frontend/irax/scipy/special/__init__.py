@@ -4,6 +4,7 @@ Arrays of any shapes that broadcast; integers become floats. A list is a TypeErr
 """
 
 from irax.nn.axes import logsumexp as logsumexp
+from irax.replay import replay_functions as _replay_functions
 from irax.scipy.special.bessels import bessel_jn as bessel_jn
 from irax.scipy.special.bessels import i0 as i0
 from irax.scipy.special.bessels import i0e as i0e
@@ -56,3 +57,5 @@ from irax.scipy.special.normal import ndtr as ndtr
 from irax.scipy.special.normal import ndtri as ndtri
 from irax.scipy.special.normal import owens_t as owens_t
 from irax.scipy.special.normal import wofz as wofz
+
+_replay_functions(__name__)

@@ -3,6 +3,7 @@
 `norm.logpdf(x, loc, scale)`: arguments broadcast, integers become floats.
 """
 
+from irax.replay import replay_functions as _replay_functions
 from irax.scipy.stats.continuous import beta as beta
 from irax.scipy.stats.continuous import cauchy as cauchy
 from irax.scipy.stats.continuous import chi2 as chi2
@@ -33,3 +34,5 @@ from irax.scipy.stats.multivariate import multivariate_normal as multivariate_no
 from irax.scipy.stats.samples import mode as mode
 from irax.scipy.stats.samples import rankdata as rankdata
 from irax.scipy.stats.samples import sem as sem
+
+_replay_functions(__name__)

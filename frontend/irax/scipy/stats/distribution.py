@@ -15,6 +15,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax.array import Array
 from irax.lax.arguments import documented
+from irax.replay import replayed
 from irax.scipy.arguments import floats
 
 Formula = Callable[..., Any]
@@ -108,7 +109,7 @@ class Distribution:
 
         doc = _TEXTS[name].format(x=first)
         function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
-        setattr(self, name, documented(function, name, doc, "irax.scipy.stats"))
+        setattr(self, name, replayed(documented(function, name, doc, "irax.scipy.stats")))
 
     def _at(self, what: str, name: str, *operands: Any) -> Array:
         x, *others = floats(what, *operands)
