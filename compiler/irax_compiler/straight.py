@@ -145,7 +145,7 @@ class _Line:
             self.lines.append(f"{targets} = asarray({function}({operands}))")
 
 
-def _array_type(type_: mlir.Type) -> ArrayType | None:
+def _array_type(type_: Any) -> ArrayType | None:
     """None for what is no array of numbers."""
     try:
         return ArrayType(tuple(type_.shape), mlir.dtype_of_type(type_))

@@ -14,7 +14,6 @@ from irax.config import config
 from irax.key_arrays import KeyArray
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
-from irax_compiler.targets import cache
 from irax_runtime import devices as runtime_devices
 from irax_runtime.device import Device, Executable
 
@@ -100,7 +99,12 @@ def compile(
     return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
 
 
+# The cache on disk is imported by who compiles: it takes a tenth of the time of `import irax`.
+
+
 def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
+    from irax_compiler.targets import cache
+
     kept = cache.load(cache.key(artefact, [str(device.compiler)]))
     try:
         return None if kept is None else device.load(kept, name)
@@ -109,6 +113,8 @@ def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable |
 
 
 def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
+    from irax_compiler.targets import cache
+
     executable: Any = device.load(artefact, name)
     with suppress(RuntimeError):  # a plugin that does not give its programs away
         cache.store(cache.key(artefact, [str(device.compiler)]), executable.serialize())

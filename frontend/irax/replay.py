@@ -19,12 +19,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax import array_trees, source
-from irax.array import Array, ConcreteArray, as_array
+from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.key_arrays import KeyArray
-from irax.tracing import REPLAY, Input, concrete_array, current_trace, trace_function
+from irax.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
 from irax_compiler import mlir, straight
 from irax_compiler.evaluate import Call, Program
+from irax_compiler.passes.core import PassError
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.quiet import quietly
 
@@ -134,8 +135,13 @@ def clear_cache() -> None:
         kept.clear()
 
 
+def how_many() -> int:
+    """How many kinds of calls are kept."""
+    return sum(map(len, _all_kept))
+
+
 def _make_room() -> None:
-    if sum(map(len, _all_kept)) >= _MOST:
+    if how_many() >= _MOST:
         clear_cache()
 
 
@@ -198,7 +204,7 @@ def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
 # ---- replays -------------------------------------------------------------------------------------
 
 
-Structure = Callable[[list[Array], list[Any]], Any]
+Structure = Callable[[Sequence[Array], Sequence[Any]], Any]
 """Makes a result of the arrays that were computed, and those that were given."""
 
 
@@ -207,8 +213,8 @@ class _Replay:
     """What was traced, ready to be run on other arrays."""
 
     line: Callable[..., list[np.ndarray[Any, Any]]]
-    call: Call
-    calls_nothing: bool
+    call: Call | None
+    """Calls functions of the module by name; None where there is none to call, and so no module."""
     captures: list[np.ndarray[Any, Any]]
     weak: list[bool]
     structure: Structure | None
@@ -216,8 +222,8 @@ class _Replay:
 
     def __call__(self, arrays: list[Any]) -> Any:
         values = [x.value if type(x) is ConcreteArray else as_array(x).value for x in arrays]
-        if self.calls_nothing:
-            found = quietly(self.line, self.call, *values, *self.captures)
+        if self.call is None:
+            found = quietly(self.line, None, *values, *self.captures)
         else:
             with np.errstate(all="ignore"):
                 found = self.line(self.call, *values, *self.captures)
@@ -259,22 +265,27 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
         traced.acts()
         or source.warnings_given() != warnings_before
         or sum(x.size for x in traced.captures) > _LARGE
+        or any_committed(traced.captures)
     ):
         return _NEVER
+    program = _program(traced)
+    if program is None:
+        return _NEVER
+    call = None if straight.calls_nothing(program) else traced.builder.evaluator
+    captures = [concrete_array(x).value for x in traced.captures]
+    return _Replay(straight.line(program), call, captures, traced.weak, structure)
+
+
+def _program(traced: Traced) -> Program | None:
+    """What was traced, without calls of functions where that can be, and nothing done twice."""
     module = traced.builder.module
     main = mlir.functions(module)[traced.name]
     mlir.make_public(main)
-    run_pipeline(module, "inline,cse")
-    program = Program.of(mlir.body(main))
-    captures = [concrete_array(x).value for x in traced.captures]
-    return _Replay(
-        straight.line(program),
-        traced.builder.evaluator,
-        straight.calls_nothing(program),
-        captures,
-        traced.weak,
-        structure,
-    )
+    try:
+        run_pipeline(module, "inline,cse")
+    except PassError:  # an operation that the evaluator takes, and StableHLO does not
+        return None
+    return Program.of(mlir.body(main))
 
 
 class _NoResultError(Exception):
@@ -300,7 +311,7 @@ def _structure(
         raise _NoResultError
     places = [passed_on.get(id(x), -1) for x in leaves]
 
-    def structure(computed: list[Array], given: list[Any]) -> Any:
+    def structure(computed: Sequence[Array], given: Sequence[Any]) -> Any:
         arrays, others = iter(computed), iter(fixed)
         made = [
             given[i] if i >= 0 else next(arrays if is_array else others)

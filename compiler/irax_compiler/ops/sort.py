@@ -81,7 +81,8 @@ class Sort(Op):
             order = np.argsort(keys[0], axis, kind="stable" if self.is_stable else None)
         else:
             order = np.lexsort(keys[::-1], axis)
-        results = (np.take_along_axis(x, order, axis) for x in operands)
+        order = _with_other_axes(order, axis)
+        results = (x[order] for x in operands)
         if self.order.direction == "GT":
             return tuple(np.flip(x, axis) for x in results)
         return tuple(results)
@@ -123,6 +124,17 @@ class Sort(Op):
         dimension = self.dimension % rank
         wider = Sort(dimension + (dimension >= axis), self.is_stable, self.order)
         return wider.build(operands), [axis] * len(operands)
+
+
+def _with_other_axes(order: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    """What takes elements along an axis in some order, as an index of NumPy's: as
+    `np.take_along_axis` makes it, in less time.
+    """
+    axis %= order.ndim
+    return tuple(
+        order if d == axis else np.arange(n).reshape((-1,) + (1,) * (order.ndim - d - 1))
+        for d, n in enumerate(order.shape)
+    )
 
 
 def numbers_along(x: Value, dimension: int) -> Value:

@@ -18,6 +18,7 @@ from irax import dtypes
 from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import apply, broadcast_to, convert
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
+from irax.replay import replayed
 from irax.tracing import bind, current_trace
 from irax_compiler.ops import bitwise, comparison, dynamic, gather, shape
 from irax_compiler.ops.windows import WindowDims
@@ -48,7 +49,7 @@ def getitem(x: Array, index: Any) -> Array:
             return ConcreteArray(np.asarray(x.value[index]), x.weak_type)
         except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
-    return read(x, parse(x.shape, index))
+    return _read_at(x, index) if _is_of_places(index) else read(x, parse(x.shape, index))
 
 
 def _in_numpy(x: Array) -> TypeGuard[ConcreteArray]:
@@ -60,6 +61,17 @@ def _is_basic(index: Any) -> bool:
     if type(index) is tuple:
         return all(type(i) in _BASIC for i in index)
     return type(index) in _BASIC
+
+
+def _is_of_places(index: Any) -> bool:
+    """Whether an index is one array of integers, or some of them: which they are is no matter."""
+    arrays = index if type(index) is tuple else (index,)
+    return all(type(i) is ConcreteArray and i.dtype != np.bool_ for i in arrays)
+
+
+@replayed
+def _read_at(x: Array, index: Any) -> Array:
+    return read(x, parse(x.shape, index))
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -57,5 +57,9 @@ from irax.random.selection import permutation as permutation
 from irax.replay import replay_functions as _replay_functions
 
 _replay_functions(
-    __name__, but=("PRNGKey", "clone", "key", "key_data", "key_dtype", "key_impl", "wrap_key_data")
+    __name__,
+    but=(
+        *("PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl"),
+        "wrap_key_data",
+    ),
 )

@@ -15,6 +15,7 @@ from irax.elementwise import convert
 from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_shape
 from irax.random.threefry import U32, hash_words, split_words
+from irax.replay import replayed
 
 THREEFRY = "threefry2x32"
 _OTHERS_OF_JAX = ("rbg", "unsafe_rbg", "philox2x32", "philox4x32", "threefry4x32")
@@ -149,8 +150,13 @@ def fold_in(key: Key, data: int | Array) -> Any:
     array = as_array(np.uint32(data & 0xFFFFFFFF) if isinstance(data, int) else data, "fold_in")
     if array.shape != () or not dtypes.issubdtype(array.dtype, np.integer):
         raise TypeError(f"fold_in: data must be an integer scalar, got {array.aval}")
-    seed = _seed_words(convert(array, U32))
-    return like(key, jnp.concatenate(hash_words(words, seed[:1], seed[1:])))
+    return like(key, _folded(words, array))
+
+
+@replayed
+def _folded(words: Array, data: Array) -> Array:
+    seed = _seed_words(convert(data, U32))
+    return jnp.concatenate(hash_words(words, seed[:1], seed[1:]))
 
 
 def like(key: Key, words: Array) -> Any:
