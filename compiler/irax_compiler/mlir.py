@@ -344,19 +344,17 @@ def new_module() -> Module:
 
 
 def parse_module(text: str | bytes) -> Module:
-    """A module from MLIR text or bytecode; verified. Portable artifacts become StableHLO.
+    """A module from MLIR text or bytecode as it stands; verified. What others write comes in
+    through `reading.read_module`.
 
     Raises ValueError with the parser's message, its line and column included.
     """
-    from irax_compiler import portable, sharding
-
     try:
-        module = ir.Module.parse(sharding.without_annotations(text), CONTEXT)
+        return ir.Module.parse(text, CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
     except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8
         raise ValueError(f"not a valid MLIR module: {error}") from None
-    return portable.to_stablehlo(module) if portable.is_portable(module) else module
 
 
 def clone_module(module: Module) -> Module:
