@@ -212,8 +212,15 @@ def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
 
 def dense(array: np.ndarray) -> Attribute:
     """A dense elements attribute with the contents, shape and dtype of `array`."""
-    array = np.ascontiguousarray(array).reshape(array.shape)
     type_ = tensor_type(array.shape, array.dtype)
+    if array.size > 1 and not any(array.strides):  # one element, repeated: it stays one
+        if array.dtype == np.bool_:
+            text = str(bool(array.flat[0])).lower()
+            return ir.Attribute.parse(f"dense<{text}> : {type_}", CONTEXT)
+        array = array[(slice(1),) * array.ndim]
+        with UNKNOWN:
+            return ir.DenseElementsAttr.get(array, type=type_)
+    array = np.ascontiguousarray(array).reshape(array.shape)
     if array.dtype == np.bool_:
         # The bindings take booleans as packed bits and mistake one byte of them for a splat.
         if array.size == 0:
