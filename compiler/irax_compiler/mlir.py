@@ -217,17 +217,16 @@ def dense(array: np.ndarray) -> Attribute:
         if array.dtype == np.bool_:
             text = str(bool(array.flat[0])).lower()
             return ir.Attribute.parse(f"dense<{text}> : {type_}", CONTEXT)
-        array = array[(slice(1),) * array.ndim]
+        contents: Any = array[(slice(1),) * array.ndim]
         with UNKNOWN:
-            return ir.DenseElementsAttr.get(array, type=type_)
-    array = np.ascontiguousarray(array).reshape(array.shape)
+            return ir.DenseElementsAttr.get(contents, type=type_)
+    contents = np.ascontiguousarray(array).reshape(array.shape)
     if array.dtype == np.bool_:
         # The bindings take booleans as packed bits and mistake one byte of them for a splat.
         if array.size == 0:
             return ir.Attribute.parse(f"dense<> : {type_}", CONTEXT)
         return ir.Attribute.parse(f'dense<"0x{array.tobytes().hex()}"> : {type_}', CONTEXT)
     with UNKNOWN:
-        contents: Any = array
         return ir.DenseElementsAttr.get(contents, type=type_)
 
 
@@ -238,6 +237,8 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     if dtype.kind in "biuf" and dtype.type.__module__ == "numpy":
         attribute: Any = operation.attributes[name]
         if isinstance(attribute, ir.DenseElementsAttr):
+            if (element := _splat_element(attribute, dtype)) is not None:
+                return np.broadcast_to(element, type_.shape)
             return np.array(attribute).reshape(type_.shape)
     # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
     text = text_of(operation)

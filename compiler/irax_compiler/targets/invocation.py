@@ -46,7 +46,8 @@ def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
     session = Session()
     session.set_flags(*flags)
     if _is_forked:  # IREE would wait for its threads for ever
-        session.context.enable_multithreading(False)
+        context: Any = session.context
+        context.enable_multithreading(False)
     inner = session.invocation()
     run = Invocation(session, inner)
     callback = _capture_errors(inner, run.errors)
