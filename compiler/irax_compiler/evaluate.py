@@ -15,7 +15,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir, straight
 from irax_compiler.mlir import Block, Module, Operation, Type, Value
-from irax_compiler.ops.core import Op, read
+from irax_compiler.ops.core import Op, UnboundAxis, read
 
 Call = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 """Evaluates a function of a module, by its name."""
@@ -180,7 +180,10 @@ def evaluate_value(
             continue
         if effects.has_effects(operation):  # whose time is when the function runs
             return None
-        with np.errstate(all="ignore"):
-            results = op.evaluate_through(call, [known[v] for v in needed])
+        try:
+            with np.errstate(all="ignore"):
+                results = op.evaluate_through(call, [known[v] for v in needed])
+        except UnboundAxis:  # it differs between the lanes of a vmap
+            return None
         known.update(zip(operation.results, results, strict=True))
     return known[value]

@@ -212,15 +212,21 @@ def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
 
 def dense(array: np.ndarray) -> Attribute:
     """A dense elements attribute with the contents, shape and dtype of `array`."""
-    array = np.ascontiguousarray(array).reshape(array.shape)
     type_ = tensor_type(array.shape, array.dtype)
+    if array.size > 1 and not any(array.strides):  # one element, repeated: it stays one
+        if array.dtype == np.bool_:
+            text = str(bool(array.flat[0])).lower()
+            return ir.Attribute.parse(f"dense<{text}> : {type_}", CONTEXT)
+        contents: Any = array[(slice(1),) * array.ndim]
+        with UNKNOWN:
+            return ir.DenseElementsAttr.get(contents, type=type_)
+    contents = np.ascontiguousarray(array).reshape(array.shape)
     if array.dtype == np.bool_:
         # The bindings take booleans as packed bits and mistake one byte of them for a splat.
         if array.size == 0:
             return ir.Attribute.parse(f"dense<> : {type_}", CONTEXT)
         return ir.Attribute.parse(f'dense<"0x{array.tobytes().hex()}"> : {type_}', CONTEXT)
     with UNKNOWN:
-        contents: Any = array
         return ir.DenseElementsAttr.get(contents, type=type_)
 
 
@@ -231,6 +237,8 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     if dtype.kind in "biuf" and dtype.type.__module__ == "numpy":
         attribute: Any = operation.attributes[name]
         if isinstance(attribute, ir.DenseElementsAttr):
+            if (element := _splat_element(attribute, dtype)) is not None:
+                return np.broadcast_to(element, type_.shape)
             return np.array(attribute).reshape(type_.shape)
     # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
     text = text_of(operation)
@@ -344,19 +352,17 @@ def new_module() -> Module:
 
 
 def parse_module(text: str | bytes) -> Module:
-    """A module from MLIR text or bytecode; verified. Portable artifacts become StableHLO.
+    """A module from MLIR text or bytecode as it stands; verified. What others write comes in
+    through `reading.read_module`.
 
     Raises ValueError with the parser's message, its line and column included.
     """
-    from irax_compiler import portable, sharding
-
     try:
-        module = ir.Module.parse(sharding.without_annotations(text), CONTEXT)
+        return ir.Module.parse(text, CONTEXT)
     except MLIRError as error:
         raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
     except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8
         raise ValueError(f"not a valid MLIR module: {error}") from None
-    return portable.to_stablehlo(module) if portable.is_portable(module) else module
 
 
 def clone_module(module: Module) -> Module:

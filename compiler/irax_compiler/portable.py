@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from irax_compiler import mlir
+from irax_compiler import mlir, sharding
 from irax_compiler.mlir import MLIRError, Module
 
 _PIPELINE = "builtin.module(iree-stablehlo-input-transformation-pipeline)"
@@ -58,6 +58,7 @@ def to_stablehlo(module: Module) -> Module:
     name = f'sym_name = "{_STOP}"'
     if name not in text:
         raise ValueError(f"a portable artifact that cannot be made StableHLO: {reason}")
-    found = mlir.parse_module(text.replace(name, f'{name}, sym_visibility = "private"'))
+    text = text.replace(name, f'{name}, sym_visibility = "private"')
+    found = mlir.parse_module(sharding.without_annotations(text))  # versioned, they were hidden
     mlir.functions(found)[_STOP].erase()
     return found

@@ -68,6 +68,15 @@ def resolve_device(device: Device | str | None) -> Device:
     return device
 
 
+def check_device(device: Any, what: str) -> None:
+    """Raises TypeError for what is neither a device nor a name; the message calls it `what`."""
+    if not (isinstance(device, str) or hasattr(device, "put")):
+        raise TypeError(
+            f"{what}: expected a device of irax.devices(), or the name of a platform, got "
+            f"{device!r}"
+        )
+
+
 def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     """The device that all those arrays are on that were put on one; None if none was.
 
@@ -127,7 +136,8 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
     Args:
         x: the pytree.
         device: a device, or the platform whose first one it is. Programs run where their arrays
-            were put. Without it the arrays are free: they go where they are used.
+            were put. Without it the arrays are free: they go where they are used. Traced arrays
+            stay where the program that computes them runs.
 
     Raises:
         TypeError: a leaf is not an array, or `device` is not a device.
@@ -138,12 +148,13 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
     """
     if device is None:
         return array_trees.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
-    if not (isinstance(device, str) or hasattr(device, "put")):
-        raise TypeError(f"device_put: expected a device of irax.devices(), got {device!r}")
+    check_device(device, "device_put")
     there = resolve_device(device)
 
     def put(leaf: Any) -> Array:
         array = as_array(leaf, "device_put: x")
+        if isinstance(array, KeyArray):
+            return KeyArray(put(array.data))
         return array.on(there) if isinstance(array, ConcreteArray) else array
 
     return array_trees.tree_map(put, x)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import array_trees, tree_util
+from irax import array_trees, axis_names, tree_util
 from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, name_of
@@ -35,7 +35,8 @@ def vmap(
             share, or a tuple (or a pytree that is a prefix of the arguments) of these. Keyword
             arguments are mapped along axis 0.
         out_axes: where the mapped axis goes in each result; None for one that no lane changes.
-        axis_name: a name for the mapped axis.
+        axis_name: a name for the mapped axis, by which collectives refer to it: `irax.lax.psum(x,
+            "i")` is the sum over all lanes of a vmap with `axis_name="i"`.
         axis_size: its size; needed only where no argument is mapped.
         spmd_axis_name: accepted for JAX's sake, without effect.
         sum_match: accepted for JAX's sake, without effect.
@@ -94,7 +95,8 @@ def vmap(
                 full[position] = leaf
             return flat(*full)
 
-        traced = trace_function(lane_function, inputs, "vmap", name_of(fun))
+        with axis_names.binding(axis_name, size.value):
+            traced = trace_function(lane_function, inputs, "vmap", name_of(fun))
         skeleton = array_trees.tree_unflatten(flat.out_tree, traced.results)
         wanted = [
             None if axis is None else _normalize(axis, x.ndim + 1, "vmap: out_axes")
@@ -104,7 +106,8 @@ def vmap(
                 strict=True,
             )
         ]
-        deriver = BatchDeriver(traced.builder.module, size.value, {traced.name: wanted})
+        named = "" if axis_name is None else axis_names.text_of(axis_name)
+        deriver = BatchDeriver(traced.builder.module, size.value, {traced.name: wanted}, named)
         pattern = tuple(axis for _, axis in arrays) + (None,) * len(traced.captures)
         try:
             name = deriver.function(traced.name, pattern).name

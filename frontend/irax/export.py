@@ -37,6 +37,7 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.shape import Constant
 from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.core import nested
+from irax_compiler.reading import read_module
 from irax_compiler.targets import iree
 from irax_runtime import exported as format_
 from irax_runtime import files, trees
@@ -315,7 +316,7 @@ def deserialize(blob: bytes | bytearray) -> Exported:
         TypeError: it has classes in it that are not registered here.
     """
     if not zipfile.is_zipfile(io.BytesIO(blob)) and MAGIC in blob:
-        return of_module(mlir.parse_module(containers.module_in(bytes(blob))))
+        return of_module(read_module(containers.module_in(bytes(blob))))
     return _of_contents(format_.read(bytes(blob), "deserialize"), "deserialize")
 
 

@@ -25,6 +25,7 @@ from irax.tracing import ModuleBuilder, call, current_trace
 from irax_compiler import containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
+from irax_compiler.reading import read_module
 from irax_runtime.device import Device, Executable
 
 
@@ -117,7 +118,7 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    module = mlir.parse_module(_source(text_or_path))
+    module = read_module(_source(text_or_path))
     return LoadedFunction(module, func or containers.main_function(module), device)
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import array_trees, backend, dtypes, eager, nans, replay, reports
+from irax import array_trees, axis_names, backend, dtypes, eager, nans, replay, reports
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
+from irax.backend import check_device
 from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
@@ -83,6 +84,8 @@ def jit(
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
     if device is not None and backend is not None:
         raise ValueError("jit: device and backend say the same: give one of them")
+    if device is not None or backend is not None:
+        check_device(device or backend, "jit: device")
     return JitFunction(
         fun,
         _parameters(fun, static_argnums, static_argnames, "static"),
@@ -249,7 +252,8 @@ class JitFunction:
     def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
-        key = (tree, static, config.traced, *(x.aval for x in arrays))
+        options = (*config.traced, *axis_names.bound())
+        key = (tree, static, options, *(x.aval for x in arrays))
         compiled = self._cache.get(key)
         if compiled is None:
             reports.missed(name_of(self._fun), key, self._cache)

@@ -83,6 +83,10 @@ class Buffer(Protocol):
         """Whether the elements have been computed."""
         ...
 
+    def is_deleted(self) -> bool:
+        """Whether the memory was given up, to a call that it was donated to."""
+        ...
+
 
 class Executable(Protocol):
     """A compiled function."""

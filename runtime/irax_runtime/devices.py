@@ -68,13 +68,30 @@ def devices(platform: str | None = None) -> list[Device]:
 
     Raises:
         NoDevice: there are none.
+        TypeError: `platform` is not a name.
 
     >>> devices("cpu")
     [CpuDevice(id=0)]
     """
-    if platform is not None:
-        return list(_of_platform(platform.lower()))
-    return list(_all(platforms()))
+    if platform is None:
+        return list(_all(platforms()))
+    if not isinstance(platform, str):
+        raise TypeError(f"expected the name of a platform, such as 'cpu', got {platform!r}")
+    return list(_of_platform(platform.strip().lower()))
+
+
+def numbered(platform: str, number: int) -> Device:
+    """One of a platform's devices. Devices are pickled as this: what comes back is the device that
+    there is.
+
+    Raises:
+        NoDevice: there is none.
+    """
+    found = devices(platform)
+    for device in found:
+        if device.id == number:
+            return device
+    raise NoDevice(f"platform {platform!r} has no device {number} here; it has {found}")
 
 
 @cache
@@ -100,7 +117,7 @@ def _of_platform(name: str) -> tuple[Device, ...]:
         from irax_runtime import iree
 
         return (iree.cpu(),)
-    if name == "tpu" or name.startswith(PJRT):
+    if name == "tpu" or (name.startswith(PJRT) and name != PJRT):
         from irax_runtime.pjrt.client import client_for
         from irax_runtime.pjrt.errors import PjrtError, PluginError
 
@@ -109,13 +126,23 @@ def _of_platform(name: str) -> tuple[Device, ...]:
         except (PjrtError, PluginError) as error:
             raise NoDevice(f"no platform {name!r} here: {error}") from None
     if name in IREE:
-        from irax_runtime import iree_gpu
+        from irax_runtime import iree_drivers, iree_gpu
 
         try:
             return iree_gpu.devices(name)
-        except iree_gpu.DriverError as error:
+        except iree_drivers.DriverError as error:
             raise NoDevice(f"no platform {name!r} here: {error}") from None
     raise NoDevice(
         f"no platform {name!r} here; there are 'cpu', 'tpu', {', '.join(map(repr, IREE))} and, "
-        "with a plugin of that name, 'pjrt:NAME'"
+        f"with a plugin of that name, 'pjrt:NAME'{_hint(name)}"
     )
+
+
+def _hint(name: str) -> str:
+    """What may be meant by a name that is no platform's."""
+    if name in ("gpu", "rocm"):
+        return "; GPUs go by the name of who serves them, 'cuda', 'hip' or 'vulkan'"
+    platform, _, number = name.partition(":")
+    if platform in ("cpu", "tpu", *IREE) and number.isdigit():
+        return f"; one of several devices is irax.devices({platform!r})[{number}]"
+    return ""

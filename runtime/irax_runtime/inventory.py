@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from irax_runtime import devices
+from irax_runtime import devices, iree_drivers
 from irax_runtime.device import Device
 
-KNOWN = ("cpu", "tpu", "pjrt:cpu", "pjrt:cuda")
+KNOWN = ("cpu", "tpu", "cuda", "hip", "vulkan", "pjrt:cpu", "pjrt:cuda")
 """The platforms to tell of, besides those to use and those that there are plugins for."""
 
 
@@ -19,14 +19,21 @@ def describe() -> Iterator[str]:
     """
     for name in dict.fromkeys([*devices.platforms(), *KNOWN, *_of_plugins()]):
         try:
-            found = devices.devices(name)
-        except devices.NoDevice as error:
+            found = _found(name)
+        except (devices.NoDevice, iree_drivers.DriverError) as error:
             reason = str(error).removeprefix(f"no platform {name!r} here: ")
             yield f"{name:12} none: {reason}"
             continue
         for device in found:
             facts = [device.device_kind, device.driver, _memory(device)]
             yield f"{name:12} {device.id}: {', '.join(filter(None, facts))}"
+
+
+def _found(platform: str) -> Sequence[Device | iree_drivers.Found]:
+    """The devices of a platform. IREE's GPUs are not opened to tell of them."""
+    if platform in iree_drivers.DRIVERS:
+        return iree_drivers.available(platform)
+    return devices.devices(platform)
 
 
 def _of_plugins() -> Iterator[str]:
@@ -38,7 +45,7 @@ def _of_plugins() -> Iterator[str]:
         yield platform if platform == "tpu" else f"{devices.PJRT}{platform}"
 
 
-def _memory(device: Device) -> str:
+def _memory(device: Device | iree_drivers.Found) -> str:
     """How much there is, of which programs may use some share, and how much arrays take."""
     stats = device.memory_stats() or {}
     limit = stats.get("bytes_limit")

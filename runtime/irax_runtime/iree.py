@@ -20,6 +20,7 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import host, memory, shared_library
 from irax_runtime import iree_modules as modules
+from irax_runtime.devices import numbered
 from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
 
@@ -80,6 +81,9 @@ class CpuDevice:
 
     def __repr__(self) -> str:
         return f"CpuDevice(id={self.id})"
+
+    def __reduce__(self) -> Any:
+        return numbered, (self.platform, self.id)
 
     def __call__(self) -> CpuDevice:
         """Itself: `array.device()` is an old spelling of `array.device`."""
@@ -182,6 +186,10 @@ class IreeBuffer:
 
     def wait(self) -> None:
         """Nothing: a program's results are complete when its call returns."""
+
+    def is_deleted(self) -> bool:
+        """False: nothing is donated here."""
+        return False
 
     def is_ready(self) -> bool:
         """True: a program's results are complete when its call returns."""

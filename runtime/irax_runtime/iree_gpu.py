@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import re
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -24,6 +23,8 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
+from irax_runtime.devices import numbered
+from irax_runtime.iree_drivers import DriverError, Found, available
 from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
 
@@ -36,32 +37,6 @@ _HOST_MEMORY = int(rt.MemoryType.HOST_LOCAL)
 MAX_IN_FLIGHT = 64
 """Programs in the queue: their results take memory before anybody has asked for them."""
 
-DRIVERS = ("vulkan", "cuda", "hip")
-
-_INSTALL = {
-    "vulkan": {
-        r"loader library not found": "the Vulkan loader libvulkan.so.1 is missing: "
-        "apt-get install libvulkan1, or your system's package of it",
-        r"INCOMPATIBLE_DRIVER": "the Vulkan loader finds no driver: install your GPU's, or, to run "
-        "Vulkan on the processor, apt-get install mesa-vulkan-drivers",
-        r"^$": "no device: install your GPU's driver for Vulkan, or, to run Vulkan on the "
-        "processor, apt-get install mesa-vulkan-drivers",
-    },
-    "cuda": {
-        r"not available": "libcuda.so is missing: install NVIDIA's driver",
-        r"^$": "no device: see `nvidia-smi`",
-    },
-    "hip": {
-        r"not available": "libamdhip64.so is missing: install AMD's ROCm (rocm-hip-runtime)",
-        r"^$": "no device: see `rocminfo`",
-    },
-}
-"""What to do about what IREE's drivers say, "" standing for no device at all."""
-
-
-class DriverError(RuntimeError):
-    """A driver has no device here; the message says why, and what would help."""
-
 
 @cache
 def devices(driver: str) -> tuple[GpuDevice, ...]:
@@ -72,33 +47,9 @@ def devices(driver: str) -> tuple[GpuDevice, ...]:
     """
     found = available(driver)
     try:
-        return tuple(
-            GpuDevice(driver, number, facts["device_id"], facts["name"])
-            for number, facts in enumerate(found)
-        )
+        return tuple(map(GpuDevice, found))
     except RuntimeError as error:
         raise DriverError(" ".join(str(error).split())) from None
-
-
-def available(driver: str) -> list[Any]:
-    """What a driver tells of its devices, of which none is opened for it.
-
-    Raises:
-        DriverError: there are none.
-    """
-    if driver not in rt.query_available_drivers():
-        raise DriverError(f"this build of IREE's runtime has no driver {driver!r}")
-    reason = ""
-    try:
-        found = rt.get_driver(driver).query_available_devices()
-        if found:
-            return found
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-    for pattern, cure in _INSTALL[driver].items():
-        if re.search(pattern, reason):
-            raise DriverError(cure)
-    raise DriverError(reason)
 
 
 class GpuDevice:
@@ -107,16 +58,17 @@ class GpuDevice:
     compiler = None
     process_index = 0
 
-    def __init__(self, driver: str, number: int, handle: Any, name: str) -> None:
-        self.platform = driver
-        self.id = number
-        self._driver: Any = rt.get_driver(driver)
-        self.facts = _facts(self._driver.dump_device_info(handle))
-        """What the driver tells of the device, by name."""
-        self.device_kind = self.facts.get("name", name)
-        self.target = _target(driver, self.facts)
+    def __init__(self, found: Found) -> None:
+        """Opens a device that there is."""
+        self.platform = found.platform
+        self.id = found.id
+        self.device_kind = found.device_kind
+        self.driver = found.driver
+        self.is_processor = found.is_processor
+        self.target = found.target
+        self._found = found
         self._instance = rt.VmInstance()
-        self._device = self._driver.create_device(handle, None)
+        self._device = found.open()
         # A device must outlive its buffers, also those that are left when Python exits: it is
         # never freed, and the bindings must not complain about that.
         disable_leak_checker()
@@ -137,31 +89,16 @@ class GpuDevice:
     def __repr__(self) -> str:
         return f"GpuDevice({self.platform!r}, id={self.id})"
 
+    def __reduce__(self) -> Any:
+        return numbered, (self.platform, self.id)
+
     def __call__(self) -> GpuDevice:
         """Itself: `array.device()` is an old spelling of `array.device`."""
         return self
 
-    @property
-    def driver(self) -> str:
-        """Who serves it, version and all."""
-        version = self.facts.get("driver_version", "")
-        return f"{modules.DRIVER}, {self.platform} {version}".rstrip()
-
-    @property
-    def is_processor(self) -> bool:
-        """Whether it is no GPU, but a program on the processor that stands for one."""
-        return self.facts.get("type") == "cpu"
-
     def memory_stats(self) -> dict[str, int]:
         """`bytes_in_use` by arrays, and `bytes_limit` where the driver tells it."""
-        stats = {"bytes_in_use": self._bytes_in_use}
-        heaps = [int(n) for n in re.findall(r"size=(\d+) flags=0x0*[13579bdf]\b", self._heaps())]
-        if heaps:
-            stats["bytes_limit"] = max(heaps)
-        return stats
-
-    def _heaps(self) -> str:
-        return "\n".join(self.facts.get("memory_heaps", "").split(";"))
+        return {"bytes_in_use": self._bytes_in_use, **self._found.memory_stats()}
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> GpuBuffer:
         """The array in the device's memory: by way of memory that both the host and it can see,
@@ -337,6 +274,10 @@ class GpuBuffer:
             raise self.device.error(error) from None
         self._fence = None
 
+    def is_deleted(self) -> bool:
+        """False: nothing is donated here."""
+        return False
+
     def is_ready(self) -> bool:
         """Whether the elements have been computed, or it is known that they cannot be."""
         if self._fence is None:
@@ -418,29 +359,3 @@ def _write(memory: Any, array: np.ndarray[Any, Any]) -> None:
     dtype = plain(array.dtype)
     mapped = memory.map()
     np.copyto(mapped.asarray(list(array.shape), dtype), array.view(dtype))
-
-
-def _target(driver: str, facts: dict[str, str]) -> str:
-    """The compiler's target for a device, chosen by what the driver tells of it."""
-    arch = facts.get("gpu-arch-name", "")
-    if driver == "hip" and arch:
-        return f"iree-hip:{arch.partition(':')[0]}"
-    if driver == "cuda" and (number := re.fullmatch(r"sm_(\d+)", arch)):
-        # Code of an older chip runs on newer ones; IREE knows none after sm_89.
-        known = [n for n in (60, 70, 75, 80, 86, 89) if n <= int(number[1])]
-        return f"iree-cuda:sm_{known[-1]}" if known else "iree-cuda"
-    return f"iree-{driver}"
-
-
-def _facts(text: str) -> dict[str, str]:
-    """The lines `name: value` of what a driver tells, each with those indented below it."""
-    facts: dict[str, str] = {}
-    last = ""
-    for line in text.splitlines():
-        if line.startswith("  ") and last:
-            facts[last] += f";{line.strip()}"
-            continue
-        name, _, value = line.lstrip("- ").partition(":")
-        last = name.strip()
-        facts[last] = value.strip()
-    return facts

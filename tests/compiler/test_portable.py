@@ -10,6 +10,7 @@ import pytest
 from irax_compiler import bytecode_format, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
+from irax_compiler.reading import read_module
 
 TENSOR = "!vhlo.tensor_v1<3x!vhlo.f32_v1>"
 SCALAR = "!vhlo.tensor_v1<!vhlo.f32_v1>"
@@ -29,7 +30,7 @@ vhlo.func_v1 @main(%a: {TENSOR}) -> ({SCALAR}) {{
 
 
 def test_portable_artifacts_become_stablehlo():
-    module = mlir.parse_module(PORTABLE)
+    module = read_module(PORTABLE)
     assert [*mlir.functions(module)] == ["main"]
     (result,) = Evaluator(module)("main", [np.array([1, 2, 3], np.float32)])
     assert result == 14
@@ -39,7 +40,7 @@ def test_portable_artifacts_become_stablehlo():
 def test_what_is_no_stablehlo_is_refused():
     text = PORTABLE.replace("dense<0> : tensor<1xi64>", "dense<7> : tensor<1xi64>")
     with pytest.raises(ValueError, match=r"not a valid MLIR module: .*Out-of-bounds dimension 7"):
-        mlir.parse_module(text)
+        read_module(text)
 
 
 def exported(fun, *args) -> bytes:
@@ -55,7 +56,7 @@ def test_what_jax_exports():
         return jnp.where(n > i, jnp.tanh(y[0]), y[1]).sum(), i
 
     x = np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32)
-    module = mlir.parse_module(exported(fun, x, np.int32(1)))
+    module = read_module(exported(fun, x, np.int32(1)))
     found = Evaluator(module)("main", [x, np.array(1, np.int32)])
     for result, expected in zip(found, fun(x, 1), strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-5)
@@ -66,7 +67,7 @@ def test_damaged_artifacts_are_errors():
     data = exported(lambda x: jnp.sin(x).sum(), np.ones((3, 4), np.float32))
     for length in range(1, len(data), 13):
         with pytest.raises(ValueError, match="not a valid MLIR module"):
-            mlir.parse_module(data[:length])
+            read_module(data[:length])
 
 
 EXPORTED = Path(__file__).parents[1] / "foreign" / "exported"
@@ -75,14 +76,14 @@ EXPORTED = Path(__file__).parents[1] / "foreign" / "exported"
 def test_attributes_of_a_dialect_are_taken_out():
     data = (EXPORTED / "eigenvalues.mlirbc").read_bytes()
     assert b"\0sdy\0" in data  # how custom calls may be sharded
-    module = mlir.parse_module(data)
+    module = read_module(data)
     assert "sdy" not in str(module).replace("sdy.sharding_rule", "")
     a = np.diag(np.array([3, 1, 2, 5], np.float32))
     (found,) = Evaluator(module)("main", [a])
     np.testing.assert_allclose(found, [1, 2, 3, 5], rtol=1e-5)
     for length in range(4, len(data), 37):
         with pytest.raises(ValueError, match="not a valid MLIR module"):
-            mlir.parse_module(data[:length])
+            read_module(data[:length])
 
 
 def test_other_bytecode_stays_as_it_is():
@@ -93,7 +94,7 @@ def test_other_bytecode_stays_as_it_is():
 
 def test_programs_for_several_devices_that_only_say_where_arrays_lie():
     data = (EXPORTED / "sharded.mlirbc").read_bytes()
-    (found,) = Evaluator(mlir.parse_module(data))("main", [np.ones((8, 4), np.float32)])
+    (found,) = Evaluator(read_module(data))("main", [np.ones((8, 4), np.float32)])
     np.testing.assert_allclose(found, 32 * np.sin(1), rtol=1e-5)
 
 
@@ -114,7 +115,7 @@ module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
 
 def test_where_arrays_lie_changes_no_results():
     x = np.ones((8, 4), np.float32)
-    module = mlir.parse_module(SHARDED)
+    module = read_module(SHARDED)
     np.testing.assert_allclose(Evaluator(module)("main", [x])[0], np.sin(x), rtol=1e-6)
     assert "custom_call" not in str(lower(module))
 
@@ -133,4 +134,4 @@ def test_programs_for_several_devices_are_refused():
         ValueError,
         match=r"sdy\.manual_computation is not supported: the module is a program for several",
     ):
-        mlir.parse_module(text)
+        read_module(text)

@@ -40,7 +40,8 @@ TAIL = """
 Names that begin with `irax.` are composites (`stablehlo.composite`), which other tools run by what
 they are made of. A `stablehlo.while` has reverse mode if it counts to a constant. Of
 `stablehlo.custom_call` irax knows those of XLA's top-k kernels and of LAPACK, as JAX exports them,
-and its own callbacks. An operation that is not in the table is refused by its name.
+its own callbacks, and collectives over the named axes of vmaps (`ops/collective.py`), which `batch`
+replaces. An operation that is not in the table is refused by its name.
 """
 CONSTANT = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.constant", "stablehlo.iota"}
 """What has no tangent though its results are floats; of the others it is refused."""

@@ -85,3 +85,30 @@ def test_nan_is_last_and_zeros_are_equal() -> None:
     is_number = ~np.isnan(x[order])
     np.testing.assert_array_equal(values, x[order])
     np.testing.assert_array_equal(places[is_number], order[is_number])
+
+
+@pytest.mark.parametrize("text", ["f32", "f16", "bf16"])
+def test_remainders_on_vulkan(text: str) -> None:
+    """Of numbers near each other and far apart, of the smallest, the largest and what is none."""
+    dtype, rng = mlir.DTYPES[text], np.random.default_rng(0)
+    ends = [0.0, 1e-45, 5e-39, np.finfo(np.float32).tiny, 0.1, 1.0, 1e6, 3e38, np.inf, np.nan]
+    of_ends = (a.ravel() for a in np.meshgrid([*ends, -0.0, -1.0, -np.inf], [*ends, -3.0]))
+    of_bits = rng.integers(0, 2**32, (2, 2000), np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        x, y = (
+            np.concatenate([a, b, c]).astype(dtype)
+            for a, b, c in zip(of_ends, of_bits, rng.normal(size=(2, 2000)), strict=True)
+        )
+        expected = np.fmod(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
+    type_ = f"tensor<{len(x)}x{text}>"
+    module = mlir.parse_module(
+        f"""func.func @main(%x: {type_}, %y: {type_}) -> {type_} {{
+              %0 = stablehlo.remainder %x, %y : {type_}
+              return %0 : {type_}
+            }}"""
+    )
+    (result,) = Evaluator(lower(module, "main", "iree-vulkan"))("main", [x, y])
+    is_nan = np.isnan(expected.astype(np.float32))
+    np.testing.assert_array_equal(np.isnan(result.astype(np.float32)), is_nan)
+    integers = f"u{dtype.itemsize}"
+    np.testing.assert_array_equal(result.view(integers)[~is_nan], expected.view(integers)[~is_nan])

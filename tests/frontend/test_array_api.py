@@ -140,6 +140,14 @@ def test_what_the_namespace_tells_of_itself(x64):
     assert set(info.dtypes(kind=("bool", "signed integer"))) == set(available) & {"bool", *SIGNED}
     with pytest.raises(ValueError, match="no kind 'huge'"):
         info.dtypes(kind="huge")
+    with pytest.raises(ValueError, match="no kind 'huge'"):
+        info.dtypes(kind=("bool", "signed integer", "huge"))
+    for ask in (info.dtypes, info.default_dtypes):
+        assert ask(device=info.default_device()) == ask()
+        with pytest.raises(TypeError, match="dtypes: device: expected a device of irax"):
+            ask(device=3)
+        with pytest.raises(RuntimeError, match="no-such-platform"):
+            ask(device="no-such-platform")
 
 
 @pytest.mark.usefixtures("wide")

@@ -141,6 +141,10 @@ CALLS = [
     lambda m, a: m.floor(a(N)),
     lambda m, a: m.nextafter(a(V), a(np.zeros(1))),
     lambda m, a: m.hypot(a(V), a(V[::-1].copy())),
+    lambda m, a: m.arange(5.0, None, 0.5),
+    lambda m, a: m.arange(7, step=2),
+    lambda m, a: m.arange(-3.0, step=-0.5, dtype=m.float32),
+    lambda m, a: m.arange(5.0, step=0.5, dtype=m.int32),
     lambda m, a: m.real(a(Z)),
     lambda m, a: m.imag(a(Z.astype("complex64"))),
 ]

@@ -177,6 +177,7 @@ def test_dtypes_as_attributes():
     assert x.dtype == jnp.float32
     assert jnp.float32 == np.float32
     assert jnp.float32 != jnp.float16
+    assert not any(jnp.float64 == name for name in (None, "float64", float))
     assert np.dtype(jnp.int8) == np.int8
     assert jnp.issubdtype(jnp.bfloat16, jnp.floating)
     assert not jnp.issubdtype(jnp.int32, jnp.floating)

@@ -16,7 +16,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.targets import spirv
-from irax_runtime import iree_gpu
+from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.device import OutOfMemoryError
 
 DOUBLE = """
@@ -263,10 +263,10 @@ def test_kernels_whose_threads_do_not_wait(instructions, expected):
 
 def test_what_is_missing_is_told_with_what_installs_it():
     code = """
-        from irax_runtime import iree_gpu
+        from irax_runtime import iree_drivers
         try:
-            iree_gpu.devices("vulkan")
-        except iree_gpu.DriverError as error:
+            iree_drivers.available("vulkan")
+        except iree_drivers.DriverError as error:
             print(error)
         """
     done = python(code, VK_ICD_FILENAMES="/nonexistent", VK_DRIVER_FILES="/nonexistent")
@@ -275,5 +275,7 @@ def test_what_is_missing_is_told_with_what_installs_it():
 
 
 def test_a_driver_that_is_not_in_the_runtime():
-    with pytest.raises(iree_gpu.DriverError, match="no driver 'metal'"):
+    with pytest.raises(
+        iree_drivers.DriverError, match=r"no driver 'metal'.*compile --device metal"
+    ):
         iree_gpu.devices("metal")

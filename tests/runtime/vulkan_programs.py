@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from irax_runtime import iree_gpu
+from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.iree_gpu import GpuDevice
 
 
 def _why_not() -> str:
     try:
-        iree_gpu.available("vulkan")
-    except iree_gpu.DriverError as error:
+        iree_drivers.available("vulkan")
+    except iree_drivers.DriverError as error:
         return str(error)
     return ""
 

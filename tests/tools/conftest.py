@@ -1,14 +1,18 @@
-"""The real command line, in a folder with a module and inputs for it."""
+"""The command line, in a folder with a module and inputs for it."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tools import commands
 
 MODULE = """
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<f32> {
@@ -31,15 +35,32 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The socket of a process that runs commands: see tests/tools/commands.py."""
+    with tempfile.TemporaryDirectory() as home:
+        path = os.path.join(home, "socket")
+        command = [sys.executable, "-m", commands.__name__, path]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield path
+            process.communicate()
+
+
 @pytest.fixture
-def irax(folder: Path) -> Irax:
+def irax(folder: Path, server: str) -> Irax:
     def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "irax_tools.cli", *arguments],
-            cwd=folder,
-            input=stdin,
-            capture_output=True,
-            text=True,
-        )
+        with ExitStack() as stack:
+            files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3)]
+            given, printed, told = files
+            given.write(stdin or "")
+            given.seek(0)
+            numbers = [file.fileno() for file in files]
+            code = commands.run(server, arguments, str(folder), numbers)
+            printed.seek(0)
+            told.seek(0)
+            return subprocess.CompletedProcess(arguments, code, printed.read(), told.read())
 
     return run

@@ -92,6 +92,35 @@ def test_axes_of_results(folder, irax):
     assert y == 7
 
 
+COLLECTIVE = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.custom_call @irax.all_reduce(%x) {api_version = 4 : i32, has_side_effect = false,
+    backend_config = {axis = "i", size = 2 : i64, combiner = "add"}}
+    : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+"""
+
+
+def test_collectives_over_the_axis(folder, irax):
+    module = irax("vmap", "--size", "2", "--axis-name", "i", stdin=COLLECTIVE).stdout
+    (sums,) = results(folder, irax, module, "--input", "2x3xf32=0,1,2,3,4,5", count=1)
+    np.testing.assert_array_equal(sums, [[3, 5, 7]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["vmap", "--size", "3", "--axis-name", "i"], "expected 2, the size of the axis 'i'"),
+        (["run", "--input", "3xf32=1"], "a function that is mapped along an axis of this name"),
+    ],
+)
+def test_collectives_without_their_axis(irax, arguments, message):
+    done = irax(*arguments, stdin=COLLECTIVE)
+    assert message in done.stderr
+    assert done.returncode == FAILURE
+
+
 def test_a_function_that_is_called_by_one_of_another_name(folder, irax):
     text = """
     func.func @main(%x: tensor<f32>) -> tensor<f32> {

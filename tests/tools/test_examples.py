@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tools.commands import __file__ as CLIENT
 
 from irax_tools.cli import main
 
@@ -31,10 +33,11 @@ Shell = Callable[[str], subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def shell(folder: Path) -> Shell:
+def shell(folder: Path, server: str) -> Shell:
     (folder / "function.py").write_text(FUNCTION)
     command = folder / "irax"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m irax_tools.cli "$@"\n')
+    client = shlex.join([sys.executable, "-I", "-S", CLIENT, server])
+    command.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
     command.chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
 

@@ -119,6 +119,12 @@ def jvp(
     type=options.Numbers(or_none=True),
     help="Where each result has its mapped axis.  [default: 0]",
 )
+@click.option(
+    "--axis-name",
+    default="",
+    metavar="NAME",
+    help="The axis's name, for collectives over it: they become operations on the mapped axis.",
+)
 @options.output
 @options.locations
 def vmap(
@@ -128,6 +134,7 @@ def vmap(
     size: int,
     in_axes: tuple[int | None, ...] | None,
     out_axes: tuple[int | None, ...] | None,
+    axis_name: str,
     output: str,
     locations: bool,
 ) -> None:
@@ -135,7 +142,7 @@ def vmap(
     from irax_tools import derive, sources
 
     loaded = sources.load(source, arguments, func)
-    _write(derive.vmap(loaded, size, in_axes, out_axes), output, locations)
+    _write(derive.vmap(loaded, size, in_axes, out_axes, axis_name), output, locations)
 
 
 def _write(source: Source, output: str, locations: bool) -> None:

@@ -84,16 +84,19 @@ def vmap(
     size: int,
     in_axes: Sequence[int | None] | None = None,
     out_axes: Sequence[int | None] | None = None,
+    axis_name: str = "",
     after: After | None = None,
 ) -> Source:
     """The function that does `size` times what the function does, along an axis of each argument
-    (None: the same for all), and puts the results together along `out_axes`.
+    (None: the same for all), and puts the results together along `out_axes`. Collectives over
+    `axis_name` are between the lanes.
     """
     batch = Batch(
         source.func,
         size,
         None if in_axes is None else tuple(in_axes),
         None if out_axes is None else tuple(out_axes),
+        axis_name,
     )
     return _derived(source, lambda m: _run(m, batch), f"batch{{size={size}}}", after)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 from collections.abc import Iterator
 from importlib import metadata
@@ -10,6 +11,7 @@ from importlib import metadata
 import numpy as np
 
 from irax_compiler.targets import cache
+from irax_runtime import devices
 from irax_runtime.inventory import describe
 
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
@@ -33,6 +35,7 @@ def examine() -> Iterator[tuple[str, bool]]:
     yield _same_iree()
     yield _compiles_and_runs()
     yield _cache(), True
+    yield from _platforms_asked_for()
     for line in describe():
         yield f"device {line}", True
     for module, (what, how) in OPTIONAL.items():
@@ -73,6 +76,16 @@ def _compiles_and_runs() -> tuple[str, bool]:
     if not np.array_equal(result, np.full(4, 2, np.float32)):
         return f"a program on the processor computes 1 + 1 = {result}", False
     return "a program compiles, and runs on the processor", True
+
+
+def _platforms_asked_for() -> Iterator[tuple[str, bool]]:
+    """What is wrong with IRAX_PLATFORMS."""
+    if os.environ.get(devices.VARIABLE):
+        for name in devices.platforms():
+            try:
+                devices.devices(name)
+            except devices.NoDevice as error:
+                yield f"{devices.VARIABLE}: {error}", False
 
 
 def _cache() -> str:

@@ -13,6 +13,7 @@ from irax_compiler.ops import (  # importing a family registers its ops
     branches,
     callback,
     checkpoint,
+    collective,
     comparison,
     composite,
     computation,

@@ -31,6 +31,10 @@ class UnsupportedOp(NotImplementedError):
     """An operation, or a form of one, that irax has no rule for."""
 
 
+class UnboundAxis(UnsupportedOp):
+    """A collective that was asked for a result without the vmap that names its axis."""
+
+
 class Typed(Protocol):
     """Whatever has a tensor type: a value, or an operand of which only the type is known."""
 

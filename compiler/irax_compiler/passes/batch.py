@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.ops.collective import Collective, axes_in
 from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Axis, UnsupportedOp
 from irax_compiler.ops.shape import batched_at, insert
@@ -29,7 +30,8 @@ from irax_compiler.passes.core import (
 @dataclass
 class Batch(Pass):
     """Adds @f.batch, whose argument i has a further axis of `size` at `in_axes[i]`, or is shared
-    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0).
+    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0). Collectives
+    over `axis_name` become operations on that axis.
     """
 
     name: ClassVar[str] = "batch"
@@ -37,6 +39,7 @@ class Batch(Pass):
     size: int = 1
     in_axes: tuple[int | None, ...] | None = None
     out_axes: tuple[int | None, ...] | None = None
+    axis_name: str = ""
 
     def run(self, module: Module) -> None:
         function = find_function(module, self.func)
@@ -45,7 +48,8 @@ class Batch(Pass):
         out_axes = self._axes("out_axes", self.out_axes, results, 0)
         if not any(a is not None for a in in_axes):
             raise PassError("in_axes: expected at least one mapped argument, got none")
-        BatchDeriver(module, self.size, {self.func: out_axes}).publish(self.func, in_axes)
+        deriver = BatchDeriver(module, self.size, {self.func: out_axes}, self.axis_name)
+        deriver.publish(self.func, in_axes)
 
     def _axes(
         self, option: str, axes: Sequence[Axis] | None, values: Sequence[Any], default: int
@@ -71,17 +75,23 @@ class BatchDeriver(Deriver):
     """Derives @f.batch for a pattern of axes; what depends on no mapped argument stays unbatched.
 
     `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
-    must not depend on it); other functions leave it where it fell.
+    must not depend on it); other functions leave it where it fell. Collectives over `axis_name`,
+    if it is not empty, become operations on the mapped axis.
     """
 
     suffix = "batch"
 
     def __init__(
-        self, module: Module, size: int, out_axes: dict[str, Sequence[Axis]] | None = None
+        self,
+        module: Module,
+        size: int,
+        out_axes: dict[str, Sequence[Axis]] | None = None,
+        axis_name: str = "",
     ) -> None:
         super().__init__(module)
         self.size = size
         self.out_axes = out_axes or {}
+        self.axis_name = axis_name
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
         name = mlir.function_name(source)
@@ -129,14 +139,18 @@ class BatchDeriver(Deriver):
     ) -> None:
         operands = inputs(operation)
         in_axes = [axes.get(v) for v in operands]
-        if all(axis is None for axis in in_axes):
+        if all(axis is None for axis in in_axes) and not self._is_collective(operation):
             env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
             return
         op = rule(operation, "batch")
         values = [env[v] for v in operands]
         try:
             with mlir.named("batch", operation.location):
-                if isinstance(op, StructuredOp):
+                if isinstance(op, Collective) and op.axis == self.axis_name:
+                    self._check_size(op)
+                    result, axis = op.over_lanes(values, in_axes)
+                    results, out_axes = [result], [axis]
+                elif isinstance(op, StructuredOp):
                     results, out_axes = op.batch_through(self, values, in_axes)
                 else:
                     results, out_axes = op.batch(self.size, values, in_axes)
@@ -144,3 +158,14 @@ class BatchDeriver(Deriver):
             raise in_context(error, operation) from None
         env.update(zip(operation.results, results, strict=True))
         axes.update(zip(operation.results, out_axes, strict=True))
+
+    def _check_size(self, collective: Collective) -> None:
+        if collective.size != self.size:
+            raise PassError(
+                f"size: expected {collective.size}, the size of the axis {self.axis_name!r} in "
+                f"{collective.kind}, got {self.size}"
+            )
+
+    def _is_collective(self, operation: Operation) -> bool:
+        """Whether it, or something in it, is a collective over the axis that is being mapped."""
+        return bool(self.axis_name) and self.axis_name in axes_in(operation)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
+from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import UnsupportedOp, read, registered_names
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
@@ -102,7 +103,9 @@ def _check_operation(operation: Operation, known: set[str]) -> None:
     if operation.name not in known:
         raise UnsupportedOp(f"{operation.name} at {operation.location} is not supported")
     if operation.name == ForeignCall.name and not is_host_call(operation):
-        read(operation)  # which refuses those that are not known
+        op = read(operation)  # which refuses those that are not known
+        if isinstance(op, Collective):
+            raise op.unbound(f" (at {operation.location})")
     for result in operation.results:
         problem = mlir.type_problem(result.type)
         if problem is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,19 @@ ALL_PHASES = (
     *("stream", "executable-sources", "executable-configurations", "executable-targets"),
     *("hal", "vm"),
 )
+
+
+_is_forked = False
+"""Whether this process was forked from another, and has none of its threads."""
+
+
+def _forked() -> None:
+    global _is_forked
+    _is_forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class CompileError(RuntimeError):
@@ -31,6 +45,9 @@ def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
 
     session = Session()
     session.set_flags(*flags)
+    if _is_forked:  # IREE would wait for its threads for ever
+        context: Any = session.context
+        context.enable_multithreading(False)
     inner = session.invocation()
     run = Invocation(session, inner)
     callback = _capture_errors(inner, run.errors)

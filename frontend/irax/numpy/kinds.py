@@ -36,7 +36,8 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     True
     """
     if isinstance(kind, tuple):
-        return any(isdtype(dtype, one) for one in kind)
+        fits = [isdtype(dtype, one) for one in kind]  # all are looked at: each must be a kind
+        return any(fits)
     if isinstance(kind, str) and kind in _KINDS:
         return any(dtypes.issubdtype(dtype, abstract) for abstract in _KINDS[kind])
     try:

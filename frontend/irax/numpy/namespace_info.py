@@ -35,7 +35,8 @@ class NamespaceInfo:
         return list(backend.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of numbers that nothing is said about."""
+        """The dtypes of numbers that nothing is said about: the same on every device."""
+        _check_device(device, "default_dtypes")
         return {
             "real floating": dtypes.default_float(),
             "complex floating": dtypes.default_complex(),
@@ -47,12 +48,19 @@ class NamespaceInfo:
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype[Any]]:
         """The dtypes of the standard that arrays can have now, by name; those of a kind."""
+        _check_device(device, "dtypes")
         there = {name: np.dtype(name) for name in _NAMES}
         return {
             name: dtype
             for name, dtype in there.items()
             if dtypes.canonicalize_dtype(dtype) == dtype and (kind is None or isdtype(dtype, kind))
         }
+
+
+def _check_device(device: Any, what: str) -> None:
+    if device is not None:
+        backend.check_device(device, f"{what}: device")
+        backend.resolve_device(device)
 
 
 def __array_namespace_info__() -> NamespaceInfo:

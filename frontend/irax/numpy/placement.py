@@ -85,6 +85,9 @@ def _addressable_data(x: Array, index: int) -> Array:
 class _Deleted:
     """In place of the buffer of a deleted array: every use of it says so."""
 
+    def is_deleted(self) -> bool:
+        return True
+
     def __getattr__(self, name: str) -> NoReturn:
         raise RuntimeError("the array has been deleted: its elements were given up by .delete()")
 
@@ -97,7 +100,8 @@ def _delete(x: Array) -> None:
 
 def _is_deleted(x: Array) -> bool:
     """Whether the elements were given up."""
-    return isinstance(x, ConcreteArray) and type(x._buffer) is _Deleted
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    return buffer is not None and buffer.is_deleted()
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -29,7 +29,7 @@ def arange(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """start, start + step, ... below stop; with one argument, 0, 1, ... below it.
+    """start, start + step, ... below stop; without stop, 0, step, ... below start.
 
     Raises:
         ConcretizationTypeError: a traced argument: the shape would depend on it.
@@ -43,11 +43,15 @@ def arange(
     else:
         dtype = dtypes.requested_dtype(dtype, "arange")
     numbers = [_number("arange", v) for v in given]
+    if stop is None:  # what stands first is where they stop then, with a step as without
+        numbers.insert(0, 0)
     return placed("arange", _arange(numbers, dtype), device, out_sharding)
 
 
 def _arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
-    if current_trace() is None or dtype == np.bool:
+    # As integers, start and step lose their fractions before they are added up, traced or not.
+    cut = dtype.kind in "iu" and any(isinstance(n, float | np.floating) for n in numbers)
+    if dtype == np.bool or (current_trace() is None and not cut):
         return as_array(np.arange(*numbers).astype(dtype))
     count = len(np.arange(*numbers))
     if len(numbers) == 1 or (numbers[0] == 0 and len(numbers) == 2):

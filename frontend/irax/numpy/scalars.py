@@ -29,10 +29,12 @@ class ScalarType:
         return array(x, self.dtype)
 
     def __eq__(self, other: object) -> bool:
-        try:
+        # NumPy's dtypes are equal to what only names one: strings, `float`, None (float64).
+        if isinstance(other, ScalarType | np.dtype):
             return bool(self.dtype == other)
-        except TypeError:
-            return NotImplemented
+        if isinstance(other, type) and issubclass(other, np.generic):
+            return bool(self.dtype == other)
+        return NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.dtype)

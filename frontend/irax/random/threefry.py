@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array, ConcreteArray
+from irax.array import Array, ConcreteArray, any_committed
 from irax.config import config
 from irax.elementwise import convert
 from irax.jit import jit
@@ -46,8 +46,10 @@ def threefry2x32(words: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
 
 
 def hash_words(words: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
-    """The words of counts of two words: at once on NumPy, or a call in a trace."""
-    if current_trace() is not None:
+    """The words of counts of two words: at once on NumPy, or a call, in a trace and where the key
+    was put on a device.
+    """
+    if current_trace() is not None or any_committed((words,)):
         return threefry2x32(words, x0, x1)
     key_words, *counts = (x.concrete("random numbers", TypeError) for x in (words, x0, x1))
     with np.errstate(over="ignore"):

@@ -21,6 +21,11 @@ from irax_runtime.pjrt.errors import PluginError, error_of_code
 _OF_EVENT = struct.Struct("NNP")
 """The arguments of functions that take an event and nothing else: their size, none, the event."""
 
+_ELF = struct.Struct("<32sQ14x2H4x")
+"""The header of a library: where its segments are described, how long each is and how many."""
+_SEGMENT = struct.Struct("<8xQ16xQ16x")
+"""Where a segment begins in the file, and how long it is."""
+
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Void = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _WITHOUT_RESULT = ("Error_Destroy", "Error_Message")
@@ -35,7 +40,9 @@ def load_plugin(path: str) -> Api:
             speaks.
     """
     if not os.path.isfile(path):
-        raise PluginError(f"{path}: no such file")
+        raise PluginError(f"{path}: {'not a file' if os.path.exists(path) else 'no such file'}")
+    if _is_cut_off(path):
+        raise PluginError(f"{path}: the file is cut off: copy or install it again")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # XLA tells stderr of each step it takes
     try:
         library = ctypes.CDLL(path)
@@ -49,6 +56,23 @@ def load_plugin(path: str) -> Api:
     api = Api(get_api() or 0, path)
     api.call("Plugin_Initialize")
     return api
+
+
+def _is_cut_off(path: str) -> bool:
+    """Whether a shared library of Linux ends before its last segment does: the loader would map
+    that all the same, and crash.
+    """
+    with open(path, "rb") as file:
+        header = file.read(_ELF.size)
+        if len(header) < _ELF.size or not header.startswith(b"\x7fELF\x02\x01"):
+            return False
+        _, first, size, count = _ELF.unpack(header)
+        file.seek(first)
+        segments = file.read(size * count)
+    if size < _SEGMENT.size or len(segments) < size * count:
+        return True
+    places = (_SEGMENT.unpack_from(segments, n * size) for n in range(count))
+    return any(start + length > os.path.getsize(path) for start, length in places)
 
 
 class Api:

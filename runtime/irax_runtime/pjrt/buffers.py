@@ -85,6 +85,10 @@ class PjrtBuffer:
             self.device.client.free_buffer(self.pointer)
         self.pointer, self._numpy = None, None
 
+    def is_deleted(self) -> bool:
+        """Whether the memory was given up."""
+        return self.pointer is None
+
     def live_pointer(self) -> int:
         """The plugin's buffer. Raises RuntimeError if it was deleted or its client closed."""
         self.device.client.check_open()

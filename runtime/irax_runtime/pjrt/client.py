@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_runtime.devices import numbered
 from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
@@ -288,6 +289,9 @@ class PjrtDevice:
 
     def __repr__(self) -> str:
         return f"PjrtDevice({self.platform!r}, id={self.id})"
+
+    def __reduce__(self) -> Any:
+        return numbered, (self.platform, self.id)
 
     def __call__(self) -> PjrtDevice:
         """Itself: `array.device()` is an old spelling of `array.device`."""

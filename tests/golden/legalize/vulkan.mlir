@@ -61,3 +61,23 @@ func.func @sort_by_exchanges(%x: tensor<9xf32>) -> tensor<9xf32> {
 // CHECK-LABEL: func.func @sort_by_exchanges
 // CHECK-NOT:     stablehlo.sort
 // CHECK-NOT:     custom_call
+
+// Threads do not wait for each other where something is computed along with small products.
+func.func @products_alone(%x: tensor<2x4x2xf32>, %y: tensor<2x2x3xf32>, %z: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
+  %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x4x2xf32>, tensor<2x2x3xf32>) -> tensor<2x4x3xf32>
+  %1 = stablehlo.add %0, %z : tensor<2x4x3xf32>
+  return %1 : tensor<2x4x3xf32>
+}
+// CHECK-LABEL: func.func @products_alone
+// CHECK:         %[[P:.*]] = stablehlo.dot_general
+// CHECK:         %[[A:.*]] = stablehlo.optimization_barrier %[[P]]
+// CHECK:         stablehlo.add %[[A]], %arg2
+
+// The quotient may have more digits than a float.
+func.func @remainder_of_singles(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.remainder %x, %y : tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK-LABEL:    func.func @remainder_of_singles
+// CHECK-NOT:      stablehlo.remainder {{.*}} : tensor<f32>
+// CHECK-COUNT-33: stablehlo.remainder {{.*}} : tensor<ui32>

@@ -163,6 +163,17 @@ _KERNELS = {
 """What IREE does not compute along with a product, or does so rightly."""
 
 
+@cure("stablehlo.convolution", "stablehlo.dot_general")
+def products_alone(operation: Operation) -> Sequence[Value] | None:
+    """Nor do they wait for each other where something is computed along with small products of a
+    batch, or some convolutions: it is computed after them.
+    """
+    (result,) = operation.results
+    if len(shape_of(result)) <= 2:
+        return None
+    return [apart(operation.clone().operation.results[0])]
+
+
 @cure("stablehlo.reduce")
 def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for the one that has widened what they sum, or has summed what they use in
