@@ -4,6 +4,7 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
+from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
 from irax.lax.accuracy import AccuracyMode as AccuracyMode
 from irax.lax.accuracy import DotAlgorithm as DotAlgorithm
@@ -219,4 +220,5 @@ from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
 from irax.replay import replay_functions as _replay_functions
 
-_replay_functions(__name__)
+# What collectives do depends on the axes that are mapped where they are called.
+_replay_functions(__name__, but=vars(_collectives))
