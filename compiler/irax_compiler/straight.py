@@ -4,8 +4,8 @@
     t4 = f1(t3, c0)         its operands (`Op.prepared`)
     del t3                  what is not needed any more goes
 
-What depends on nothing but constants is computed beforehand, and scalars that an operation of NumPy
-would stretch by itself are not stretched before.
+What depends on nothing but constants is computed beforehand, what is there twice is computed once,
+and scalars that an operation of NumPy would stretch by itself are not stretched before.
 """
 
 from __future__ import annotations
@@ -57,11 +57,16 @@ class _Line:
         steps = [(step, self._prepared(step)) for step in self.program.steps]
         unstretched = self._unstretched(steps)
         left: list[tuple[Step, Callable[..., Any]]] = []
+        first: dict[Any, Step] = {}
         for step, run in steps:
             if step.outputs and step.outputs[0] in unstretched:
                 self.instead[step.outputs[0]] = self._slot(step.inputs[0])
             elif not self._is_known(step, run):
-                left.append((step, run))
+                same = first.setdefault((step.op, *map(self._slot, step.inputs)), step)
+                if same is step or not _is_pure(step.op):
+                    left.append((step, run))
+                else:
+                    self.instead.update(zip(step.outputs, same.outputs, strict=True))
         outputs = {self._slot(i) for i in self.program.outputs}
         self.arrays = outputs.union(
             *(map(self._slot, step.inputs) for step, run in left if not isinstance(run, np.ufunc))

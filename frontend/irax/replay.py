@@ -1,9 +1,9 @@
 """Functions made of many operations, outside of traces: written down once, then run through.
 
 An operation outside of traces takes some microseconds of Python, and functions such as `median` are
-made of dozens. So the second call with arguments of the same types traces the function, and from
-then on what was traced is evaluated, as a straight line of calls of NumPy. Nothing is compiled: the
-rules are those that evaluate single operations.
+made of dozens. So a function that is called again and again with arguments of the same types is
+traced, and from then on what was traced is evaluated, as a straight line of calls of NumPy. Nothing
+is compiled: the rules are those that evaluate single operations.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ from irax_compiler.quiet import quietly
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind", bound=type)
 
+_OFTEN = 6
+"""How many calls of a kind are enough to expect more. Tracing takes as long as some dozen calls."""
+
 _MOST = 4096
 """How many kinds of calls are kept, of all functions together."""
 
@@ -50,7 +53,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
     of the way it is called, or with `numbers_vary` what may be another one each time.
     """
-    kept: dict[Any, _Replay | None] = {}
+    kept: dict[Any, _Replay | int | None] = {}  # until it is replayed, how often it was called
     _all_kept.append(kept)
 
     @functools.wraps(function)
@@ -75,17 +78,20 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
             elif not _describe(x, key, arrays):
                 return function(*args, **kwargs)
         place = tuple(key)
-        replay = kept.get(place, _NEW)
-        if replay is _NEW:
-            result = function(*args, **kwargs)
-            _make_room()
-            kept[place] = None
-            return result
-        if replay is None:
+        replay = kept.get(place, 0)
+        if type(replay) is _Replay:
+            return replay(arrays)
+        if replay == _OFTEN:
             if numbers_vary:
                 args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
             replay = kept[place] = _replay_of(function, args, kwargs)
-        return function(*args, **kwargs) if replay is _NEVER else replay(arrays)
+            return function(*args, **kwargs) if replay is None else replay(arrays)
+        result = function(*args, **kwargs)
+        if replay is not None:
+            if not replay:
+                _make_room()
+            kept[place] = replay + 1
+        return result
 
     return replaying  # pyright: ignore[reportReturnType]
 
@@ -233,12 +239,8 @@ class _Replay:
         return self.structure(results, arrays)
 
 
-_NEW: Any = object()
-_NEVER: Any = object()
-
-
-def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
-    """What a call does, traced; `_NEVER` if that follows not from the types of its arguments."""
+def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay | None:
+    """What a call does, traced; None if that follows not from the types of its arguments."""
     values = [*args, *kwargs.values()]
     given: list[Any] = []
     for x in values:
@@ -254,37 +256,38 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay:
         return results
 
     if config.debug_key_reuse:  # keys remember what drew from them
-        return _NEVER
+        return None
     warnings_before = source.warnings_given()
     try:
         inputs = [Input(as_array(x).aval) for x in given]
         traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
     except Exception:  # the function itself, run again, says what is wrong
-        return _NEVER
+        return None
     if (
         traced.acts()
         or source.warnings_given() != warnings_before
         or sum(x.size for x in traced.captures) > _LARGE
         or any_committed(traced.captures)
     ):
-        return _NEVER
+        return None
     program = _program(traced)
     if program is None:
-        return _NEVER
+        return None
     call = None if straight.calls_nothing(program) else traced.builder.evaluator
     captures = [concrete_array(x).value for x in traced.captures]
     return _Replay(straight.line(program), call, captures, traced.weak, structure)
 
 
 def _program(traced: Traced) -> Program | None:
-    """What was traced, without calls of functions where that can be, and nothing done twice."""
+    """What was traced, without calls of functions where that can be."""
     module = traced.builder.module
     main = mlir.functions(module)[traced.name]
-    mlir.make_public(main)
-    try:
-        run_pipeline(module, "inline,cse")
-    except PassError:  # an operation that the evaluator takes, and StableHLO does not
-        return None
+    if any(o.operation.name == "func.call" for o in mlir.body(main).operations):
+        mlir.make_public(main)
+        try:
+            run_pipeline(module, "inline")
+        except PassError:  # an operation that the evaluator takes, and StableHLO does not
+            return None
     return Program.of(mlir.body(main))
 
 

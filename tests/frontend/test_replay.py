@@ -1,16 +1,28 @@
 """Functions that are replayed outside of traces: their results, and which calls are alike."""
 
+import importlib
 import inspect
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.frontend import lax_cases, nn_cases, numpy_cases  # noqa: F401  (fill the table)
+from tests.frontend.case_checks import bound
+from tests.frontend.numpy_operands import CASES
 
 import irax
 import irax.numpy as jnp
 from irax import replay
 from irax.replay import replayed
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """The second call is traced, and the third replayed."""
+    monkeypatch.setattr(replay, "_OFTEN", 1)
+
 
 X = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
 
@@ -218,3 +230,28 @@ def test_public_functions_are_pickled_by_name():
         irax.random.normal,
     ):
         assert pickle.loads(pickle.dumps(function)) is function
+
+
+# ---- all functions of the tables -----------------------------------------------------------------
+
+EVERY = 1 if "IRAX_ALL_FORMS" in os.environ else 40
+
+
+def words(result):
+    """The types of the arrays in a result, and their bits."""
+    arrays = [x for x in irax.tree.leaves(result) if isinstance(x, irax.Array)]
+    return [(x.aval, np.asarray(x).tobytes()) for x in arrays if x.dtype.kind != "O"]
+
+
+@pytest.mark.parametrize("case", CASES[::EVERY], ids=lambda case: f"{case.module}.{case.name}")
+def test_replays_give_the_same_bits(case):
+    module = importlib.import_module(f"irax.{case.module}")
+    function = getattr(module, case.name, None)
+    call, arrays = bound(case, 0)
+    given = [jnp.asarray(x) for x in arrays]
+    try:
+        first = words(call(function, given))
+    except (TypeError, ValueError, NotImplementedError):
+        pytest.skip("has no such dtypes")
+    for _ in range(3):
+        assert words(call(function, given)) == first
