@@ -21,6 +21,10 @@ import irax.numpy as jnp
 from benchmarks.timing import median, rival, seconds
 
 
+WARM_UP = 30
+"""Calls until functions are replayed, or compiled."""
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -57,7 +61,13 @@ def _time(
 ) -> float:
     given = [namespace.asarray(x) for x in arrays]
     function = getattr(namespace, name)
-    return median(seconds(lambda: lib.block_until_ready(call(function, given)), 0.01))
+
+    def once() -> None:
+        lib.block_until_ready(call(function, given))
+
+    for _ in range(WARM_UP):
+        once()
+    return median(seconds(once, 0.01))
 
 
 if __name__ == "__main__":

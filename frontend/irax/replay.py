@@ -12,6 +12,7 @@ import enum
 import functools
 import inspect
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -32,8 +33,8 @@ from irax_compiler.quiet import quietly
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind", bound=type)
 
-_OFTEN = 6
-"""How many calls of a kind are enough to expect more. Tracing takes as long as some dozen calls."""
+_ENOUGH = 3e-4
+"""Seconds after which calls of a kind, together, have taken about as long as tracing does."""
 
 _MOST = 4096
 """How many kinds of calls are kept, of all functions together."""
@@ -53,7 +54,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
     of the way it is called, or with `numbers_vary` what may be another one each time.
     """
-    kept: dict[Any, _Replay | int | None] = {}  # until it is replayed, how often it was called
+    kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
     _all_kept.append(kept)
 
     @functools.wraps(function)
@@ -81,16 +82,18 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
         replay = kept.get(place, 0)
         if type(replay) is _Replay:
             return replay(arrays)
-        if replay == _OFTEN:
+        if replay is None:
+            return function(*args, **kwargs)
+        if replay > _ENOUGH:
             if numbers_vary:
                 args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
             replay = kept[place] = _replay_of(function, args, kwargs)
             return function(*args, **kwargs) if replay is None else replay(arrays)
+        start = time.perf_counter()
         result = function(*args, **kwargs)
-        if replay is not None:
-            if not replay:
-                _make_room()
-            kept[place] = replay + 1
+        if not replay:
+            _make_room()
+        kept[place] = replay + time.perf_counter() - start
         return result
 
     return replaying  # pyright: ignore[reportReturnType]

@@ -21,7 +21,7 @@ from irax.replay import replayed
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """The second call is traced, and the third replayed."""
-    monkeypatch.setattr(replay, "_OFTEN", 1)
+    monkeypatch.setattr(replay, "_ENOUGH", 0.0)
 
 
 X = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
