@@ -1,5 +1,6 @@
 """What holds for every test: hypothesis, a compile cache of the run's own, and JAX's device."""
 
+import atexit
 import gc
 import os
 import tempfile
@@ -33,6 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Set thousands of tests aside from the garbage that each `gc.collect()` of a test looks for:
-    to walk them took half a second.
+    to walk them took half a second. At the end Python frees them as ever.
     """
     gc.freeze()
+    atexit.register(gc.unfreeze)
