@@ -32,9 +32,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "vulkan" in item.nodeid)
 
 
+def pytest_collection() -> None:
+    """What is collected stays: to look for garbage among it takes a second."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Set thousands of tests aside from the garbage that each `gc.collect()` of a test looks for:
     to walk them took half a second. At the end Python frees them as ever.
     """
+    gc.enable()
     gc.freeze()
     atexit.register(gc.unfreeze)
