@@ -139,8 +139,8 @@ def _search(
     """How far to go along a direction, by Wolfe's two conditions: the function falls by a part of
     what its slope promises, and the slope there is less steep. Near a minimum, where values differ
     by no more than they are rounded by, slopes say whether it falls (Hager and Zhang, 2005, A new
-    conjugate gradient method with guaranteed descent). Too long a step is halved between bounds, too
-    short a one doubled until there is an upper bound.
+    conjugate gradient method with guaranteed descent). Too long a step is halved between bounds,
+    too short a one doubled until there is an upper bound.
 
     Returns the length, the value and the gradient there, the number of calls, and whether the
     function falls there at all.
