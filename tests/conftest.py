@@ -1,5 +1,6 @@
 """What holds for every test: hypothesis, a compile cache of the run's own, and JAX's device."""
 
+import atexit
 import gc
 import os
 import tempfile
@@ -31,8 +32,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "vulkan" in item.nodeid)
 
 
+def pytest_collection() -> None:
+    """What is collected stays: to look for garbage among it takes a second."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Set thousands of tests aside from the garbage that each `gc.collect()` of a test looks for:
-    to walk them took half a second.
+    to walk them took half a second. At the end Python frees them as ever.
     """
+    gc.enable()
     gc.freeze()
+    atexit.register(gc.unfreeze)

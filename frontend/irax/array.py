@@ -178,10 +178,16 @@ def as_array(x: Any, what: str = "argument") -> Array:
 
     Raises:
         TypeError: `x` is none of these; the message calls it `what`.
+        ValueError: it is an array with a mask, which irax's have not.
     """
     if isinstance(x, Array):
         return x
     if isinstance(x, np.ndarray):
+        if isinstance(x, np.ma.MaskedArray):
+            raise ValueError(
+                f"{what}: irax has no arrays with a mask: give the elements behind it a value with "
+                "x.filled(value)"
+            )
         dtype = dtypes.canonicalize_dtype(x.dtype)
         return ConcreteArray(np.array(x, dtype, order="C", copy=True))
     if isinstance(x, bool | int | float | complex | np.generic):

@@ -20,6 +20,7 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import host, memory, shared_library
 from irax_runtime import iree_modules as modules
+from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
 from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
@@ -267,7 +268,7 @@ class IreeExecutable:
         Raises:
             TypeError: the wrong number of arguments, or one of another dtype.
             ValueError: an argument of another shape.
-            RuntimeError: the program failed.
+            RuntimeError: the program failed; an OutOfMemoryError where memory was what lacked.
             Exception: whatever a function of the user's raised, which the program called.
         """
         if self.arguments is not None:
@@ -287,8 +288,7 @@ class IreeExecutable:
         try:
             context.invoke(self._function, inputs, outputs)
         except RuntimeError as failure:
-            error = host.take_error()
-            raise (failure if error is None else error) from None
+            raise (host.take_error() or self._error(failure)) from None
         finally:
             self._contexts.append(context)
         if self.results is None:
@@ -298,6 +298,13 @@ class IreeExecutable:
             IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device)
             for i, type_ in enumerate(self.results)
         ]
+
+    def _error(self, failure: RuntimeError) -> RuntimeError:
+        """What to raise for an error of IREE's."""
+        text = str(failure)
+        if "RESOURCE_EXHAUSTED" not in text:
+            return failure
+        return OutOfMemoryError(f"{self.device!r} does not have the memory: {text}")
 
     def _untyped_result(self, outputs: Any, i: int) -> IreeBuffer:
         view = outputs.get_as_object(i, rt.HalBufferView)

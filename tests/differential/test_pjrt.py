@@ -1,5 +1,5 @@
 """Every case, its derivatives and its batched forms, on XLA's PJRT plugin for CPU, against the
-evaluator. By default a sixth of the forms; all with IRAX_ALL_FORMS=1.
+evaluator. By default half of the forms that test_iree.py takes; all with IRAX_ALL_FORMS=1.
 """
 
 from __future__ import annotations

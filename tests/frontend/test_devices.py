@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import pickle
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.runtime.pjrt_programs import needs_plugin, prints
 
 import irax
 import irax.numpy as jnp
-from irax_runtime.devices import NoDevice
+from irax_runtime.devices import NoDevice, numbered
 
 PJRT = "pjrt:cpu"
 
@@ -49,9 +50,18 @@ def test_an_unknown_platform_is_named_with_those_there_are():
         irax.devices("abacus")
     with pytest.raises(RuntimeError, match="no platform 'abacus'"):
         irax.jit(double, backend="abacus")(1.0)
+    with pytest.raises(RuntimeError, match=r"'gpu' here;.* 'cuda', 'hip' or 'vulkan'$"):
+        irax.devices("gpu")
+    with pytest.raises(RuntimeError, match=r"'cpu:1' here;.*irax.devices\('cpu'\)\[1\]$"):
+        irax.device_put(1.0, "cpu:1")
 
 
 def test_what_is_no_device():
+    with pytest.raises(TypeError, match="expected the name of a platform, such as 'cpu', got 3"):
+        irax.devices(3)
+    for device in (3, irax.devices()):
+        with pytest.raises(TypeError, match=r"jit: device: expected a device of irax\.devices"):
+            irax.jit(double, device=device)
     for use in (lambda x: irax.device_put(1.0, x), irax.default_device):
         with pytest.raises(TypeError, match=r"irax\.devices\(\).*got 3"), use(3):
             pass
@@ -70,6 +80,38 @@ def test_arrays_know_their_device(cpu, pjrt):
     assert x.is_ready()
     np.testing.assert_array_equal(irax.device_get(x), np.ones(3))
     np.testing.assert_array_equal(irax.device_put(x, cpu), np.ones(3))
+
+
+@needs_plugin
+def test_devices_are_copied_as_themselves(cpu, pjrt):
+    for device in (cpu, pjrt):
+        assert copy.deepcopy(device) is pickle.loads(pickle.dumps(device)) is device
+    with pytest.raises(NoDevice, match=r"'cpu' has no device 7 here; it has \[CpuDevice"):
+        numbered("cpu", 7)
+
+
+@needs_plugin
+def test_keys_are_put_on_devices(pjrt):
+    key = irax.random.key(3)
+    there = irax.device_put({"key": key}, pjrt)["key"]
+    assert there.device is irax.random.split(there).device is pjrt
+    drawn = irax.random.bits(there, (5,))
+    assert drawn.device is pjrt
+    np.testing.assert_array_equal(drawn, irax.random.bits(key, (5,)))
+
+
+def test_arrays_with_a_mask_are_refused():
+    array = np.ma.array([1.0, 2.0], mask=[False, True])
+    for use in (irax.device_put, jnp.sin, irax.jit(double)):
+        with pytest.raises(ValueError, match=r"no arrays with a mask.*filled"):
+            use(array)
+
+
+def test_one_number_in_many_places_takes_no_memory():
+    def f(x):
+        return jnp.sum(jnp.broadcast_to(x, (1 << 20, 1 << 20)) * 2.0, dtype="float32")
+
+    assert "dense<2.0" in irax.jit(f).lower(1.0).as_text()
 
 
 @needs_plugin
@@ -150,6 +192,8 @@ def test_donated_arguments(cpu, pjrt):
         batch = irax.device_put(jnp.ones(3), pjrt)
         new = jitted(state, batch, scale=2.0)
         np.testing.assert_array_equal(new["b"], [3, 3, 3])
+        assert state["a"].is_deleted()
+        assert not batch.is_deleted()
         with pytest.raises(RuntimeError, match="donated"):
             np.asarray(state["a"])
         with pytest.raises(RuntimeError, match="donated"):

@@ -100,6 +100,19 @@ def test_minima() -> None:
         assert (stopped.status, stopped.nit) == (1, 2)
 
 
+def test_minima_that_float32_does_not_see_in_values() -> None:
+    places = np.arange(3, dtype=np.float32)
+    bowls = (
+        lambda x: jnp.sum((x - places) ** 2) + jnp.sum(x[:2] ** 2),
+        lambda x: 1000 + jnp.sum((x - 3) ** 2),
+        rosenbrock,
+    )
+    for bowl, place in zip(bowls, ([0, 0.5, 2], [3, 3, 3], [1, 1, 1]), strict=True):
+        found = ours.optimize.minimize(bowl, jnp.zeros(3), method="BFGS")
+        assert found.success
+        close(found.x, np.array(place, np.float32), 1e-4)
+
+
 @pytest.mark.parametrize(
     "call, error, message",
     [

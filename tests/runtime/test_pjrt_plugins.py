@@ -5,6 +5,7 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,21 @@ def test_a_platform_without_a_plugin():
 )
 def test_names_tell_platforms(name: str, platform: str, expected: bool):
     assert plugins.Plugin(name, "", "").serves(platform) is expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other files")
+@pytest.mark.skipif(not hasattr(_ctypes, "__file__"), reason="Python has no libraries of its own")
+def test_a_file_that_is_cut_off(tmp_path: Path):
+    """The loader would crash on it."""
+    whole = Path(_ctypes.__file__).read_bytes()
+    (tmp_path / "half.so").write_bytes(whole[:5000])
+    (tmp_path / "start.so").write_bytes(whole[:40])
+    with pytest.raises(PluginError, match=r"half\.so: the file is cut off"):
+        load_plugin(str(tmp_path / "half.so"))
+    with pytest.raises(PluginError, match=r"start\.so: cannot be loaded"):
+        load_plugin(str(tmp_path / "start.so"))
+    with pytest.raises(PluginError, match="not a file"):
+        load_plugin(str(tmp_path))
 
 
 def test_a_missing_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -95,3 +96,21 @@ def test_importing_the_target_does_not_import_iree():
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_compiles():
+    """IREE's threads are not there any more."""
+    code = f"""
+import os
+from irax_compiler.targets import iree
+for number in range(2):
+    iree.compile({elementwise("sine", "f32")!r})
+    if number == 0 and os.fork():
+        break
+else:
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stdout.strip()) == (0, "7"), done.stderr

@@ -131,6 +131,7 @@ def test_devices(irax):
     assert "pip install irax[tpu]" in tpu or "no TPU" in tpu or ": TPU" in tpu
     (cuda,) = [line for line in lines if line.startswith("pjrt:cuda")]
     assert "pip install jax-cuda13-pjrt" in cuda or ": NVIDIA" in cuda
+    assert {"cuda", "hip", "vulkan"} <= {line.split()[0] for line in lines}
 
 
 USAGE, FAILURE = 2, 1

@@ -41,6 +41,9 @@ def test_doctor_finds_what_is_wrong(monkeypatch):
     wrong = [line for line, works in doctor.examine() if not works]
     assert wrong[0] == "irax-of-tomorrow is missing: pip install irax-of-tomorrow"
     assert wrong[1].startswith("a program on the processor computes 1 + 1 = [0.")
+    monkeypatch.setenv("IRAX_PLATFORMS", "cpu,abacus")
+    wrong = [line for line, works in doctor.examine() if not works]
+    assert wrong[2].startswith("IRAX_PLATFORMS: no platform 'abacus' here; there are 'cpu'")
 
 
 def test_bench(irax):

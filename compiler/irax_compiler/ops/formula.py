@@ -126,10 +126,11 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def copy_sign(magnitude: Number, sign: Number) -> Number:
-    """A number with the sign of another, that of zeros and nans included."""
-    integer = np.dtype(f"u{sign.dtype.itemsize}")
-    top = 1 << (8 * sign.dtype.itemsize - 1)
-    return (abs(magnitude).bits(integer) | (sign.bits(integer) & top)).bits(magnitude.dtype)
+    """A number with the sign of another, that of zeros and nans included. (Chosen, not put together
+    from bits: Mesa's compiler gets bits wrong that a choice by `abs(sign)` follows.)
+    """
+    size = abs(magnitude)
+    return where(is_negative(sign), -size, size)
 
 
 def is_negative(x: Number) -> Number:

@@ -137,14 +137,17 @@ def _search(
     both: Callable[[Array], Any], state: _State, direction: Array, tries: int
 ) -> tuple[Array, Array, Array, Array, Array]:
     """How far to go along a direction, by Wolfe's two conditions: the function falls by a part of
-    what its slope promises, and the slope there is less steep. Too long a step is halved between
-    bounds, too short a one doubled until there is an upper bound.
+    what its slope promises, and the slope there is less steep. Near a minimum, where values differ
+    by no more than they are rounded by, slopes say whether it falls (Hager and Zhang, 2005, A new
+    conjugate gradient method with guaranteed descent). Too long a step is halved between bounds,
+    too short a one doubled until there is an upper bound.
 
     Returns the length, the value and the gradient there, the number of calls, and whether the
     function falls there at all.
     """
     descent = jnp.vdot(state.slope, direction)
     dtype = state.x.dtype
+    rounding = 4 * np.finfo(dtype).eps * jnp.abs(state.value)
 
     def more(carry: Any) -> Array:
         number, done = carry[0], carry[-1]
@@ -153,10 +156,13 @@ def _search(
     def step(carry: Any) -> Any:
         number, low, high, length, best, _ = carry
         value, slope = both(state.x + length * direction)
-        falls = jnp.less_equal(value, state.value + 1e-4 * length * descent)
-        flatter = jnp.greater_equal(jnp.vdot(slope, direction), 0.9 * descent)
-        # What falls is kept in case that nothing satisfies both.
-        better = falls & jnp.less(value, best[1])
+        rise = jnp.vdot(slope, direction)
+        lower = jnp.less_equal(value, state.value + 1e-4 * length * descent)
+        level = jnp.less_equal(value, state.value + rounding)
+        falls = lower | (level & jnp.less_equal(rise, (2e-4 - 1) * descent))
+        flatter = jnp.greater_equal(rise, 0.9 * descent)
+        # What is lower is kept in case that nothing satisfies both.
+        better = (falls & flatter) | (lower & jnp.less(value, best[1]))
         new = (length, value, slope)
         best = tuple(jnp.where(better, a, b) for a, b in zip(new, best, strict=True))
         high = jnp.where(falls, high, length)

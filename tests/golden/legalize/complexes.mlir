@@ -28,3 +28,45 @@ func.func @bitcast_of_complex(%x: tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<
 // CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert {{.*}} : (tensor<3x2x2xf32>) -> tensor<3x2xf64>
 // CHECK-NEXT:   stablehlo.slice [[BITS]] [0:3, 0:1]
 // CHECK:        stablehlo.complex
+
+// Functions are formulas of the parts, one for each part of the result.
+func.func @complex_function(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.log %x : tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_function([[X:%\w+]]: tensor<3xcomplex<f32>>)
+// CHECK-NEXT:   [[RE:%\w+]] = stablehlo.real [[X]]
+// CHECK-NEXT:   [[IM:%\w+]] = stablehlo.imag [[X]]
+// CHECK-NEXT:   [[PARTS:%\w+]]:2 = stablehlo.optimization_barrier [[RE]], [[IM]]
+// CHECK-NEXT:   [[SIZE:%\w+]] = "stablehlo.map"([[PARTS]]#0, [[PARTS]]#1)
+// CHECK:        [[ANGLE:%\w+]] = "stablehlo.map"([[PARTS]]#0, [[PARTS]]#1)
+// CHECK:        [[B:%\w+]]:2 = stablehlo.optimization_barrier [[SIZE]], [[ANGLE]]
+// CHECK-NEXT:   stablehlo.complex [[B]]#0, [[B]]#1
+
+func.func @complex_magnitude(%x: tensor<3xcomplex<f32>>) -> tensor<3xf32> {
+  %0 = stablehlo.abs %x : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK:      func.func @complex_magnitude
+// CHECK:        [[SIZE:%\w+]] = "stablehlo.map"
+// CHECK:        [[RESULT:%\w+]] = stablehlo.optimization_barrier [[SIZE]] : tensor<3xf32>
+// CHECK-NEXT:   return [[RESULT]]
+
+func.func @complex_power(%x: tensor<3xcomplex<f32>>, %y: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.power %x, %y : tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_power
+// CHECK-NOT:    stablehlo.power
+// CHECK:        stablehlo.multiply {{.*}} : tensor<3xcomplex<f32>>
+// CHECK:        stablehlo.complex
+
+func.func @complex_logistic(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.logistic %x : tensor<3xcomplex<f32>>
+  %1 = stablehlo.rsqrt %0 : tensor<3xcomplex<f32>>
+  return %1 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_logistic
+// CHECK-NOT:    stablehlo.logistic
+// CHECK-NOT:    stablehlo.rsqrt
+// CHECK:        return

@@ -31,4 +31,5 @@ func.func @atan2_of_floats(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32
 // CHECK-NEXT:   [[LARGE:%\w+]] = stablehlo.select [[STEEP]], [[ACROSS]], [[ALONG]]
 // CHECK:        stablehlo.divide [[SMALL]], [[LARGE]]
 // CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[Y]]
-// CHECK:        stablehlo.and [[BITS]],
+// CHECK:        [[NEGATIVE:%\w+]] = stablehlo.compare LT, [[BITS]],
+// CHECK:        stablehlo.select [[NEGATIVE]],

@@ -11,6 +11,7 @@ from irax_compiler.passes.legalize import (
     arguments,
     branches,
     broadcasts,
+    complex_functions,
     complexes,
     contraction,
     convolution,
@@ -79,6 +80,11 @@ IREE: list[Cure] = [
     integers.reverse_of_unsigned,
     integers.windows_over_padded_unsigned,
     complexes.convert_of_complex,
+    complex_functions.complex_power,
+    complex_functions.complex_rsqrt,
+    complex_functions.complex_logistic,
+    complex_functions.complex_magnitude,
+    complex_functions.complex_function,
     narrow.convert_of_float8,
     narrow.convert_of_double_to_narrow,
     narrow.convert_to_float8,
@@ -161,8 +167,6 @@ ON_VULKAN = [
     xla.narrow_windows,
     spirv.iota_of_narrow,
     remainders.remainder_of_singles,
-    spirv.sign_of_complex,
-    spirv.power_of_complex,
     *[single.power_of_singles if c is powers.power_of_floats else c for c in ON_GPU],
     steps.reduction_in_parts,
     steps.contraction_in_parts,
@@ -182,7 +186,11 @@ ON_VULKAN = [
 """What Vulkan needs besides, and Metal, whose programs are made of SPIR-V, too."""
 
 CURES: dict[str, list[Cure]] = {
-    "chlo": [floats.float8_function, floats.digamma_at_zero],
+    "chlo": [
+        floats.float8_function,
+        floats.digamma_at_zero,
+        complex_functions.hyperbolic_function,
+    ],
     "iree-cpu": IREE,
     "iree-vulkan": ON_VULKAN,
     "iree-cuda": ON_GPU,

@@ -10,8 +10,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise, shape
-from irax_compiler.ops.core import constant, full, full_like, read
-from irax_compiler.ops.formula import Number, where
+from irax_compiler.ops.core import constant, full, read
+from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reduce_window import ReduceWindow
 from irax_compiler.passes.legalize.convolution import apart
 from irax_compiler.passes.legalize.cure import cure, read_as
@@ -80,44 +80,6 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
     return [(Number(count) - (32 - 8 * dtype.itemsize)).to(dtype).value]
 
 
-# ---- complex functions ---------------------------------------------------------------------------
-
-
-def _parts(x: Value) -> tuple[Number, Number]:
-    return Number(elementwise.real(x)), Number(elementwise.imag(x))
-
-
-def _complex(real: Number, imaginary: Number) -> Value:
-    return elementwise.complex_(real.value, imaginary.value)
-
-
-@cure("stablehlo.sign")
-def sign_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE's expansion chooses from complex numbers."""
-    (x,) = operation.operands
-    if dtype_of(x).kind != "c":
-        return None
-    a, b = _parts(x)
-    size = Number(elementwise.abs(x))
-    is_zero = a.equals(0) & b.equals(0)
-    return [_complex(where(is_zero, a, a / size), where(is_zero, b, b / size))]
-
-
-@cure("stablehlo.power")
-def power_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE's expansion chooses from complex numbers: exp(w log z), where z is not 0."""
-    z, w = operation.operands
-    if dtype_of(z).kind != "c":
-        return None
-    a, b = _parts(elementwise.exponential(elementwise.multiply(w, elementwise.log(z))))
-    (x, y), (u, v) = _parts(z), _parts(w)
-    is_zero = x.equals(0) & y.equals(0)
-    one = u.equals(0) & v.equals(0)
-    at_zero = where(one, 1.0, where(u > 0, Number(full_like(u.value, 0)), np.nan))
-    zero = where(one | (u > 0), Number(full_like(u.value, 0)), np.nan)
-    return [_complex(where(is_zero, at_zero, a), where(is_zero, zero, b))]
-
-
 # ---- sums of products ----------------------------------------------------------------------------
 
 
@@ -131,7 +93,9 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
         return None
     real = replace(op, dtype=FLOAT32)
     x, y = operation.operands
-    (a, b), (u, v) = ([apart(p.value) for p in _parts(z)] for z in (x, y))
+    (a, b), (u, v) = (
+        [apart(p) for p in (elementwise.real(z), elementwise.imag(z))] for z in (x, y)
+    )
     return [
         elementwise.complex_(
             elementwise.subtract(real(a, u), real(b, v)), elementwise.add(real(a, v), real(b, u))
