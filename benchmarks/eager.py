@@ -20,7 +20,6 @@ import irax
 import irax.numpy as jnp
 from benchmarks.timing import median, rival, seconds
 
-
 WARM_UP = 30
 """Calls until functions are replayed, or compiled."""
 
