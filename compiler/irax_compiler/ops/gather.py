@@ -56,18 +56,17 @@ class Gather(Op):
         dims, rank, vector_dim = self.dims, len(array.shape), self.dims.index_vector_dim
         single = [d for d in range(rank) if d in dims.index_map + dims.operand_batching_dims]
         whole = [d for d in range(rank) if d not in single]
-        sizes = list(zip(self.slice_sizes, array.shape, strict=True))
-        if not all(sizes[d][0] == 1 for d in single) or not all(n == m for n, m in sizes if n > 1):
-            return self.evaluate
-        if any(sizes[d][0] != sizes[d][1] for d in whole) or indices.dtype.kind not in "iu":
+        sizes = self.slice_sizes
+        simple = all(sizes[d] == 1 for d in single) and all(
+            sizes[d] == array.shape[d] for d in whole
+        )
+        if not (simple and single and indices.dtype.kind in "iu"):
             return self.evaluate
         batch = [n for d, n in enumerate(indices.shape) if d != vector_dim]
-        along = {  # at which places of the array's dimensions windows are that go along with it
-            d: np.arange(batch[b - (b > vector_dim)]).reshape(
-                -1, *[1] * (len(batch) - 1 - (b - (b > vector_dim)))
-            )
-            for d, b in zip(dims.operand_batching_dims, dims.indices_batching_dims, strict=True)
-        }
+        along = {}  # the places in dimensions of the array that windows go along with
+        for d, b in zip(dims.operand_batching_dims, dims.indices_batching_dims, strict=True):
+            b -= b > vector_dim
+            along[d] = np.arange(batch[b]).reshape(-1, *[1] * (len(batch) - 1 - b))
         elements = {d: _element(indices, vector_dim, e) for e, d in enumerate(dims.index_map)}
         most = np.iinfo(indices.dtype).max
         limits = {d: min(array.shape[d] - 1, most) for d in dims.index_map}
