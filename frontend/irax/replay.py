@@ -80,7 +80,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
                 return function(*args, **kwargs)
         place = tuple(key)
         replay = kept.get(place, 0)
-        if type(replay) is _Replay:
+        if isinstance(replay, _Replay):
             return replay(arrays)
         if replay is None:
             return function(*args, **kwargs)
