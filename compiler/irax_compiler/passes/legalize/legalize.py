@@ -197,7 +197,7 @@ CURES: dict[str, list[Cure]] = {
     "chlo": [
         floats.float8_function,
         floats.digamma_at_zero,
-        complex_functions.hyperbolic_function,
+        complex_functions.complex_function_of_chlo,
     ],
     "iree-cpu": IREE,
     "iree-vulkan": ON_VULKAN,
