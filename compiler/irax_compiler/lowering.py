@@ -13,7 +13,7 @@ from irax_compiler.targets import family
 STABLEHLO = (
     "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
     "symbol-dce,defer,callbacks,widen,"
-    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,fold,cse,"
+    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,fold,cse,hoist,"
     "legalize{{target={target}}},canonicalize,cse,annotate"
 )
 """The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""

@@ -126,10 +126,9 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def copy_sign(magnitude: Number, sign: Number) -> Number:
-    """A number with the sign of another, that of zeros and nans included. (Chosen, not put together
-    from bits: Mesa's compiler gets bits wrong that a choice by `abs(sign)` follows.)
-    """
+    """A number with the sign of another, that of zeros and nans included."""
     size = abs(magnitude)
+    # Not put together from bits: Mesa gets those wrong that a choice by abs(sign) follows.
     return where(is_negative(sign), -size, size)
 
 

@@ -26,6 +26,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         decompose,
         defer,
         fold,
+        hoist,
         host,
         jvp,
         legalize,

@@ -65,3 +65,44 @@ func.func @reduction_of_one(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<4xf
 // CHECK:      func.func @reduction_of_one
 // CHECK-NEXT:   [[INIT:%\w+]] = stablehlo.broadcast_in_dim %arg1, dims = []
 // CHECK-NEXT:   stablehlo.add [[INIT]], %arg0
+
+// Rows are folded a vector at a time, as far as that goes. What is computed for the fold alone is
+// computed for both parts.
+func.func @reduction_of_uneven_rows(%x: tensor<10x3x7xf32>, %y: tensor<10x100xf32>, %z: tensor<10xf32>, %init: tensor<f32>) -> (tensor<10xf32>, tensor<10xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %init) applies stablehlo.maximum across dimensions = [1, 2] : (tensor<10x3x7xf32>, tensor<f32>) -> tensor<10xf32>
+  %1 = stablehlo.broadcast_in_dim %z, dims = [0] : (tensor<10xf32>) -> tensor<10x100xf32>
+  %2 = stablehlo.subtract %y, %1 : tensor<10x100xf32>
+  %3 = stablehlo.multiply %2, %2 : tensor<10x100xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<10x100xf32>, tensor<f32>) -> tensor<10xf32>
+  return %0, %4 : tensor<10xf32>, tensor<10xf32>
+}
+// CHECK:      func.func @reduction_of_uneven_rows([[X:%\w+]]: {{.*}}, [[Y:%\w+]]: tensor<10x100xf32>, [[Z:%\w+]]: tensor<10xf32>, [[INIT:%\w+]]: tensor<f32>)
+// CHECK:        [[ROWS:%\w+]] = stablehlo.reshape [[X]] : (tensor<10x3x7xf32>) -> tensor<10x21xf32>
+// CHECK-DAG:    [[LOW:%\w+]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
+// CHECK-DAG:    [[A:%\w+]] = stablehlo.slice [[ROWS]] [0:10, 0:16]
+// CHECK-DAG:    [[B:%\w+]] = stablehlo.slice [[ROWS]] [0:10, 16:21]
+// CHECK:        [[FA:%\w+]] = stablehlo.reduce([[A]] init: [[INIT]]) applies stablehlo.maximum
+// CHECK:        [[FB:%\w+]] = stablehlo.reduce([[B]] init: [[LOW]]) applies stablehlo.maximum
+// CHECK:        stablehlo.maximum [[FA]], [[FB]]
+// CHECK:        [[C:%\w+]] = stablehlo.slice [[Y]] [0:10, 0:96]
+// CHECK:        [[D:%\w+]] = stablehlo.slice [[Y]] [0:10, 96:100]
+// CHECK:        [[SC:%\w+]] = stablehlo.subtract [[C]], {{.*}} : tensor<10x96xf32>
+// CHECK:        [[SD:%\w+]] = stablehlo.subtract [[D]], {{.*}} : tensor<10x4xf32>
+// CHECK:        [[MC:%\w+]] = stablehlo.multiply [[SC]], [[SC]]
+// CHECK:        [[MD:%\w+]] = stablehlo.multiply [[SD]], [[SD]]
+// CHECK:        stablehlo.reduce([[MC]]
+// CHECK:        stablehlo.reduce([[MD]]
+
+// What somebody else needs as well is computed once.
+func.func @reduction_of_used(%x: tensor<10x100xf32>) -> (tensor<10xf32>, tensor<10x100xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.exponential %x : tensor<10x100xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<10x100xf32>, tensor<f32>) -> tensor<10xf32>
+  return %1, %0 : tensor<10xf32>, tensor<10x100xf32>
+}
+// CHECK:      func.func @reduction_of_used
+// CHECK:        [[E:%\w+]] = stablehlo.exponential
+// CHECK-NOT:    stablehlo.exponential
+// CHECK:        stablehlo.slice [[E]] [0:10, 0:96]
+// CHECK:        return

@@ -4,8 +4,8 @@ IREE's own take neither the zeros and infinities of C's Annex G (the logarithm o
 numbers whose square is no float (the magnitude of 1e30 in float32 is infinite), nor the accurate
 functions of real numbers that cures put in place of its own. These do: so they go before those.
 
-Sources: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for sqrt and tanh; R. L.
-Smith, Algorithm 116 (1962), for division.
+Sources: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for sqrt, tanh and the
+inverse functions; R. L. Smith, Algorithm 116 (1962), for division.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of
-from irax_compiler.ops import barrier, elementwise
+from irax_compiler.ops import barrier, elementwise, special
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.passes.legalize.cure import Cure, cure
@@ -27,6 +27,9 @@ Complex = tuple[Number, Number]
 
 _LARGE = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 700.0}
 """Of whose exponential the square is no float any more, but the product with a sine may be one."""
+
+_WITH_SQUARE = {np.dtype(np.float32): 4e18, np.dtype(np.float64): 3e153}
+"""The largest numbers whose square is a float."""
 
 
 def _is_complex(operation: Operation) -> bool:
@@ -220,6 +223,73 @@ def _square_root(z: Complex) -> Complex:
     return where(is_infinite, np.inf, real), where(is_infinite, b, copy_sign(imaginary, b))
 
 
+def _around(z: Complex) -> tuple[Complex, Complex]:
+    """The square roots of 1 - z and 1 + z."""
+    a, b = z
+    return _square_root((1 - a, -b)), _square_root((a + 1, b))
+
+
+def _arc_cosine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _around(z)
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, _angle((a, abs(b))), _angle((r, p)) * 2)
+    real = where(a.equals(0), np.pi / 2, real)
+    return real, -_with_infinity(is_infinite, function(special.asinh, s * p - r * q), b)
+
+
+def _arc_sine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _around(z)
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, _angle((abs(b), a)), _angle((p * r - q * s, a)))
+    imaginary = _with_infinity(is_infinite, function(special.asinh, p * s - q * r), b)
+    return where(a.equals(0), a, real), imaginary
+
+
+def _arc_hyperbolic_cosine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _square_root((a - 1, b)), _square_root((a + 1, b))
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, np.inf, function(special.asinh, p * r + q * s))
+    imaginary = where(is_infinite, _angle(z), _angle((r, q)) * 2)
+    return real, where(a.equals(0), copy_sign(_full(b, np.pi / 2), b), imaginary)
+
+
+def _with_infinity(is_infinite: Number, x: Number, sign: Number) -> Number:
+    return where(is_infinite, copy_sign(_full(x, np.inf), sign), x)
+
+
+def _arc_hyperbolic_tangent(z: Complex) -> Complex:
+    a, b = z
+    along, across = abs(a), abs(b)
+    large, _, ratio = _sizes(a, b)
+    is_far = large > _WITH_SQUARE[a.dtype]
+    far = along / large / large / (ratio * ratio + 1)
+    gap = 1 - along
+    near = function(elementwise.log_plus_one, along * 4 / (gap * gap + across * across)) * 0.25
+    above_one = function(elementwise.log, across * across + 4) * 0.25
+    above_one = above_one - function(elementwise.log, across) * 0.5
+    real = where(is_far, far, where(along.equals(1), above_one, near))
+    real = where(_is_infinite(a) | _is_infinite(b), 0.0, real)
+    turn = _angle((gap * (along + 1) - across * across, b + b)) * 0.5
+    turn = where(is_far, copy_sign(_full(b, np.pi / 2), b) + b * 0, turn)
+    turn = where(_is_infinite(b), copy_sign(_full(b, np.pi / 2), b), turn)
+    pole = along.equals(1) & b.equals(0)
+    real = where(a.equals(0), a, copy_sign(real, a))
+    return real, where(pole, b, turn)
+
+
+def _arc_hyperbolic_sine(z: Complex) -> Complex:
+    real, imaginary = _arc_sine(_turned(z))
+    return imaginary, -real
+
+
+def _arc_tangent(z: Complex) -> Complex:
+    real, imaginary = _arc_hyperbolic_tangent(_turned(z))
+    return imaginary, -real
+
+
 def _sign(z: Complex) -> Complex:
     """The number by its magnitude; along an axis, where one part is infinite."""
     a, b = z
@@ -262,6 +332,12 @@ _FUNCTIONS: dict[str, Callable[..., Complex]] = {
     "stablehlo.divide": _quotient,
     "chlo.sinh": _hyperbolic_sine,
     "chlo.cosh": _hyperbolic_cosine,
+    "chlo.acos": _arc_cosine,
+    "chlo.acosh": _arc_hyperbolic_cosine,
+    "chlo.asin": _arc_sine,
+    "chlo.asinh": _arc_hyperbolic_sine,
+    "chlo.atan": _arc_tangent,
+    "chlo.atanh": _arc_hyperbolic_tangent,
 }
 
 
@@ -275,8 +351,10 @@ def _function(operation: Operation) -> Sequence[Value] | None:
 complex_function = Cure(
     "complex_function", tuple(n for n in _FUNCTIONS if n.startswith("stablehlo.")), _function
 )
-hyperbolic_function = Cure("hyperbolic_function", ("chlo.sinh", "chlo.cosh"), _function)
-"""MLIR's expansion of these subtracts exponentials."""
+complex_function_of_chlo = Cure(
+    "complex_function_of_chlo", tuple(n for n in _FUNCTIONS if n.startswith("chlo.")), _function
+)
+"""MLIR's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
 
 
 @cure("stablehlo.abs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -50,6 +51,52 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     if _stay_within(op.dims, indices, shape_of(x), op.slice_sizes):
         return None
     return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
+
+
+FEW_ROWS, LONG_ROW = 16, 64
+"""Up to so many rows, of so many elements or more, are copied one by one."""
+
+
+@cure("stablehlo.gather")
+def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
+    """IREE gathers element by element, and computes the place of each where it makes a
+    kernel of that and what follows. Rows at places that are known are pieces of memory to copy.
+    """
+    op = read_as(gather.Gather, operation)
+    x, indices = operation.operands
+    source = mlir.definition(indices)
+    if op is None or source is None or source.name != "stablehlo.constant":
+        return None
+    extents, count = shape_of(x), prod(shape_of(indices))
+    rank = len(extents)
+    rows = windows.WindowDims(
+        window_dims=tuple(range(1, rank)),
+        collapsed_dims=(0,),
+        index_map=(0,),
+        index_vector_dim=1,
+    )
+    if op.dims != rows or op.slice_sizes != (1, *extents[1:]):
+        return None
+    if not 0 < count <= FEW_ROWS or prod(extents[1:]) < LONG_ROW:
+        return None
+    fill = mlir.splat(indices)
+    places = mlir.dense_to_numpy(source) if fill is None else np.full(count, fill)
+    found = [
+        shape.slice_in_dim(x, start, start + length, 0)
+        for start, length in _runs(np.clip(places.ravel(), 0, extents[0] - 1).tolist())
+    ]
+    return [found[0] if len(found) == 1 else shape.Concatenate(0)(*found)]
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Numbers as runs of those that follow one another: the first of each, and how many."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        if found and place == sum(found[-1]):
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((place, 1))
+    return found
 
 
 @cure("stablehlo.gather")

@@ -55,6 +55,7 @@ IREE: list[Cure] = [
     triangular.triangular_solve,
     triangular.cholesky,
     broadcasts.broadcast_that_permutes,
+    indexing.gather_of_known_rows,
     indexing.index_vectors_last,
     indexing.gather_beyond_the_array,
     indexing.empty_scatter,
@@ -106,6 +107,7 @@ IREE: list[Cure] = [
     contraction.contraction_of_booleans,
     contraction.reduction_of_one,
     contraction.narrow_reduction,
+    contraction.reduction_of_uneven_rows,
     complexes.pad_of_complex,
     complexes.bitcast_of_complex,
     branches.branch_that_hands_on,
@@ -131,7 +133,13 @@ ON_HOST = [
 ]
 """Of these, what calls functions of the host's: which programs on the processor alone can."""
 
-_ON_CPU = [*ON_HOST, narrow.smallest_normal_of_float8, narrow.nan_of_float8]
+_ON_CPU = [
+    *ON_HOST,
+    narrow.smallest_normal_of_float8,
+    narrow.nan_of_float8,
+    contraction.reduction_of_uneven_rows,
+    indexing.gather_of_known_rows,
+]
 
 ON_GPU = [
     exchanges.sort_by_exchanges,
@@ -189,7 +197,7 @@ CURES: dict[str, list[Cure]] = {
     "chlo": [
         floats.float8_function,
         floats.digamma_at_zero,
-        complex_functions.hyperbolic_function,
+        complex_functions.complex_function_of_chlo,
     ],
     "iree-cpu": IREE,
     "iree-vulkan": ON_VULKAN,

@@ -6,7 +6,7 @@ written: dynamic slices whose elements lie side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -100,7 +100,12 @@ def _side_by_side(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
 
 def build(source: Block, scope: Scope) -> None:
     """What a block does, built at the insertion point; its results are then in the scope."""
-    for operation in walk(source):
+    translate(walk(source), scope)
+
+
+def translate(operations: Iterable[Operation], scope: Scope) -> None:
+    """The same for operations that follow one another."""
+    for operation in operations:
         with operation.location:
             results = _translated(operation, scope)
         scope.registers.update(zip(operation.results, results, strict=False))

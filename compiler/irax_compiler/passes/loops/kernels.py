@@ -20,6 +20,8 @@ from irax_compiler.passes.loops.memory import held, held_dtype, released
 
 REGISTERS = 128
 """Up to so many elements a value is kept in registers."""
+BINDINGS = 32
+"""So many arrays a kernel may read and write."""
 FEW = 1 << 16
 """Up to so many operations on elements a step the loop is faster in one kernel, on one core, than
 with kernels for each step."""
@@ -50,7 +52,7 @@ class _Parts:
     @classmethod
     def of(cls, loop: Operation) -> _Parts | None:
         operations = list(nested(loop))
-        outside = [x for x in mlir.captured(loop) if not _is_constant(x)]
+        outside = [x for x in mlir.captured(loop) if not is_constant(x)]
         users = _users(operations)
         tables = [x for x in outside if _is_table(x, users[x])]
         buffers = _buffers(loop)
@@ -61,22 +63,30 @@ class _Parts:
         elements = [*carried, *(x for x in outside if x not in tables)]
         inside = [r for o in operations for r in o.results if r not in own]
         arrays = [*tables, *(loop.operands[i] for i in buffers)]
-        if not all(map(_is_plain, (*elements, *inside, *arrays))):
+        if not all(map(is_plain, (*elements, *inside, *arrays))):
             return None
         sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
         products = [o for o in operations if o.name == "stablehlo.dot_general"]
         if max(sizes) > REGISTERS or sum(sizes) + sum(map(vectors.work, products)) > FEW:
             return None
+        memory = {held_dtype(loop.operands[i]) for i in buffers}
+        if too_many([*elements, *tables, *tables], len(carried) + 2 * len(memory)):
+            return None
         return cls(elements, tables, buffers)
 
 
-def _is_plain(x: Value) -> bool:
+def too_many(taken: Sequence[Value], results: int) -> bool:
+    """Whether a kernel would have more arrays than IREE binds to one."""
+    return sum(mlir.splat(x) is None for x in taken) + results > BINDINGS
+
+
+def is_plain(x: Value) -> bool:
     dtype = dtype_of(x)
     is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
     return is_number and prod(shape_of(x)) > 0
 
 
-def _is_constant(x: Value) -> bool:
+def is_constant(x: Value) -> bool:
     definition = mlir.definition(x)
     is_one = definition is not None and definition.name == "stablehlo.constant"
     return is_one and (mlir.splat(x) is not None or prod(shape_of(x)) <= REGISTERS)
@@ -173,6 +183,42 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
         end = base + prod(shape_of(start[i]))
         final[i] = shape.Slice((base,), (end,), (1,))(arrays[dtype])
     return [_as_it_was(final[i], start[i]) for i in range(len(start))]
+
+
+def of_operations(
+    operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
+) -> list[Value]:
+    """One dispatch that computes some of the results of operations on registers from the values
+    they take. It returns one array for each dtype: of two that hold the same, IREE drops one, and
+    then takes another for it.
+    """
+    elements = {x: _kept_out(_flat(x)) for x in taken}
+    places: dict[Value, int] = {}
+    sizes: dict[np.dtype, int] = {}
+    for x in given:
+        places[x] = sizes.get(held_dtype(x), 0)
+        sizes[held_dtype(x)] = places[x] + prod(shape_of(x))
+    types = [mlir.tensor_type((size,), dtype) for dtype, size in sizes.items()]
+    dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
+    with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
+        first = registers.index(0)
+        scope = blocks.Scope({x: blocks.load(array, first, x) for x, array in elements.items()})
+        blocks.translate(operations, scope)
+        made = {
+            dtype: mlir.emit("tensor.empty", [], {}, [type_]).results[0]
+            for dtype, type_ in zip(sizes, types, strict=True)
+        }
+        for x, place in places.items():
+            dtype = held_dtype(x)
+            made[dtype] = blocks.store(scope.register(x), made[dtype], registers.index(place))
+        mlir.emit("flow.return", list(made.values()), {}, [])
+    arrays = dict(zip(sizes, dispatch.results, strict=True))
+    return [
+        _as_it_was(
+            shape.slice_in_dim(arrays[held_dtype(x)], place, place + prod(shape_of(x)), 0), x
+        )
+        for x, place in places.items()
+    ]
 
 
 @dataclass(frozen=True)

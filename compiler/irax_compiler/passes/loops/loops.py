@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.passes.core import Pass, register_pass
+from irax_compiler.passes.core import CAPTURING, Pass, register_pass
+from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
 from irax_compiler.passes.loops.rows import with_rows
@@ -18,8 +20,8 @@ from irax_compiler.passes.loops.rows import with_rows
 @register_pass
 @dataclass
 class Loops(Pass):
-    """Makes one kernel of a loop over scalars or few elements, and puts rows that others stack
-    where they belong. Nothing else changes.
+    """Makes one kernel of a loop over scalars or few elements, and of many operations on few
+    elements, and puts rows that others stack where they belong. Nothing else changes.
     """
 
     name: ClassVar[str] = "loops"
@@ -31,27 +33,39 @@ class Loops(Pass):
 
 
 def _rewrite(block: Block) -> None:
-    """Goes from the outside in: a loop within a loop may belong into its kernel."""
+    """Goes from the outside in for kernels: a loop within a loop may belong into its kernel."""
+    gather_in_kernels(block)
     for view in list(block.operations):
         operation = view.operation
-        if operation.name == "stablehlo.while":
-            with InsertionPoint(operation), operation.location:
-                results = as_kernel(operation)
-                # What comes before and after a callback that acts IREE runs apart, and then does
-                # not find the buffers of rows.
-                if results is None and not has_effects(operation):
-                    transpose_factors(operation)
-                    results = with_rows(operation)
-                    if results is not None:
-                        _part(operation)
-            if results is not None:
-                for old, new in zip(operation.results, results, strict=True):
-                    old.replace_all_uses_with(new)
-                operation.erase()
-                continue
+        is_loop = operation.name == "stablehlo.while"
+        if operation.name not in CAPTURING or (is_loop and _replaced(operation, as_kernel)):
+            continue
         for region in operation.regions:
             for inner in region:
                 _rewrite(inner)
+        # What comes before and after a callback that acts IREE runs apart, and then does not find
+        # the buffers of rows.
+        if is_loop and not has_effects(operation):
+            transpose_factors(operation)
+            _replaced(operation, _parted)
+
+
+def _replaced(loop: Operation, rewrite: Callable[[Operation], Sequence[Value] | None]) -> bool:
+    with InsertionPoint(loop), loop.location:
+        results = rewrite(loop)
+    if results is None:
+        return False
+    for old, new in zip(loop.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    loop.erase()
+    return True
+
+
+def _parted(loop: Operation) -> Sequence[Value] | None:
+    results = with_rows(loop)
+    if results is not None:
+        _part(loop)
+    return results
 
 
 def _part(loop: Operation) -> None:

@@ -1,0 +1,141 @@
+"""What all steps of a loop compute alike, computed once before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.cost import TRANSCENDENTAL
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.ops.barrier import Barrier
+from irax_compiler.ops.comparison import Clamp, Compare, Select
+from irax_compiler.ops.control_flow import StructuredOp
+from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.passes.core import CAPTURING, Pass, nested, register_pass, walk
+from irax_compiler.passes.host import PREFIX, is_host_call
+
+_FREE = {f"stablehlo.{name}" for name in ("broadcast_in_dim", "constant", "iota", "reshape")}
+"""What costs nothing where it is used."""
+
+_CHEAP = {
+    f"stablehlo.{name}"
+    for name in ("bitcast_convert", "convert", "dynamic_slice", "reverse", "slice", "transpose")
+}
+"""What is cheap, besides arithmetic, where it is part of a larger kernel."""
+
+_OF_THE_USER = {f"{PREFIX}callback", f"{PREFIX}action"}
+
+
+@register_pass
+@dataclass
+class Hoist(Pass):
+    """Takes out of loops what does not depend on the step, if it is some work: products, folds,
+    calls of libraries, sines. Arithmetic goes along where its result is no larger than what it is
+    made of; else a step would read more memory to save a sum. For modules without calls.
+
+    A loop without steps then computes something that nobody needs; callbacks stay, therefore.
+    """
+
+    name: ClassVar[str] = "hoist"
+
+    def run(self, module: Module) -> None:
+        loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
+        for loop in loops:  # the inner before the outer, out of which it may go on
+            _hoist(loop)
+
+
+def _hoist(loop: Operation) -> None:
+    body = loop.regions[1].blocks[0]
+    alike = _Alike(body)
+    for operation in walk(body):
+        alike.look_at(operation)
+    taken = [operation for operation in walk(body) if operation in alike.worthwhile]
+    outside: dict[Value, Value] = {}
+    with InsertionPoint(loop):
+        for operation in taken:
+            mlir.copy(operation, outside)
+    for operation in reversed(taken):
+        if operation.name not in _FREE:
+            for x in operation.results:
+                x.replace_all_uses_with(outside[x])
+        if not any(mlir.num_uses(x) for x in operation.results):
+            operation.erase()
+
+
+@dataclass
+class _Alike:
+    """What is the same in all steps."""
+
+    body: Block
+    read: dict[Value, int] = field(default_factory=dict)
+    """For each value of the body that is, how many elements a step reads of arrays to have it."""
+    worthwhile: set[Operation] = field(default_factory=set)
+    """The operations to be taken out of the loop."""
+
+    def look_at(self, operation: Operation) -> None:
+        """The next operation of the body."""
+        used = list(operation.operands)
+        if operation.regions:
+            used += mlir.captured(operation)
+        known = [self._read(x) for x in used]
+        if None in known or not _is_formula(operation):
+            return
+        size = sum(prod(shape_of(x)) for x in operation.results)
+        given = max((n for n in known if n is not None), default=0)
+        is_cheap = _is_cheap(operation)
+        if operation.name in _FREE or (is_cheap and size > given):
+            self.read.update(dict.fromkeys(operation.results, given))
+            return
+        self.read.update(dict.fromkeys(operation.results, size))
+        self._take(operation)
+
+    def _read(self, x: Value) -> int | None:
+        """The elements to be read for a value; None if it is another one in each step."""
+        if x in self.read:
+            return self.read[x]
+        if self._is_inside(x):
+            return None
+        source = mlir.definition(x)
+        return 0 if source is not None and source.name in _FREE else prod(shape_of(x))
+
+    def _is_inside(self, x: Value) -> bool:
+        block: Any = x.owner if mlir.is_argument(x) else x.owner.operation.block
+        return block == self.body
+
+    def _take(self, operation: Operation) -> None:
+        """Takes an operation out, and what of the body it is made of."""
+        if operation in self.worthwhile:
+            return
+        self.worthwhile.add(operation)
+        used = list(operation.operands)
+        if operation.regions:
+            used += mlir.captured(operation)
+        for x in used:
+            source = mlir.definition(x)
+            if source is not None and self._is_inside(x):
+                self._take(source)
+
+
+def _is_formula(operation: Operation) -> bool:
+    """Whether an operation's results are a matter of its operands alone."""
+    if is_host_call(operation):
+        target: Any = operation.attributes["call_target_name"]
+        return target.value not in _OF_THE_USER
+    if operation.name in CAPTURING or operation.name == "stablehlo.rng":
+        return False
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return False
+    return not isinstance(op, StructuredOp | Barrier)
+
+
+def _is_cheap(operation: Operation) -> bool:
+    if operation.name in _CHEAP:
+        return True
+    if operation.name in TRANSCENDENTAL or operation.regions or is_host_call(operation):
+        return False
+    return isinstance(read(operation), Elementwise | Compare | Select | Clamp)

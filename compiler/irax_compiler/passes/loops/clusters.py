@@ -1,0 +1,166 @@
+"""Operations on few elements that are no loop of few elements, as kernels of many operations.
+
+IREE makes a kernel of elementwise operations that follow one another, compiles it and launches it:
+a random number takes a dozen launches, of a microsecond and more each, for nanoseconds of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.effects import remove_dead_operations
+from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.passes.core import CAPTURING, inputs, nested, walk
+from irax_compiler.passes.loops import blocks, kernels
+
+WORTHWHILE = 16
+"""So many operations IREE makes several kernels of."""
+
+_FREE = {f"stablehlo.{name}" for name in ("broadcast_in_dim", "constant", "iota", "reshape")}
+_APART = {"stablehlo.constant", "stablehlo.optimization_barrier", *CAPTURING}
+
+
+def gather_in_kernels(block: Block) -> None:
+    """Has operations of a block on few elements done in kernels: as few as the others allow, which
+    need some of their results and make what others of them need.
+    """
+    remove_dead_operations(block)
+    for cluster in _clusters(block):
+        taken, (given, after) = _taken(cluster), _given(cluster)
+        if kernels.too_many(taken, len({dtype_of(x) for x in given})):
+            continue
+        with InsertionPoint(cluster[0]), cluster[0].location:
+            results = kernels.of_operations(cluster, taken, given)
+            outside = dict(zip(given, results, strict=True))
+            for operation in after:
+                mlir.copy(operation, outside)
+        for old, new in outside.items():
+            old.replace_all_uses_with(new)
+        for operation in reversed(cluster):
+            operation.erase()
+
+
+# ---- which operations ----------------------------------------------------------------------------
+
+
+def _clusters(block: Block) -> list[list[Operation]]:
+    """Operations that can be one kernel, next to each other: the block is sorted for it."""
+    operations = list(walk(block))
+    counting = _counting(operations)
+    small = [o not in counting and _is_small(o) for o in operations]
+    levels = _levels(operations, small)
+    found: dict[int, list[Operation]] = {}
+    for operation, is_small, level in zip(operations, small, levels, strict=True):
+        if is_small:
+            found.setdefault(level, []).append(operation)
+    clusters = [c for c in found.values() if sum(o.name not in _FREE for o in c) >= WORTHWHILE]
+    if clusters:
+        last = mlir.terminator(block)
+        for i in sorted(range(len(operations)), key=lambda i: (levels[i], small[i])):
+            operations[i].move_before(last)
+    return clusters
+
+
+def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]:
+    """For each operation a number: all that are small, and have the same, can be done together,
+    after the others of that number and before those of higher ones.
+    """
+    ready: dict[bool, dict[Value, int]] = {True: {}, False: {}}
+    """For others, which come after the small operations of a number; for small ones."""
+    levels = []
+    for operation, is_small in zip(operations, small, strict=True):
+        level = max((ready[is_small].get(x, 0) for x in inputs(operation)), default=0)
+        levels.append(level)
+        ready[True].update(dict.fromkeys(operation.results, level))
+        ready[False].update(dict.fromkeys(operation.results, level + is_small))
+    return levels
+
+
+def _is_small(operation: Operation) -> bool:
+    values = [*operation.operands, *operation.results]
+    if operation.name in _APART or not all(map(kernels.is_plain, values)):
+        return False
+    if any(prod(shape_of(x)) > kernels.REGISTERS for x in values):
+        return False
+    return all(blocks.is_known(o, set()) for o in (operation, *nested(operation)))
+
+
+def _counting(operations: Iterable[Operation]) -> set[Operation]:
+    """Those that compute integers of what a loop counts alone: the host does that."""
+    found: set[Operation] = set()
+    for operation in operations:
+        values = [*operation.operands, *operation.results]
+        if all(shape_of(x) == () and dtype_of(x).kind in "iub" for x in values) and all(
+            _is_carried(x) or kernels.is_constant(x) or mlir.definition(x) in found
+            for x in operation.operands
+        ):
+            found.add(operation)
+    return found
+
+
+def _is_carried(x: Value) -> bool:
+    return mlir.is_argument(x) and mlir.owner_name(x) == "stablehlo.while"
+
+
+# ---- what goes in and out ------------------------------------------------------------------------
+
+
+def _taken(cluster: Sequence[Operation]) -> list[Value]:
+    """The values that operations use and do not compute, constants aside."""
+    made = {x for o in cluster for x in o.results}
+    used = [x for o in cluster for x in _used(o)]
+    return [x for x in dict.fromkeys(used) if x not in made and not kernels.is_constant(x)]
+
+
+def _given(cluster: Sequence[Operation]) -> tuple[list[Value], list[Operation]]:
+    """The values that others need of a cluster, and the operations that make more of them outside:
+    to reshape, to broadcast, or to compare costs nothing there. IREE does not take what follows
+    from constants alone as a kernel's result, nor truth values that become bytes again.
+    """
+    inside, fixed = set(cluster), _fixed(cluster)
+    given: list[Value] = []
+    after: list[Operation] = []
+    needed: set[Value] = set()
+    for operation in reversed(cluster):
+        found = [x for x in operation.results if x in needed or _is_used_outside(x, inside)]
+        if operation.name in _FREE or operation in fixed or _has_truth(operation):
+            if found:
+                after.append(operation)
+                needed.update(_used(operation))
+        else:
+            given += found
+    return given[::-1], after[::-1]
+
+
+def _fixed(cluster: Sequence[Operation]) -> set[Operation]:
+    """Those of operations that follow from constants alone."""
+    found: set[Operation] = set()
+    for operation in cluster:
+        if all(kernels.is_constant(x) or mlir.definition(x) in found for x in _used(operation)):
+            found.add(operation)
+    return found
+
+
+def _has_truth(operation: Operation) -> bool:
+    return any(dtype_of(x) == np.bool_ for x in operation.results)
+
+
+def _used(operation: Operation) -> list[Value]:
+    return [*operation.operands, *(mlir.captured(operation) if operation.regions else ())]
+
+
+def _is_used_outside(x: Value, inside: set[Operation]) -> bool:
+    return any(_in_block_of(x, use.owner) not in inside for use in x.uses)
+
+
+def _in_block_of(x: Value, user: Operation) -> Operation:
+    """The operation that uses a value, itself or within a region, where the value is defined."""
+    source = mlir.definition(x)
+    assert source is not None
+    while user.operation.block != source.block:
+        user = user.parent
+    return user.operation

@@ -1,0 +1,48 @@
+// RUN: --pipeline "loops"
+
+// Operations on few elements are one kernel, which has what the product needs; what needs the
+// product comes after it, here too little for a kernel.
+func.func @main(%x: tensor<4xf32>, %w: tensor<300x4xf32>) -> (tensor<300xf32>, tensor<4x2xf32>) {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  %1 = stablehlo.slice %0 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+  %2 = stablehlo.slice %0 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<3xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %4 = stablehlo.add %3, %x : tensor<4xf32>
+  %5 = stablehlo.sine %4 : tensor<4xf32>
+  %6 = stablehlo.slice %5 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+  %7 = stablehlo.slice %5 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %8 = stablehlo.concatenate %6, %7, dim = 0 : (tensor<3xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %9 = stablehlo.add %8, %x : tensor<4xf32>
+  %10 = stablehlo.sine %9 : tensor<4xf32>
+  %11 = stablehlo.slice %10 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+  %12 = stablehlo.slice %10 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %13 = stablehlo.concatenate %11, %12, dim = 0 : (tensor<3xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %14 = stablehlo.add %13, %x : tensor<4xf32>
+  %15 = stablehlo.multiply %14, %13 : tensor<4xf32>
+  %16 = stablehlo.dot_general %w, %15, contracting_dims = [1] x [0] : (tensor<300x4xf32>, tensor<4xf32>) -> tensor<300xf32>
+  %17 = stablehlo.slice %16 [0:4] : (tensor<300xf32>) -> tensor<4xf32>
+  %18 = stablehlo.add %17, %14 : tensor<4xf32>
+  %19 = stablehlo.broadcast_in_dim %18, dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32>
+  return %16, %19 : tensor<300xf32>, tensor<4x2xf32>
+}
+// CHECK-LABEL: func.func @main(
+// CHECK:         [[R:%\w+]] = flow.dispatch.region -> (tensor<8xf32>) {
+// CHECK-NOT:       stablehlo
+// CHECK:           flow.return {{%\w+}} : tensor<8xf32>
+// CHECK:         }
+// CHECK-DAG:     [[A:%\w+]] = stablehlo.slice [[R]] [0:4]
+// CHECK-DAG:     [[B:%\w+]] = stablehlo.slice [[R]] [4:8]
+// CHECK:         [[P:%\w+]] = stablehlo.dot_general %arg1, [[B]]
+// CHECK:         [[S:%\w+]] = stablehlo.slice [[P]] [0:4]
+// CHECK:         stablehlo.add [[S]], [[A]]
+
+// A few operations stay as they are.
+func.func @few(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  %1 = stablehlo.add %0, %x : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @few(
+// CHECK-NEXT:    stablehlo.sine
+// CHECK-NEXT:    stablehlo.add
+// CHECK-NEXT:    return
