@@ -175,10 +175,10 @@ def test_compiled_and_batched() -> None:
         return wave + special.log_ndtr(x) + special.hyp1f1(1.5, 2.5, x) + special.spence(x)
 
     x = np.array([0.3, 1.2, 2.7], np.float32)
-    for function in (f, irax.grad(f)):
-        each = np.array([function(v) for v in x])
-        np.testing.assert_allclose(irax.vmap(function)(x), each, rtol=1e-5)
-        np.testing.assert_allclose(irax.jit(irax.vmap(function))(x), each, rtol=2e-5)
+    both = irax.value_and_grad(f)
+    each = np.array([both(v) for v in x]).T
+    np.testing.assert_allclose(irax.vmap(both)(x), each, rtol=1e-5)
+    np.testing.assert_allclose(irax.jit(irax.vmap(both))(x), each, rtol=2e-5)
 
 
 def test_bessel_functions_and_bernoulli_numbers() -> None:

@@ -1,6 +1,6 @@
 """On an NVIDIA GPU: the op table, against the evaluator, and training, against the processor.
 
-    python -m pytest tests/runtime/test_cuda.py -v     # a sample of the forms; IRAX_ALL_FORMS=1: all
+    python -m pytest tests/runtime/test_cuda.py -v   # a sample of the forms; IRAX_ALL_FORMS=1: all
 
 Where there is no such GPU all of it is skipped, and says why. That the programs compile is tested
 everywhere (tests/differential/test_cuda.py).

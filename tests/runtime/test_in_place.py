@@ -4,15 +4,17 @@ arguments are still what they were.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.runtime.programs import function
 
 from irax_compiler import mlir
-from irax_compiler.lowering import lower
+from irax_compiler.lowering import LOWERING
+from irax_compiler.pipeline import run_pipeline
 from irax_compiler.targets import iree as iree_target
 from irax_runtime.iree import cpu
 
@@ -136,8 +138,8 @@ PROGRAMS = {
 }
 
 
-def source(program: Program, internal: bool) -> str:
-    """The text of a program whose %x is an argument, or computed from one of another size."""
+def source(name: str, program: Program, internal: bool) -> str:
+    """A function whose %x is an argument, or computed from one of another size."""
     given, before = "%x: " + X, ""
     if internal:
         given = "%given: tensor<8x16x2xf32>"
@@ -145,11 +147,30 @@ def source(program: Program, internal: bool) -> str:
             %x = stablehlo.reduce(%given init: %nothing) applies stablehlo.add
               across dimensions = [2] : (tensor<8x16x2xf32>, tensor<f32>) -> {X}"""
     types = ", ".join([X] * len(program.results.split(",")))
-    return function(
-        f"({given}, %y: {X}, %i: tensor<i32>, %u: tensor<2x3xf32>, %rows: tensor<2x1xi32>, "
-        f"%v: tensor<2x16xf32>) -> ({types})",
-        f"{before}\n{program.body}\nreturn {program.results} : {types}",
-    )
+    return f"""
+    func.func public @{name}({given}, %y: {X}, %i: tensor<i32>, %u: tensor<2x3xf32>,
+        %rows: tensor<2x1xi32>, %v: tensor<2x16xf32>) -> ({types}) {{
+      {before}
+      {program.body}
+      return {program.results} : {types}
+    }}"""
+
+
+def name_of(program: str, internal: bool) -> str:
+    return re.sub(r"\W+", "_", program) + "_internal" * internal
+
+
+@functools.cache
+def artefact() -> bytes:
+    """All programs: to compile each by itself would take five times as long."""
+    texts = [
+        source(name_of(name, internal), program, internal)
+        for name, program in PROGRAMS.items()
+        for internal in (False, True)
+    ]
+    module = mlir.parse_module("\n".join(texts))
+    run_pipeline(module, LOWERING.format(target="iree-cpu"))
+    return iree_target.compile(mlir.bytecode(module))
 
 
 @pytest.mark.parametrize(
@@ -161,8 +182,7 @@ def test_programs_update_only_what_is_theirs(name, internal):
     first = np.stack([x, np.zeros_like(x)], axis=-1) if internal else x
     arguments = [first, y, np.array(1, np.int32), u, rows, v]
     buffers = [cpu().put(a) for a in arguments]
-    lowered = lower(mlir.parse_module(source(program, internal)))
-    results = cpu().load(iree_target.compile(mlir.bytecode(lowered)))(buffers)
+    results = cpu().load(artefact(), name_of(name, internal))(buffers)
     for result, value in zip(results, program.expected(), strict=True):
         np.testing.assert_allclose(result.numpy(), value, rtol=1e-5, atol=1e-6)
     for buffer, argument in zip(buffers, arguments, strict=True):
