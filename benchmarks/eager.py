@@ -64,8 +64,7 @@ def _time(
     def once() -> None:
         lib.block_until_ready(call(function, given))
 
-    for _ in range(WARM_UP):
-        once()
+    seconds(once, 0.02, WARM_UP)
     return median(seconds(once, 0.01))
 
 

@@ -260,15 +260,15 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay 
 
     if config.debug_key_reuse:  # keys remember what drew from them
         return None
-    warnings_before = source.warnings_given()
     try:
-        inputs = [Input(as_array(x).aval) for x in given]
-        traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
+        with source.withholding_warnings() as warnings:
+            inputs = [Input(as_array(x).aval) for x in given]
+            traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
     except Exception:  # the function itself, run again, says what is wrong
         return None
     if (
         traced.acts()
-        or source.warnings_given() != warnings_before
+        or warnings  # to be given each time
         or sum(x.size for x in traced.captures) > _LARGE
         or any_committed(traced.captures)
     ):

@@ -107,20 +107,27 @@ def user_line() -> str:
 
 
 class _Warnings(threading.local):
-    given = 0
+    withheld: list[str] | None = None
 
 
 _warnings = _Warnings()
 
 
-def warnings_given() -> int:
-    """How often this thread was warned."""
-    return _warnings.given
+@contextmanager
+def withholding_warnings() -> Iterator[list[str]]:
+    """For the length of a `with` block, warnings of this thread go to a list, and nowhere else."""
+    outer, _warnings.withheld = _warnings.withheld, []
+    try:
+        yield _warnings.withheld
+    finally:
+        _warnings.withheld = outer
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warns at the user's line: once for each line, unless filters say otherwise."""
-    _warnings.given += 1
+    if _warnings.withheld is not None:
+        _warnings.withheld.append(message)
+        return
     frame = user_frame()
     if frame is None:
         warnings.warn(message, category, stacklevel=2)

@@ -186,8 +186,9 @@ def test_errors_are_the_same_each_time():
 
 def test_warnings_are_given_each_time():
     for _ in range(4):
-        with pytest.warns(UserWarning, match="float64"):
+        with pytest.warns(UserWarning, match="float64") as given:
             assert jnp.zeros(2, "float64").dtype == np.float32
+        assert len(given) == 1
 
 
 def test_committed_arrays_stay_where_they_are():
