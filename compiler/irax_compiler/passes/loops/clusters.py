@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +158,7 @@ def _is_used_outside(x: Value, inside: set[Operation]) -> bool:
     return any(_in_block_of(x, use.owner) not in inside for use in x.uses)
 
 
-def _in_block_of(x: Value, user: Operation) -> Operation:
+def _in_block_of(x: Value, user: Any) -> Operation:
     """The operation that uses a value, itself or within a region, where the value is defined."""
     source = mlir.definition(x)
     assert source is not None
