@@ -102,8 +102,8 @@ class _Alike:
         return 0 if source is not None and source.name in _FREE else prod(shape_of(x))
 
     def _is_inside(self, x: Value) -> bool:
-        block: Any = x.owner if mlir.is_argument(x) else x.owner.operation.block
-        return block == self.body
+        source = mlir.definition(x)
+        return (x.owner if source is None else source.block) == self.body
 
     def _take(self, operation: Operation) -> None:
         """Takes an operation out, and what of the body it is made of."""
