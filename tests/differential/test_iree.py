@@ -1,7 +1,7 @@
 """Every case, its derivatives and its batched forms, compiled by IREE, against the evaluator.
 
 Many functions share a module, because a compile costs a third of a second before it does anything.
-By default a third of the forms are compiled, a sixth in families that take long; all with
+By default a third of the forms are compiled, an eighth in families that take long; all with
 IRAX_ALL_FORMS=1.
 """
 
@@ -97,8 +97,8 @@ def _at_the_boundary(case: Case) -> bool:
 
 
 SLOW = {
-    *("convolution", "factorizations", "fft", "fold", "gamma", "linalg", "sort", "special"),
-    "windows",
+    *("complex", "convolution", "factorizations", "fft", "fold", "gamma", "linalg", "sort"),
+    *("special", "windows"),
 }
 """Families whose cases take IREE three times as long as others to compile: many kernels each."""
 
@@ -116,7 +116,7 @@ def _functions() -> Iterator[Function]:
             forms.append("batch")
         if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
-        number, every = zlib.crc32(case.name.encode()), 6 if case.family in SLOW else 3
+        number, every = zlib.crc32(case.name.encode()), 8 if case.family in SLOW else 3
         for i, form in enumerate(forms):
             if everything or (i + number) % every == 0:
                 yield Function(case, form)
