@@ -33,6 +33,8 @@ TARGET = "iree-vulkan"
 IN_ONE_MODULE = 8
 SAMPLE = 150
 """By default each so many-th form."""
+ALWAYS = {("householder_qr", "vjp")}
+"""Forms to try by default: in this one's loops IREE loses buffers (`targets/branches.py`)."""
 
 _NARROWER = {
     np.dtype(np.float64): np.dtype(np.float32),
@@ -57,7 +59,7 @@ def narrower(case: Case) -> Case:
         narrow.run(narrow.arrays(narrow.rng()))
     except Exception:
         return case
-    return narrow
+    return case if "f64" in str(narrow.module()) else narrow
 
 
 def _narrower_op(op: Any) -> Any:
@@ -86,7 +88,8 @@ def _functions() -> Iterator[Function]:
         if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
         for form in forms:
-            if "IRAX_ALL_FORMS" in os.environ or next(number) % SAMPLE == 0:
+            is_chosen = next(number) % SAMPLE == 0 or (case.name, form) in ALWAYS
+            if is_chosen or "IRAX_ALL_FORMS" in os.environ:
                 yield Function(narrower(case), form)
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from irax_compiler.targets import cache, chips, spirv
+from irax_compiler.targets import branches, cache, chips, spirv
 from irax_compiler.targets.invocation import CompileError, bundled_tool, invocation
 
 FLAGS = (
@@ -179,7 +179,8 @@ def _unknown_chip(family: str, chip: str) -> str:
 
 
 def _compile(module: bytes, flags: Sequence[str]) -> bytes:
-    key = cache.key(module, flags)
+    cured = ["own references"] if ASYNCHRONOUS in flags else []
+    key = cache.key(module, [*flags, *cured])
     artefact = cache.load(key)
     if artefact is None:
         artefact = _invoke_iree(module, flags)
@@ -203,8 +204,16 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
             run.set_flags(*_libm_flags())
         if after:
             run.begin_after(after)
+        if ASYNCHRONOUS not in flags or after == "vm":
+            run.execute()
+            return run.program()
+        run.end_with("vm")
         run.execute()
-        return run.program()
+        text = run.text()
+        cured = branches.with_own_references(text)
+        if cured == text:
+            return run.program()
+    return _invoke_iree(cured.encode(), flags, "vm")
 
 
 @functools.cache

@@ -109,6 +109,15 @@ def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
     return [result.to("u1").bits(dtype).value]
 
 
+@cure("stablehlo.sign")
+def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on a few of these, for AMD's GPUs."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    return [where(x > 0, 1.0, where(x < 0, -1.0, x)).value]
+
+
 @cure("stablehlo.dot_general", "stablehlo.convolution")
 def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
     """IREE multiplies no matrices of 8-bit floats on GPUs."""

@@ -202,7 +202,7 @@ CURES: dict[str, list[Cure]] = {
     "iree-cpu": IREE,
     "iree-vulkan": ON_VULKAN,
     "iree-cuda": ON_GPU,
-    "iree-hip": ON_GPU,
+    "iree-hip": [*ON_GPU, gpu.sign_of_doubles],
     "iree-metal": ON_VULKAN,
     "pjrt": XLA,
     "tpu": [
