@@ -17,7 +17,7 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import LOWERING
 from irax_compiler.mlir import inexact
-from irax_compiler.ops import bitwise, comparison, elementwise
+from irax_compiler.ops import barrier, bitwise, comparison, elementwise
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
@@ -71,7 +71,7 @@ def operations(dtype: np.dtype) -> list[Elementwise]:
 
 
 def in_a_loop(module: mlir.Module, name: str, arrays, body) -> None:
-    """A function whose loop takes one step, `body`, from zeros."""
+    """A function whose loop takes one step, `body`, from zeros. Behind a barrier it stays there."""
     types = [mlir.tensor_type(x.shape, x.dtype) for x in arrays]
     function = mlir.new_function(module, name, [*types, mlir.tensor_type((), I32)], public=True)
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
@@ -80,7 +80,7 @@ def in_a_loop(module: mlir.Module, name: str, arrays, body) -> None:
         zeros = [full(mlir.shape_of(y), 0, mlir.dtype_of(y)) for y in body(*operands)]
         _, *results = while_loop(
             lambda i, *ys: comparison.less(i, steps),
-            lambda i, *ys: [elementwise.add(i, one), *body(*operands)],
+            lambda i, *ys: [elementwise.add(i, one), *body(*barrier.barrier.build(operands))],
             [full((), 0, I32), *zeros],
         )
     mlir.finish_function(function, results)
