@@ -30,8 +30,10 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<300x4xf32>) -> (tensor<300xf32>, t
 // CHECK-NOT:       stablehlo
 // CHECK:           flow.return {{%\w+}} : tensor<8xf32>
 // CHECK:         }
-// CHECK-DAG:     [[A:%\w+]] = stablehlo.slice [[R]] [0:4]
-// CHECK-DAG:     [[B:%\w+]] = stablehlo.slice [[R]] [4:8]
+// CHECK:         [[S0:%\w+]] = stablehlo.slice [[R]] [0:4]
+// CHECK:         [[A:%\w+]] = stablehlo.optimization_barrier [[S0]]
+// CHECK:         [[S1:%\w+]] = stablehlo.slice [[R]] [4:8]
+// CHECK:         [[B:%\w+]] = stablehlo.optimization_barrier [[S1]]
 // CHECK:         [[P:%\w+]] = stablehlo.dot_general %arg1, [[B]]
 // CHECK:         [[S:%\w+]] = stablehlo.slice [[P]] [0:4]
 // CHECK:         stablehlo.add [[S]], [[A]]

@@ -213,12 +213,19 @@ def of_operations(
             made[dtype] = blocks.store(scope.register(x), made[dtype], registers.index(place))
         mlir.emit("flow.return", list(made.values()), {}, [])
     arrays = dict(zip(sizes, dispatch.results, strict=True))
-    return [
-        _as_it_was(
-            shape.slice_in_dim(arrays[held_dtype(x)], place, place + prod(shape_of(x)), 0), x
-        )
-        for x, place in places.items()
-    ]
+    return [_as_it_was(_alone(arrays[held_dtype(x)], place, x), x) for x, place in places.items()]
+
+
+def _alone(array: Value, place: int, x: Value) -> Value:
+    """The part of an array that holds a value. There are operations into which IREE cannot fuse a
+    slice.
+    """
+    size = prod(shape_of(x))
+    return (
+        array
+        if shape_of(array) == (size,)
+        else _kept_out(shape.slice_in_dim(array, place, place + size, 0))
+    )
 
 
 @dataclass(frozen=True)
