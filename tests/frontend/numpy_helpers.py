@@ -16,6 +16,7 @@ def traced(function, *args):
     leaves, _ = tree_util.tree_flatten(args)
     compiled = JitFunction(function).trace(*args)
     module, name = compiled.traced.builder.module, compiled.traced.name
+    assert module.operation.verify()
     operands = [as_array(x).value for x in (*leaves, *compiled.traced.captures)]
     return Evaluator(module)(name, operands), compiled.traced.results
 

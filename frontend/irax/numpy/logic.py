@@ -43,13 +43,19 @@ def isnan(x: ArrayLike, /) -> Array:
 
 
 def isinf(x: ArrayLike, /) -> Array:
-    """Whether x is infinite, either way."""
-    return equal(abs(floats("isinf", x)), np.inf)
+    """Whether x, or a part of it, is infinite, either way."""
+    x = floats("isinf", x)
+    if np.issubdtype(x.dtype, np.complexfloating):
+        return logical_or(isinf(lax.real(x)), isinf(lax.imag(x)))
+    return equal(abs(x), np.inf)
 
 
 def isfinite(x: ArrayLike, /) -> Array:
-    """Whether x is neither nan nor infinite."""
-    return apply(ew.is_finite, floats("isfinite", x), what="isfinite")
+    """Whether x, or both its parts, are neither nan nor infinite."""
+    x = floats("isfinite", x)
+    if np.issubdtype(x.dtype, np.complexfloating):
+        return logical_and(isfinite(lax.real(x)), isfinite(lax.imag(x)))
+    return apply(ew.is_finite, x, what="isfinite")
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
@@ -65,8 +71,10 @@ def isneginf(x: ArrayLike, /, out: None = None) -> Array:
 
 
 def signbit(x: ArrayLike, /) -> Array:
-    """Whether x is below 0, or -0.0."""
+    """Whether x is below 0, or -0.0. Raises TypeError for complex numbers."""
     (x,) = as_arrays([x], "signbit")
+    if np.issubdtype(x.dtype, np.complexfloating):
+        raise TypeError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
     if is_inexact(x):
         x = lax.bitcast_convert_type(x, f"int{8 * x.dtype.itemsize}")
     return less(x, 0)
