@@ -44,18 +44,18 @@ def isnan(x: ArrayLike, /) -> Array:
 
 def isinf(x: ArrayLike, /) -> Array:
     """Whether x, or a part of it, is infinite, either way."""
-    x = floats("isinf", x)
-    if np.issubdtype(x.dtype, np.complexfloating):
-        return logical_or(isinf(lax.real(x)), isinf(lax.imag(x)))
-    return equal(abs(x), np.inf)
+    array = floats("isinf", x)
+    if np.issubdtype(array.dtype, np.complexfloating):
+        return logical_or(isinf(lax.real(array)), isinf(lax.imag(array)))
+    return equal(abs(array), np.inf)
 
 
 def isfinite(x: ArrayLike, /) -> Array:
     """Whether x, or both its parts, are neither nan nor infinite."""
-    x = floats("isfinite", x)
-    if np.issubdtype(x.dtype, np.complexfloating):
-        return logical_and(isfinite(lax.real(x)), isfinite(lax.imag(x)))
-    return apply(ew.is_finite, x, what="isfinite")
+    array = floats("isfinite", x)
+    if np.issubdtype(array.dtype, np.complexfloating):
+        return logical_and(isfinite(lax.real(array)), isfinite(lax.imag(array)))
+    return apply(ew.is_finite, array, what="isfinite")
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
