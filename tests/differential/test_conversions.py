@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import irax
+import irax.numpy as jnp
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import LOWERING
@@ -109,3 +111,20 @@ def test_iree_agrees_with_the_evaluator(source: np.dtype) -> None:
         for i in np.flatnonzero(~same(buffer.numpy(), y))
     ]
     assert not wrong, "\n".join(wrong[:40])
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_all_of_several_roundings_are_done(dtype):
+    def once(x):
+        return (x * 1.01).astype(dtype).astype(jnp.float32)
+
+    @irax.jit
+    def compiled(x):
+        looped = irax.lax.fori_loop(0, 20, lambda _, x: once(x), x)
+        written_out = functools.reduce(lambda x, _: once(x), range(20), x)
+        return looped, written_out
+
+    x = np.linspace(-3, 3, 99, dtype=np.float32)
+    expected = functools.reduce(lambda x, _: once(x), range(20), jnp.asarray(x))
+    for found in compiled(x):
+        np.testing.assert_array_equal(found, expected)

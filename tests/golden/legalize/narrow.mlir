@@ -57,3 +57,14 @@ func.func @convert_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf64> {
 // CHECK:      func.func @convert_of_complex([[X:%\w+]]
 // CHECK-NEXT:   [[REAL:%\w+]] = stablehlo.real [[X]]
 // CHECK-NEXT:   stablehlo.convert [[REAL]] : (tensor<4xf32>) -> tensor<4xf64>
+
+// What is rounded and widened again is rounded by its bits.
+func.func @float32_rounded_to_bfloat16(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xbf16>
+  %1 = stablehlo.convert %0 : (tensor<4xbf16>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// CHECK:      func.func @float32_rounded_to_bfloat16([[X:%\w+]]: tensor<4xf32>
+// CHECK:        [[R:%\w+]] = "stablehlo.map"([[X]])
+// CHECK:          stablehlo.bitcast_convert {{.*}} -> tensor<ui32>
+// CHECK:        return [[R]]

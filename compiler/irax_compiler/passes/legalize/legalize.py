@@ -88,6 +88,7 @@ IREE: list[Cure] = [
     complex_functions.complex_function,
     narrow.convert_of_float8,
     narrow.convert_of_double_to_narrow,
+    narrow.float32_rounded_to_bfloat16,
     narrow.convert_to_float8,
     narrow.smallest_normal_of_float8,
     narrow.nan_of_float8,

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import ml_dtypes
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops.formula import Number, copy_sign, where
 from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalize.scalars import by_scalars
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+BF16 = np.dtype(ml_dtypes.bfloat16)
 E4M3FN = np.dtype(ml_dtypes.float8_e4m3fn)
 
 
@@ -42,6 +45,26 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     # One of the two floats around x is odd. As integers they are neighbours, by their sizes.
     neighbour = where(abs(back) > abs(x), bits - 1, bits + 1)
     return [where(kept, near, neighbour.bits(F32)).to(target).value]
+
+
+@cure("stablehlo.convert")
+def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
+    """Of several roundings one after the other IREE leaves out all but the last: bits do them."""
+    (x,) = operation.operands
+    source = mlir.definition(x)
+    if dtype_of(x) != BF16 or dtype_of(operation.results[0]) != F32:
+        return None
+    if source is None or source.name != operation.name or dtype_of(source.operands[0]) != F32:
+        return None
+    return [by_scalars(_as_bfloat16, source.operands[0])]
+
+
+def _as_bfloat16(x: Number) -> Number:
+    """The nearest number of 16 bits, of two as near the even one."""
+    bits = x.bits(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
+    return where(is_nan, x, rounded.bits(F32))
 
 
 @cure("stablehlo.convert")
