@@ -179,8 +179,7 @@ def _unknown_chip(family: str, chip: str) -> str:
 
 
 def _compile(module: bytes, flags: Sequence[str]) -> bytes:
-    cured = ["own references"] if ASYNCHRONOUS in flags else []
-    key = cache.key(module, [*flags, *cured])
+    key = cache.key(module, [*flags, "own references"])
     artefact = cache.load(key)
     if artefact is None:
         artefact = _invoke_iree(module, flags)
@@ -204,7 +203,7 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
             run.set_flags(*_libm_flags())
         if after:
             run.begin_after(after)
-        if ASYNCHRONOUS not in flags or after == "vm":
+        if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
             run.execute()
             return run.program()
         run.end_with("vm")
