@@ -21,6 +21,11 @@ STABLEHLO = (
 LOWERING = f"{STABLEHLO},loops,host"
 """... and, for IREE on the processor, what it takes besides."""
 
+_OF_SPIRV = ("iree-vulkan", "iree-metal")
+_FOLD_FEW = "fold{{elements=16}}"
+"""Larger constants stay out of kernels there: drivers take half a minute to compile one that has a
+mask of 33 x 33 in it."""
+
 
 def lower(
     module: Module,
@@ -47,6 +52,8 @@ def lower(
 def pipeline_for(target: str) -> str:
     """The passes that `lower` runs."""
     passes = LOWERING if family(target) == "iree-cpu" else STABLEHLO
+    if family(target) in _OF_SPIRV:
+        passes = passes.replace(",fold,", f",{_FOLD_FEW},")
     return passes.format(target=family(target))
 
 
