@@ -5,6 +5,7 @@ All take the name of the axis: `irax.vmap(f, axis_name="i")`. What a lane has ma
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -42,8 +43,7 @@ def axis_index(axis_name: Any) -> Array:
     """
     what = "lax.axis_index"
     found: Any = None
-    for name in _names(axis_name):
-        size = axis_names.size_of(name, what)
+    for name, size in _sizes(what, _names(axis_name)):
         index = bind(ops.AxisIndex(axis_names.text_of(name), size))
         found = index if found is None else found * size + index
     return array_of(what, np.int32(0)) if found is None else found
@@ -58,10 +58,7 @@ def axis_size(axis_name: Any) -> int:
     >>> irax.vmap(lambda x: x / irax.lax.axis_size("i"), axis_name="i")(irax.numpy.ones(4))
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    total = 1
-    for name in _names(axis_name):
-        total *= axis_names.size_of(name, "lax.axis_size")
-    return total
+    return math.prod(size for _, size in _sizes("lax.axis_size", _names(axis_name)))
 
 
 # ---- folding -------------------------------------------------------------------------------------
@@ -89,7 +86,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     what = "lax.psum"
     _no_groups(what, axis_index_groups)
     names, dimensions = _split(axis_name)
-    sizes = [(name, axis_names.size_of(name, what)) for name in names]
+    sizes = _sizes(what, names)
 
     def total(leaf: Any) -> Any:
         if isinstance(leaf, int | float | complex) and not isinstance(leaf, bool):
@@ -149,7 +146,7 @@ def _extremum(
 ) -> Any:
     _no_groups(what, groups)
     names, dimensions = _split(axis_name)
-    sizes = [(name, axis_names.size_of(name, what)) for name in names]
+    sizes = _sizes(what, names)
 
     def extremum(leaf: Any) -> Array:
         array = array_of(what, leaf)
@@ -205,7 +202,8 @@ def all_gather(
     """
     what = "lax.all_gather"
     _no_groups(what, axis_index_groups)
-    sizes = [(name, axis_names.size_of(name, what)) for name in _names(axis_name)]
+    sizes = _sizes(what, _names(axis_name))
+    count = math.prod(size for _, size in sizes)
 
     def gather(leaf: Any) -> Array:
         array = array_of(what, leaf)
@@ -213,7 +211,6 @@ def all_gather(
         extents = list(array.shape)
         for name, size in reversed(sizes):
             array = bind(ops.AllGather(axis_names.text_of(name), size, place), array)
-        count = axis_size(axis_name)
         if tiled:
             extents[place] *= count
         else:
@@ -308,9 +305,9 @@ def all_to_all(
         split = canonical_axis(what, split_axis, array.ndim)
         concat = canonical_axis(what, concat_axis, array.ndim)
         array, part = _parted(what, array, split, name, size, tiled)
-        if not tiled:
-            return bind(ops.AllToAll(axis_names.text_of(name), size, split, concat), array)
         found = bind(ops.AllToAll(axis_names.text_of(name), size, split, concat), array)
+        if not tiled:
+            return found
         extents = list(part)
         extents[concat] *= size
         return reshape(found, tuple(extents))
@@ -424,11 +421,15 @@ def _split(axis_name: Any) -> tuple[list[Any], list[int]]:
     return [n for n in names if not isinstance(n, int)], dimensions
 
 
+def _sizes(what: str, names: Sequence[Any]) -> list[tuple[Any, int]]:
+    return [(name, axis_names.size_of(name, what)) for name in names]
+
+
 def _one(what: str, axis_name: Any) -> tuple[Hashable, int]:
     names = _names(axis_name)
     if len(names) != 1:
         raise NotImplementedError(f"{what}: expected the name of one axis, got {axis_name!r}")
-    return names[0], axis_names.size_of(names[0], what)
+    return _sizes(what, names)[0]
 
 
 def _no_groups(what: str, groups: Groups) -> None:
