@@ -24,7 +24,14 @@ from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
 from irax_compiler.ops import lanes, shape
 from irax_compiler.ops.control_flow import StructuredOp, Transform
-from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
+from irax_compiler.ops.core import (
+    FLAG,
+    Axis,
+    Linear,
+    Tangent,
+    UnsupportedOp,
+    call_attributes,
+)
 
 TARGET = "irax.callback"
 """What such a custom call is a call of."""
@@ -94,15 +101,10 @@ class Callback(StructuredOp):
         config = {
             "key": mlir.string(self.key),
             "kind": mlir.string(self.kind),
-            "ordered": mlir.parse_attribute(_bool(self.ordered)),
+            "ordered": FLAG.encode(self.ordered),
             "vmap_method": mlir.string(self.vmap_method),
         }
-        return {
-            "call_target_name": mlir.string(TARGET),
-            "api_version": mlir.parse_attribute("4 : i32"),
-            "has_side_effect": mlir.parse_attribute(_bool(self.kind != "pure")),
-            "backend_config": mlir.dictionary(config),
-        }
+        return call_attributes(TARGET, config, has_side_effect=self.kind != "pure")
 
     def result_types(self, operands: Sequence[Value]):
         return self.types
@@ -207,7 +209,3 @@ def is_callback(operation: Operation) -> bool:
         return False
     target: Any = operation.attributes["call_target_name"]
     return target.value == TARGET
-
-
-def _bool(flag: bool) -> str:
-    return "true" if flag else "false"

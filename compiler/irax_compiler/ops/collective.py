@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
     Tangent,
     UnboundAxis,
     UnsupportedOp,
+    call_attributes,
     full,
     full_like,
     only,
@@ -49,12 +50,7 @@ class Collective(Op):
 
     def attributes(self):
         config = {f.name: _encoded(getattr(self, f.name)) for f in fields(self)}  # pyright: ignore
-        return {
-            "call_target_name": mlir.string(self.kind),
-            "api_version": mlir.parse_attribute("4 : i32"),
-            "has_side_effect": mlir.parse_attribute("false"),
-            "backend_config": mlir.dictionary(config),
-        }
+        return call_attributes(self.kind, config)
 
     def result_types(self, operands: Sequence[Value]):
         (x,) = operands

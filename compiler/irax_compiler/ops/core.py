@@ -282,6 +282,18 @@ def numbers(kind: str, cls: type, keys: Sequence[str] = ()) -> AttributeCodec:
     return AttributeCodec(encode, decode)
 
 
+def call_attributes(
+    target: str, config: dict[str, Attribute], has_side_effect: bool = False
+) -> dict[str, Attribute]:
+    """Those of a `stablehlo.custom_call` of irax's own: what it calls, and its parameters."""
+    return {
+        "call_target_name": mlir.string(target),
+        "api_version": mlir.parse_attribute("4 : i32"),
+        "has_side_effect": FLAG.encode(has_side_effect),
+        "backend_config": mlir.dictionary(config),
+    }
+
+
 # ---- the registry --------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[[Operation], Op]] = {}

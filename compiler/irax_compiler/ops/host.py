@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.core import ArrayType, Op, working_dtype
+from irax_compiler.ops.core import ArrayType, Op, call_attributes, working_dtype
 
 TARGET = "irax.numpy"
 
@@ -36,12 +36,7 @@ class NumpyCall(Op):
             config["argument"] = mlir.string(self.argument)
         elif self.argument is not None:
             config["argument"] = mlir.parse_attribute(f"{self.argument} : i64")
-        return {
-            "call_target_name": mlir.string(TARGET),
-            "api_version": mlir.parse_attribute("4 : i32"),
-            "has_side_effect": mlir.parse_attribute("false"),
-            "backend_config": mlir.dictionary(config),
-        }
+        return call_attributes(TARGET, config)
 
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.shape, self.dtype)]
