@@ -14,11 +14,12 @@ hypothesis.settings.load_profile("irax")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep executables out of the user's cache, and JAX, the oracle, from looking for TPUs. The
-    workers of xdist inherit the choice.
+    """Keep executables out of the user's cache, JAX, the oracle, from looking for TPUs, and irax's
+    frames in tracebacks. The workers of xdist inherit the choice.
     """
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("IRAX_PLATFORMS", "cpu")  # where there is a GPU, too
+    os.environ.setdefault("IRAX_TRACEBACK_FILTERING", "off")
     if "IRAX_CACHE_DIR" not in os.environ:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name

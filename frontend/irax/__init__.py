@@ -149,7 +149,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"irax.{name}")
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(f"irax.{_FUNCTIONS[name]}"), name)
-    raise AttributeError(f"module 'irax' has no attribute {name!r}")
+    from irax.absent import missing_attribute
+
+    raise missing_attribute(__name__, name)
 
 
 # Operators and methods of arrays are attached there.

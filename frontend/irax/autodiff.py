@@ -29,6 +29,7 @@ from irax.flat import (
     name_of,
     normalize_argnums,
 )
+from irax.tracebacks import api_boundary
 from irax.tracing import ModuleBuilder, Traced, call, trace_function
 from irax_compiler.ops.control_flow import Linearized
 from irax_compiler.passes.jvp import JvpDeriver
@@ -81,6 +82,7 @@ def _num_results(out_tree: Any, has_aux: bool) -> int:
 # ---- reverse mode --------------------------------------------------------------------------------
 
 
+@api_boundary
 def grad(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -113,6 +115,7 @@ def grad(
     """
     transformed = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, grads = transformed(*args, **kwargs)
@@ -121,6 +124,7 @@ def grad(
     return gradient
 
 
+@api_boundary
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -138,6 +142,7 @@ def value_and_grad(
     check_callable(fun, "grad")
     check_no_axes(reduce_axes, "grad")
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "grad")
@@ -154,6 +159,7 @@ def value_and_grad(
     return value_and_gradient
 
 
+@api_boundary
 def vjp(
     fun: Callable[..., Any],
     *primals: Any,
@@ -182,6 +188,7 @@ def vjp(
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
+@api_boundary
 def fwd_and_bwd(
     fun: Callable[..., Any],
     argnums: int | Sequence[int],
@@ -265,6 +272,7 @@ class _Pullback:
     in_tree: Any
     out_tree: Any
 
+    @api_boundary
     def __call__(self, residuals: Sequence[Array], cotangent: Any) -> tuple[Any, ...]:
         cotangents = _matching(cotangent, self.out_tree, self.results, "vjp: the cotangent")
         weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
@@ -300,6 +308,7 @@ def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
 # ---- forward mode --------------------------------------------------------------------------------
 
 
+@api_boundary
 def jvp(
     fun: Callable[..., Any],
     primals: Sequence[Any],
@@ -387,6 +396,7 @@ def _with_float0(tangents: Sequence[Array], avals: Sequence[ShapedArray]) -> lis
     ]
 
 
+@api_boundary
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and its derivative there, as a linear function of the tangents.
 
@@ -440,6 +450,7 @@ class _Pushforward:
     in_tree: Any
     out_tree: Any
 
+    @api_boundary
     def __call__(self, residuals: Sequence[Array], *tangents: Any) -> Any:
         directions = _directions(tangents, self.in_tree, self.inputs)
         operands = [*residuals, *(d for d in directions if d is not None)]

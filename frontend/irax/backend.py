@@ -12,12 +12,14 @@ from irax import array_trees, tree_util
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
 from irax.key_arrays import KeyArray
+from irax.tracebacks import api_boundary
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_runtime import devices as runtime_devices
 from irax_runtime.device import Device, Executable
 
 
+@api_boundary
 def devices(backend: str | None = None) -> list[Device]:
     """The devices there are, or those of one platform: "cpu", "pjrt:cpu", "tpu".
 
@@ -130,6 +132,7 @@ def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
     return executable
 
 
+@api_boundary
 def device_put(x: Any, device: Device | str | None = None) -> Any:
     """The arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
 
@@ -168,6 +171,7 @@ def copy_to_host_async(x: Any) -> Any:
     return x
 
 
+@api_boundary
 def device_get(x: Any) -> Any:
     """The arrays of a pytree as NumPy arrays.
 

@@ -13,11 +13,13 @@ from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, name_of
 from irax.key_arrays import KeyArray
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, call, trace_function
 from irax_compiler.passes.batch import BatchDeriver
 from irax_compiler.passes.core import PassError
 
 
+@api_boundary
 def vmap(
     fun: Callable[..., Any],
     in_axes: Any = 0,
@@ -57,6 +59,7 @@ def vmap(
     _check_axes(in_axes, "in_axes")
     _check_axes(out_axes, "out_axes")
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):

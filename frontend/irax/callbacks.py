@@ -20,6 +20,7 @@ import numpy as np
 
 from irax import array_trees, dtypes, source
 from irax.array import Array, ConcreteArray, as_array
+from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace, outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
@@ -29,6 +30,7 @@ Elements = np.ndarray[Any, Any]
 Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
 
 
+@api_boundary
 def pure_callback(
     callback: Callable[..., Any],
     result_shape_dtypes: Any,
@@ -81,6 +83,7 @@ def pure_callback(
     return _called(what, make, callback, result_shape_dtypes, sharding, args, kwargs)
 
 
+@api_boundary
 def io_callback(
     callback: Callable[..., Any],
     result_shape_dtypes: Any,

@@ -11,6 +11,7 @@ from typing import Any
 from irax import array_trees, autodiff
 from irax.array import as_array, aval_of
 from irax.flat import FlatFunction, argument_names, bind_others, known_inputs, name_of
+from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace, trace_function
 from irax_compiler.ops import marks
 from irax_compiler.ops.checkpoint import POLICIES, Checkpoint
@@ -48,6 +49,7 @@ class checkpoint_policies:
         return Policy("save_anything_except_these_names", names)
 
 
+@api_boundary
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
@@ -98,6 +100,7 @@ def checkpoint(
         parameters = list(inspect.signature(fun).parameters)
         static += tuple(parameters.index(name) for name in static_names if name in parameters)
 
+    @api_boundary
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:

@@ -10,6 +10,7 @@ from typing import Any
 from irax import array_trees, source
 from irax.array import Array, as_array
 from irax.flat import FlatFunction, name_of
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, call, trace_function
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow import adapted
@@ -46,6 +47,7 @@ def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]
     return names, captures
 
 
+@api_boundary
 def closure_convert(
     fun: Callable[..., Any], *example_args: Any
 ) -> tuple[Callable[..., Any], list[Any]]:
@@ -62,6 +64,7 @@ def closure_convert(
     flat = FlatFunction(fun, in_tree)
     traced = trace_function(flat, [Input(a) for a in avals], "closure_convert", name_of(fun))
 
+    @api_boundary
     def converted(*args_and_consts: Any) -> Any:
         args = args_and_consts[: len(example_args)]
         consts = args_and_consts[len(example_args) :]

@@ -64,6 +64,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
+    "traceback_filtering": (
+        *("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+    ),
 }
 """Options that are not booleans, and their values."""
 
@@ -107,6 +110,10 @@ class Config(threading.local):
         numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
             numbers aside.
         numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
+        traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
+            removes them, "remove_frames" does and keeps the whole traceback as the error's cause,
+            "tracebackhide" marks them for IPython, "off" shows them; "auto" is "tracebackhide"
+            where IPython runs, and else "quiet_remove_frames".
 
     Example:
         >>> from irax.config import config
@@ -129,6 +136,7 @@ class Config(threading.local):
     no_tracing: bool = _from_environment("no_tracing")
     numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
     numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
+    traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
     def update(self, name: str, value: Any) -> None:
         """Set an option for the whole process.

@@ -13,6 +13,7 @@ from irax import array_trees
 from irax.array import ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, known_inputs, name_of
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, bind, current_trace, trace_function
 from irax_compiler import mlir
 from irax_compiler.ops import custom_batching as ops
@@ -57,6 +58,7 @@ class custom_vmap:
         self._rules.clear()
         return vmap_rule
 
+    @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function.
 

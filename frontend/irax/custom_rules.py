@@ -21,6 +21,7 @@ from irax.aval import ShapedArray
 from irax.closures import union, with_captures
 from irax.flat import FlatFunction, argument_names, known_inputs, name_of
 from irax.symbolic_zeros import is_perturbed
+from irax.tracebacks import api_boundary
 from irax.tracing import Traced, bind, call, current_trace, trace_function
 from irax_compiler import mlir
 
@@ -34,6 +35,7 @@ class Ruled:
     symbolic_zeros = False
     """Whether its rules tell zeros by their type."""
 
+    @api_boundary
     def __init__(
         self,
         fun: Callable[..., Any],
@@ -76,6 +78,7 @@ class Ruled:
         """What traces the rules, and what makes the operation of the names of functions."""
         raise NotImplementedError
 
+    @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
         self.check_rules()

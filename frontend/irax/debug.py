@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from irax import callbacks
+from irax.absent import refuse_names as _refuse_names
 from irax_compiler.ops.callback import Callback
 
 __all__ = ["breakpoint", "callback", "log", "print"]
@@ -191,3 +192,6 @@ class _Check(string.Formatter):
                 f"debug.print: the format does not use the arguments {unused}; write "
                 "'{}' or '{name}' for each, and no f-string, which is formatted too early"
             )
+
+
+__getattr__ = _refuse_names(__name__)

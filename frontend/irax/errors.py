@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from irax.absent import refuse_names as _refuse_names
+
 
 class JAXTypeError(TypeError):
     """What the errors of tracing that are TypeErrors have in common."""
@@ -48,3 +50,6 @@ class NonConcreteBooleanIndexError(JAXIndexError):
 
 class KeyReuseError(RuntimeError):
     """A random key was used twice, with the option `debug_key_reuse`."""
+
+
+__getattr__ = _refuse_names(__name__)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from irax import array_trees, autodiff, backend, numpy
+from irax.absent import refuse_names as _refuse_names
 from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.export_trees import describe, make, parts
@@ -402,3 +403,6 @@ def _family(platform: str) -> str:
 
 def _extension(target: str) -> str:
     return ".pjrt" if target in _OF_PLUGINS else ".vmfb"
+
+
+__getattr__ = _refuse_names(__name__)

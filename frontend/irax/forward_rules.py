@@ -13,6 +13,7 @@ from irax.array import Array
 from irax.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
 from irax.flat import FlatFunction, name_of
 from irax.symbolic_zeros import SymbolicZero
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, trace_function
 from irax_compiler.ops.custom_rules import CustomJvp
 
@@ -37,6 +38,7 @@ class custom_jvp(Ruled):
 
     rule: Callable[..., Any] | None = None
 
+    @api_boundary
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Sets the rule: `jvp(*nondiff, primals, tangents)` returns the result and its tangent.
 
@@ -46,6 +48,7 @@ class custom_jvp(Ruled):
         self.rule, self.symbolic_zeros = jvp, symbolic_zeros
         return jvp
 
+    @api_boundary
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Sets a rule for each argument: `jvp(tangent, result, *primals)` is its part of the
         result's tangent; None where that is zero.

@@ -21,6 +21,7 @@ from irax.aval import ShapedArray
 from irax.config import config
 from irax.flat import name_of
 from irax.jit import JitFunction
+from irax.tracebacks import api_boundary
 from irax.tracing import ModuleBuilder, call, current_trace
 from irax_compiler import containers, mlir
 from irax_compiler.evaluate import Evaluator
@@ -30,7 +31,7 @@ from irax_runtime.device import Device, Executable
 
 
 class IR:
-    """A module. `str(ir)` is its text; passes give new ones."""
+    """A module. `print(ir)` shows its text; passes give new ones."""
 
     def __init__(self, module: mlir.Module, func: str = "main", kept: Any = None) -> None:
         self.module = module
@@ -40,8 +41,7 @@ class IR:
     def __str__(self) -> str:
         return str(self.module)
 
-    def __repr__(self) -> str:
-        return f"<IR of @{self.func}, {len(mlir.functions(self.module))} functions>"
+    __repr__ = __str__  # as an interactive session shows it
 
     def as_text(self, locations: bool = False) -> str:
         """The module's text, with source locations if asked for."""
@@ -76,6 +76,7 @@ def make_ir(
     if isinstance(fun, JitFunction):
         jitted = fun
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def traced(*args: Any, **kwargs: Any) -> IR:
         compiled = jitted.trace(*args, **kwargs)
@@ -86,6 +87,7 @@ def make_ir(
     return traced
 
 
+@api_boundary
 def load(
     text_or_path: str | bytes | os.PathLike[str],
     func: str | None = None,
@@ -156,6 +158,7 @@ class LoadedFunction:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
         return f"<@{self.__name__}: ({inputs}) -> ({outputs})>"
 
+    @api_boundary
     def __call__(self, *args: Any) -> Any:
         results = self.flat(self._check(args))
         return results[0] if len(results) == 1 else tuple(results)

@@ -14,8 +14,10 @@ from irax.autodiff import ArgNums, jvp, vjp
 from irax.batching import vmap
 from irax.differentiable import check_callable, check_differentiable, is_inexact
 from irax.flat import bind_others, normalize_argnums
+from irax.tracebacks import api_boundary
 
 
+@api_boundary
 def jacfwd(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -44,6 +46,7 @@ def jacfwd(
     """
     check_callable(fun, "jacfwd")
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "jacfwd")
@@ -67,6 +70,7 @@ def jacfwd(
     return jacobian_forward
 
 
+@api_boundary
 def jacrev(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -90,6 +94,7 @@ def jacrev(
     """
     check_callable(fun, "jacrev")
 
+    @api_boundary
     @functools.wraps(fun, updated=())
     def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "jacrev")
@@ -124,6 +129,7 @@ def jacrev(
 jacobian = jacrev
 
 
+@api_boundary
 def hessian(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,

@@ -18,6 +18,7 @@ from irax.backend import check_device
 from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.tracebacks import api_boundary, hide_frames
 from irax.tracing import Traced, call, concrete_array, current_trace, trace_function
 from irax_runtime.device import Buffer, Device, Executable
 
@@ -30,6 +31,7 @@ _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
 """What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
 
 
+@api_boundary
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -200,29 +202,34 @@ class JitFunction:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if config.disable_jit:
-            return self._fun(*args, **kwargs)
-        if self._static_argnums or self._static_argnames:
-            dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        else:
-            dynamic_args, dynamic_kwargs, static = args, kwargs, ()
-        leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
-        trace = current_trace()
-        if trace is not None:
-            return self._call_traced(leaves, tree, static)
         try:
-            key = (tree, static, config.traced, *map(_signature, leaves))
-        except TypeError:
-            self._check_leaves(dynamic_args, dynamic_kwargs)
+            if config.disable_jit:
+                return self._fun(*args, **kwargs)
+            if self._static_argnums or self._static_argnames:
+                dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+            else:
+                dynamic_args, dynamic_kwargs, static = args, kwargs, ()
+            leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
+            trace = current_trace()
+            if trace is not None:
+                return self._call_traced(leaves, tree, static)
+            try:
+                key = (tree, static, config.traced, *map(_signature, leaves))
+            except TypeError:
+                self._check_leaves(dynamic_args, dynamic_kwargs)
+                raise
+            compiled = self._cache.get(key)
+            if compiled is None:
+                reports.missed(name_of(self._fun), key, self._cache)
+                compiled = self._cache[key] = self._trace(leaves, tree, static)
+            if self._device is not None:
+                return compiled.run(leaves, self._device, fixed=True)
+            return compiled.run(leaves, config.default_device)
+        except Exception as error:
+            hide_frames(error)
             raise
-        compiled = self._cache.get(key)
-        if compiled is None:
-            reports.missed(name_of(self._fun), key, self._cache)
-            compiled = self._cache[key] = self._trace(leaves, tree, static)
-        if self._device is not None:
-            return compiled.run(leaves, self._device, fixed=True)
-        return compiled.run(leaves, config.default_device)
 
+    @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> Compiled:
         """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
@@ -230,6 +237,7 @@ class JitFunction:
         leaves, tree = array_trees.tree_flatten(given)
         return self._trace(leaves, tree, static)
 
+    @api_boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The module that a call with these arguments (or `ShapeDtypeStruct`s) would run: to look
         at, and to compile ahead of time.
@@ -441,6 +449,7 @@ def _parameters(
     return tuple(sorted({*numbers, *by_name})), frozenset(names | by_number)
 
 
+@api_boundary
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
 

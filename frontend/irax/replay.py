@@ -23,6 +23,7 @@ from irax import array_trees, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.key_arrays import KeyArray
+from irax.tracebacks import hide_frames
 from irax.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
 from irax_compiler import mlir, straight
 from irax_compiler.evaluate import Call, Program
@@ -59,42 +60,46 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
 
     @functools.wraps(function)
     def replaying(*args: Any, **kwargs: Any) -> Any:
-        if current_trace() is not None or config.debug_nans or config.debug_infs:
-            return function(*args, **kwargs)
-        arrays: list[Any] = []
-        key: list[Any] = [config.traced, *kwargs]
-        for x in (*args, *kwargs.values()) if kwargs else args:
-            kind = type(x)
-            if kind is ConcreteArray and not x.committed:
-                arrays.append(x)
-                key.append(x.aval)
-            elif numbers_vary and kind in _NUMBERS:
-                number = _number(x)
-                if number is None:
-                    return function(*args, **kwargs)
-                arrays.append(number)
-                key.append(number.aval)
-            elif kind in _PLAIN:
-                key += (kind, x)  # the type too, because 1 == True
-            elif not _describe(x, key, arrays):
+        try:
+            if current_trace() is not None or config.debug_nans or config.debug_infs:
                 return function(*args, **kwargs)
-        place = tuple(key)
-        replay = kept.get(place, 0)
-        if isinstance(replay, _Replay):
-            return replay(arrays)
-        if replay is None:
-            return function(*args, **kwargs)
-        if replay > _ENOUGH:
-            if numbers_vary:
-                args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
-            replay = kept[place] = _replay_of(function, args, kwargs)
-            return function(*args, **kwargs) if replay is None else replay(arrays)
-        start = time.perf_counter()
-        result = function(*args, **kwargs)
-        if not replay:
-            _make_room()
-        kept[place] = replay + time.perf_counter() - start
-        return result
+            arrays: list[Any] = []
+            key: list[Any] = [config.traced, *kwargs]
+            for x in (*args, *kwargs.values()) if kwargs else args:
+                kind = type(x)
+                if kind is ConcreteArray and not x.committed:
+                    arrays.append(x)
+                    key.append(x.aval)
+                elif numbers_vary and kind in _NUMBERS:
+                    number = _number(x)
+                    if number is None:
+                        return function(*args, **kwargs)
+                    arrays.append(number)
+                    key.append(number.aval)
+                elif kind in _PLAIN:
+                    key += (kind, x)  # the type too, because 1 == True
+                elif not _describe(x, key, arrays):
+                    return function(*args, **kwargs)
+            place = tuple(key)
+            replay = kept.get(place, 0)
+            if isinstance(replay, _Replay):
+                return replay(arrays)
+            if replay is None:
+                return function(*args, **kwargs)
+            if replay > _ENOUGH:
+                if numbers_vary:
+                    args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
+                replay = kept[place] = _replay_of(function, args, kwargs)
+                return function(*args, **kwargs) if replay is None else replay(arrays)
+            start = time.perf_counter()
+            result = function(*args, **kwargs)
+            if not replay:
+                _make_room()
+            kept[place] = replay + time.perf_counter() - start
+            return result
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     return replaying  # pyright: ignore[reportReturnType]
 

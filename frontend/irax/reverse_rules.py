@@ -14,6 +14,7 @@ from irax.aval import ShapedArray
 from irax.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
 from irax.flat import FlatFunction, name_of
 from irax.symbolic_zeros import CustomVJPPrimal, SymbolicZero
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, call, trace_function
 from irax_compiler.ops.custom_rules import CustomVjp
 
@@ -38,6 +39,7 @@ class custom_vjp(Ruled):
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
 
+    @api_boundary
     def defvjp(
         self,
         fwd: Callable[..., Any],
@@ -184,6 +186,7 @@ class _FlatBackward:
         ]
 
 
+@api_boundary
 def custom_gradient(fun: Callable[..., Any]) -> Any:
     """A function whose derivative is the function that it returns beside its result.
 

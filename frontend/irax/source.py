@@ -1,4 +1,4 @@
-"""Where in the user's code a thing happens: the first frame outside of irax."""
+"""Locations in the user's code: the innermost frame that is not irax's."""
 
 from __future__ import annotations
 
@@ -13,21 +13,30 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any
 
+import irax_compiler
+import irax_runtime
 from irax_compiler import mlir
 
-_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_is_ours: dict[str, bool] = {}
+_OURS = tuple(
+    os.path.dirname(os.path.abspath(file)) + os.sep
+    for file in (__file__, irax_compiler.__file__, irax_runtime.__file__)
+)
+_internal: dict[str, bool] = {}
+
+
+def is_internal(file: str) -> bool:
+    """True for the files of irax's own code."""
+    found = _internal.get(file)
+    if found is None:
+        found = _internal[file] = os.path.abspath(file).startswith(_OURS)
+    return found
 
 
 def user_frame() -> FrameType | None:
     """The innermost frame that does not belong to irax."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        file = frame.f_code.co_filename
-        ours = _is_ours.get(file)
-        if ours is None:
-            ours = _is_ours[file] = os.path.abspath(file).startswith(_OURS)
-        if not ours:
+        if not is_internal(frame.f_code.co_filename):
             return frame
         frame = frame.f_back
     return None

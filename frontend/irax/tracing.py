@@ -137,7 +137,7 @@ class Trace:
         if known_as is not None:
             self._sources[argument] = known_as
         self.argument_names[argument] = name
-        return Tracer(self, argument, aval)
+        return Tracer(self, argument, aval, self.location)
 
     def value_of(self, x: Array) -> mlir.Value:
         """The SSA value of an array in this function."""
@@ -163,27 +163,27 @@ class Trace:
         """Writes one operation down."""
         values = [self.value_of(x) for x in operands]
         try:
-            with self._insertion, source.user_location():
+            with self._insertion, source.user_location() as location:
                 results = op.build(values)
         except mlir.MLIRError as error:
             raise TypeError(
                 f"{op.name}: {_operands_text(operands)} do not fit: {mlir.error_text(error)}"
             ) from None
-        return [self.tracer(r, weak_type) for r in results]
+        return [self._tracer(r, weak_type, location) for r in results]
 
-    def tracer(self, value: mlir.Value, weak_type: bool = False) -> Tracer:
-        """A handle on a value of this function."""
-        return Tracer(
-            self, value, ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
-        )
+    def _tracer(self, value: mlir.Value, weak_type: bool, location: mlir.Location) -> Tracer:
+        """A handle on a value of this function, which the user's code at `location` made."""
+        aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
+        return Tracer(self, value, aval, location)
 
     def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
         """Calls a function of this trace's module."""
         values = [self.value_of(x) for x in operands]
         functions = mlir.Functions(self.builder.module)
-        with self._insertion, source.user_location():
+        with self._insertion, source.user_location() as location:
             results = call_function(functions, name, values)
-        return [self.tracer(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
+        weak = _padded(weak, results)
+        return [self._tracer(r, w, location) for r, w in zip(results, weak, strict=True)]
 
     def concretize(self, value: mlir.Value) -> np.ndarray | None:
         """The elements of a value, if they follow from what the trace knows; None otherwise.
@@ -244,28 +244,33 @@ class Trace:
 class Tracer(Array):
     """Stands for an array in a function being traced."""
 
-    __slots__ = ("aval", "home", "value")
+    __slots__ = ("aval", "home", "location", "value")
 
-    def __init__(self, trace: Trace, value: mlir.Value, aval: ShapedArray) -> None:
+    def __init__(
+        self, trace: Trace, value: mlir.Value, aval: ShapedArray, location: mlir.Location
+    ) -> None:
         self.home = trace
-        self.value = value
+        self.value = value  # not to be touched once the trace has ended: passes may erase it
         self.aval = aval
+        self.location = location
 
     def __repr__(self) -> str:
         return f"Traced<{self.aval}> in {self.home.kind}"
 
     def with_weak_type(self, weak_type: bool) -> Array:
+        self.check_open()
         aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type)
-        return Tracer(self.home, self.value, aval)
+        return Tracer(self.home, self.value, aval, self.location)
 
     def check_open(self) -> None:
         """Raises UnexpectedTracerError if the function it belongs to has been traced to its end."""
         if not self.home.open:
             raise errors.UnexpectedTracerError(
                 f"a traced array of type {self.aval} was used at {source.user_line()}, after the "
-                f"function traced by {self.home.kind} at "
-                f"{mlir.location_text(self.home.location)} had ended: it leaked out through a "
-                "global, an attribute or a list. Return it from the function instead."
+                f"function had ended that made it at {mlir.location_text(self.location)} "
+                f"({self.home.kind} traced it at {mlir.location_text(self.home.location)}): it "
+                "leaked out through a global, an attribute or a list. Return it from the function "
+                "instead."
             )
 
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:

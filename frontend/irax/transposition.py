@@ -10,10 +10,12 @@ import numpy as np
 from irax import array_trees, dtypes
 from irax.array import as_array, aval_of
 from irax.flat import FlatFunction, argument_names, name_of
+from irax.tracebacks import api_boundary
 from irax.tracing import Input, call, trace_function
 from irax_compiler.passes.transpose import TransposeDeriver
 
 
+@api_boundary
 def linear_transpose(
     fun: Callable[..., Any], *primals: Any, reduce_axes: Any = ()
 ) -> Callable[..., Any]:
@@ -49,6 +51,7 @@ def linear_transpose(
     deriver = TransposeDeriver(traced.builder.module, instantiate=traced.name)
     derived = deriver.function(traced.name, (linear, (True,) * len(traced.results)))
 
+    @api_boundary
     def transposed(cotangent: Any) -> tuple[Any, ...]:
         given, structure = array_trees.tree_flatten(cotangent)
         if structure != flat.out_tree:

@@ -14,6 +14,8 @@ from typing import Any
 import optree
 from optree import PyTreeSpec as PyTreeDef
 
+from irax.absent import refuse_names as _refuse_names
+from irax.tracebacks import api_boundary
 from irax.tree_errors import structure_error
 from irax.tree_registry import (
     NAMESPACE,
@@ -81,6 +83,7 @@ _IsLeaf = Callable[[Any], bool] | None
 # ---- Taking apart and putting together ----
 
 
+@api_boundary
 def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """Return the leaves of a pytree, and its structure.
 
@@ -96,6 +99,7 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
     return optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
 
 
+@api_boundary
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Return the pytree that has this structure and these leaves.
 
@@ -143,6 +147,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
     return optree.all_leaves(iterable, is_leaf, namespace=NAMESPACE)
 
 
+@api_boundary
 def tree_flatten_with_path(
     tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
@@ -175,6 +180,7 @@ def tree_leaves_with_path(
 # ---- Mapping and reducing ----
 
 
+@api_boundary
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = None) -> Any:
     """Apply a function to the leaves of a pytree, and give the results the same structure.
 
@@ -204,6 +210,7 @@ tree_multimap = tree_map
 """The name that `tree_map` with several trees once had."""
 
 
+@api_boundary
 def tree_map_with_path(
     f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = None
 ) -> Any:
@@ -227,6 +234,7 @@ def tree_map_with_path(
 _ABSENT = object()
 
 
+@api_boundary
 def tree_reduce(
     function: Callable[[Any, Any], Any],
     tree: Any,
@@ -249,6 +257,7 @@ def tree_reduce(
     return functools.reduce(function, leaves, initializer)
 
 
+@api_boundary
 def tree_reduce_associative(
     operation: Callable[[Any, Any], Any],
     tree: Any,
@@ -277,6 +286,7 @@ def tree_reduce_associative(
     return leaves[0]
 
 
+@api_boundary
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) -> Any:
     """Repeat the leaves of a prefix of a tree for all leaves that the tree has in their places.
 
@@ -308,6 +318,7 @@ def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:
     return all(tree_leaves(tree, is_leaf))
 
 
+@api_boundary
 def tree_transpose(
     outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
 ) -> Any:
@@ -483,3 +494,6 @@ def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str)
         return treedef.flatten_up_to(tree)
     except ValueError as error:
         raise structure_error(treedef, tree, expected_name, name, prefix=True) from error
+
+
+__getattr__ = _refuse_names(__name__)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import irax
+from irax import absent
 
 PATH = Path(__file__).parents[2] / "docs" / "api.md"
 RECORD = Path(__file__).parent / "jax_names.json"
@@ -32,78 +33,6 @@ MODULES = (
     *("jax.scipy.optimize", "jax.scipy.interpolate", "jax.scipy.integrate"),
     *("jax.scipy.cluster.vq", "jax.scipy.spatial.transform", "jax.scipy.sparse.linalg"),
 )
-
-_ONE_BIT = "StableHLO's integers of 1 bit are its booleans, so there is no such dtype"
-_STATIC = "shapes are static: a function is exported for each shape that it is called with"
-_SEVERAL = "for several devices, which irax does not have yet"
-_REFS = (
-    "references to arrays that change: here arrays never do; `.at[...]` and loops' carries do it"
-)
-_PRIMITIVES = "primitives of JAX's: what irax traces are StableHLO's operations (docs/ops.md)"
-_INSIDE = "JAX's internals"
-_JAXPR = "there are no jaxprs: `irax.make_ir` gives a function's StableHLO"
-_OPTION = "an option of JAX's for what irax has no counterpart of"
-_TRANSFERS = (
-    "arrays outside of compiled functions lie with NumPy and go where they are used: "
-    "`irax.device_put` puts them somewhere"
-)
-_POLICIES = "`irax.checkpoint_policies` are names, not functions of primitives"
-_TRACES = "the tools for it are those of the platform: `irax run --time`, perf, Tracy"
-
-_REASONS = {
-    _ONE_BIT: ("jax.numpy: int1 uint1",),
-    _STATIC: (
-        "jax.export: SymbolicScope is_symbolic_dim symbolic_args_specs symbolic_shape",
-        "jax.errors: InconclusiveDimensionOperation",
-    ),
-    "there are no such checks: what cannot be run is refused": ("jax.export: DisabledSafetyCheck",),
-    "files say their own version": (
-        "jax.export: maximum_supported_calling_convention_version",
-        "jax.export: minimum_supported_calling_convention_version",
-    ),
-    _SEVERAL: (
-        "jax: NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh pmap",
-        "jax: make_array_from_process_local_data make_array_from_single_device_arrays reshard",
-        "jax: remove_size_one_mesh_axis_from_type set_mesh shard_map sharding smap",
-        "jax.lax: pcast precv psend ragged_all_to_all with_sharding_constraint",
-        "jax.debug: inspect_array_sharding visualize_array_sharding visualize_sharding",
-    ),
-    _REFS: ("jax: Ref ds empty_ref free_ref freeze new_ref ref",),
-    _INSIDE: (
-        "jax: ad api_util core interpreters lib make_user_context",
-        "jax.debug: DebugEffect OrderedDebugEffect",
-    ),
-    _JAXPR: ("jax: make_jaxpr", "jax.errors: JaxprTypeError"),
-    _OPTION: (
-        "jax: allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",
-        "jax: enable_custom_prng jax2tf_associative_scan_reductions no_execution",
-        "jax: softmax_custom_jvp",
-    ),
-    _TRANSFERS: (
-        "jax: memory transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host",
-        "jax: transfer_guard_host_to_device",
-    ),
-    _POLICIES: ("jax.ad_checkpoint: Offloadable Recompute Saveable",),
-    _TRACES: ("jax: monitoring profiler",),
-    "`irax.pure_callback` calls Python; there is no calling convention of XLA's to call C by": (
-        "jax: ffi",
-    ),
-    "optree holds the registry": ("jax.tree_util: default_registry",),
-}
-
-
-def _why_not() -> dict[str, str]:
-    found = {}
-    for reason, lines in _REASONS.items():
-        for line in lines:
-            module, _, names = line.partition(": ")
-            found |= {f"{module}.{name}": reason for name in names.split()}
-    return found
-
-
-WHY_NOT = _why_not()
-"""For names that irax does not have, the reason; primitives, in _p, have one in common."""
-
 
 HEAD = """# Names
 
@@ -168,7 +97,7 @@ def there(module: str) -> set[str]:
 
 def reason(module: str, name: str) -> str | None:
     """Why irax does not have a name."""
-    return WHY_NOT.get(f"{module}.{name}", _PRIMITIVES if name.endswith("_p") else None)
+    return absent.why_absent(module.replace("jax", "irax", 1), name)
 
 
 def lines(module: str) -> dict[str, str]:
@@ -241,8 +170,9 @@ def table() -> str:
         for name in names[module]:
             if name not in had[module]:
                 missing.setdefault(reason(module, name) or "?", []).append(f"`{name}`")
-        if len(missing.get(_PRIMITIVES, [])) > 9:
-            missing[_PRIMITIVES] = [f"{len(missing[_PRIMITIVES])} names that end in `_p`"]
+        for why, found in missing.items():
+            if len(found) > 9 and all(name.endswith("_p`") for name in found):
+                missing[why] = [f"{len(found)} names that end in `_p`"]
         if missing:
             text = "\n".join(f"| {', '.join(found)} | {why} |" for why, found in missing.items())
             parts.append("| missing | why |\n|---|---|\n" + text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,49 @@ def leak_into_jit():
     leaked = []
     irax.jit(lambda x: leaked.append(x) or x)(1.0)
     irax.jit(lambda x: x + 1)(leaked[0])
+
+
+def leak_of_a_failed_trace():
+    kept = []
+
+    def f(x):
+        kept.append(jnp.sin(x))
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        irax.jit(f)(1.0)
+    return jnp.cos(kept[0])
+
+
+def leak_out_of_vmap():
+    kept = []
+
+    def f(x):
+        irax.vmap(lambda lane: kept.append(lane * 2.0) or lane)(x)
+        return kept[0] + 1.0
+
+    irax.jit(f)(X)
+
+
+def leak_that_is_printed():
+    kept = []
+    irax.jit(lambda x: kept.append(x) or x)(1.0)
+    print(kept[0].sum())
+
+
+def leak_for_numpy():
+    kept = []
+    irax.jit(lambda x: kept.append(x) or x)(1.0)
+    return np.asarray(kept[0])
+
+
+def made_and_used(function):
+    """The lines of this file that make and use what leaks from a function of it."""
+    first = function.__code__.co_firstlineno
+    text = Path(__file__).read_text().splitlines()[first : first + 12]
+    made = next(i for i, line in enumerate(text) if "kept.append(" in line)
+    used = next(i for i, line in enumerate(text) if "kept[0]" in line)
+    return [rf"test_errors\.py:{first + 1 + n}\b" for n in (made, used)]
 
 
 def unhashable():
@@ -111,6 +156,22 @@ CASES = {
         [r"result\['a'\]", "'text'"],
     ),
     "leaked tracer": (leak, errors.UnexpectedTracerError, [r"test_errors\.py:\d+", "leaked"]),
+    "leak of a failed trace": (
+        leak_of_a_failed_trace,
+        errors.UnexpectedTracerError,
+        made_and_used(leak_of_a_failed_trace),
+    ),
+    "leak out of vmap": (
+        leak_out_of_vmap,
+        errors.UnexpectedTracerError,
+        [*made_and_used(leak_out_of_vmap), "vmap traced"],
+    ),
+    "leak that is printed": (
+        leak_that_is_printed,
+        errors.UnexpectedTracerError,
+        made_and_used(leak_that_is_printed),
+    ),
+    "leak for NumPy": (leak_for_numpy, errors.UnexpectedTracerError, made_and_used(leak_for_numpy)),
     "leaked into jit": (
         leak_into_jit,
         errors.UnexpectedTracerError,

@@ -106,3 +106,9 @@ def test_other_files(tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         irax.ir.load(tmp_path / "none.mlir")
+
+
+def test_an_interactive_session_shows_the_module():
+    ir = irax.make_ir(jnp.sin)(1.0)
+    assert repr(ir) == str(ir)
+    assert "stablehlo.sine" in repr(ir)

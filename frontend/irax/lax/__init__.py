@@ -4,6 +4,7 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
+from irax.absent import refuse_names as _refuse_names
 from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
 from irax.lax.accuracy import AccuracyMode as AccuracyMode
@@ -222,3 +223,5 @@ from irax.replay import replay_functions as _replay_functions
 
 # What collectives do depends on the axes that are mapped where they are called.
 _replay_functions(__name__, but=vars(_collectives))
+
+__getattr__ = _refuse_names(__name__)

@@ -439,7 +439,9 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _importlib.import_module(f"irax.numpy.{name}")
     if name not in _FAMILY_OF:
-        raise AttributeError(f"module 'irax.numpy' has no attribute {name!r}")
+        from irax.absent import missing_attribute
+
+        raise missing_attribute(__name__, name)
     family = _importlib.import_module(f"irax.numpy.{_FAMILY_OF[name]}")
     value = globals()[name] = _as_public(name, getattr(family, name))
     return value

@@ -16,7 +16,8 @@ from irax import dtypes, errors, lax, source
 from irax.array import Array, ConcreteArray
 from irax.elementwise import convert
 from irax.numpy import index_updates, indexing, placement, printing
-from irax.tracing import bind
+from irax.tracebacks import api_boundary, hide_frames
+from irax.tracing import Tracer, bind
 from irax_compiler.ops import conversion, shape
 
 # ---- operators -----------------------------------------------------------------------------------
@@ -43,18 +44,26 @@ def _takes(other: Any, symbol: str) -> bool:
 
 def _binary(symbol: str, function: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not _takes(other, symbol):
-            return NotImplemented
-        return getattr(jnp, function)(self, other)
+        try:
+            if not _takes(other, symbol):
+                return NotImplemented
+            return getattr(jnp, function)(self, other)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     return operator
 
 
 def _reflected(symbol: str, function: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not _takes(other, symbol):
-            return NotImplemented
-        return getattr(jnp, function)(other, self)
+        try:
+            if not _takes(other, symbol):
+                return NotImplemented
+            return getattr(jnp, function)(other, self)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     return operator
 
@@ -132,7 +141,8 @@ def _index(x: Array) -> int:
 
 def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     """The elements for NumPy: a view that nobody can write to, or a copy where asked for."""
-    if not isinstance(x, ConcreteArray):
+    if isinstance(x, Tracer):
+        x.check_open()
         # Even where the value is known: what NumPy computes of it has no derivative.
         raise errors.TracerArrayConversionError(
             f"a traced array of type {x.aval} was given to a function of NumPy at "
@@ -383,6 +393,7 @@ _FUNCTIONS = (
 def _method(name: str) -> Callable[..., Any]:
     function = getattr(jnp, name)
 
+    @api_boundary
     @functools.wraps(function)
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
@@ -400,13 +411,13 @@ def _attach() -> None:
     for name in _FUNCTIONS:
         setattr(Array, name, _method(name))
     for name, method in (_METHODS | placement.METHODS).items():
-        setattr(Array, name, method)
+        setattr(Array, name, api_boundary(method))
     for name, getter in (_PROPERTIES | placement.PROPERTIES).items():
-        setattr(Array, name, property(getter))
+        setattr(Array, name, property(api_boundary(getter)))
 
 
 def _unary(function: str) -> Callable[[Any], Any]:
-    return lambda self: getattr(jnp, function)(self)
+    return api_boundary(lambda self: getattr(jnp, function)(self))
 
 
 _attach()

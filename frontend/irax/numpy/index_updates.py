@@ -21,6 +21,7 @@ from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import apply, broadcast_to, convert
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
+from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace
 from irax_compiler.ops import comparison, dynamic, scatter, shape
 from irax_compiler.ops import elementwise as ops
@@ -85,6 +86,7 @@ class AtIndex:
             what, self.array, _clamped(parts) if chosen.mode == "clip" else parts, chosen
         )
 
+    @api_boundary
     def get(self, *, fill_value: Any = None, **options: Any) -> Array:
         """The elements there, `x[index]`, with a choice of what happens out of range.
 
@@ -99,40 +101,49 @@ class AtIndex:
             return indexing.read_or_fill(self.array, parts, fill_value)
         return indexing.read(self.array, parts)
 
+    @api_boundary
     def set(self, values: Any, **options: Any) -> Array:
         """A copy of x with `values` there."""
         return self._update("set", options).set(values)
 
+    @api_boundary
     def add(self, values: Any, **options: Any) -> Array:
         """A copy of x with `values` added there."""
         return self._update("add", options).combine("add", values)
 
+    @api_boundary
     def subtract(self, values: Any, **options: Any) -> Array:
         """A copy of x with `values` subtracted there."""
         return self._update("subtract", options).subtract(values)
 
+    @api_boundary
     def multiply(self, values: Any, **options: Any) -> Array:
         """A copy of x with the elements there multiplied by `values`."""
         return self._update("multiply", options).combine("multiply", values)
 
     mul = multiply
 
+    @api_boundary
     def divide(self, values: Any, **options: Any) -> Array:
         """A copy of x, as floats, with the elements there divided by `values`."""
         return self._update("divide", options).divide(values)
 
+    @api_boundary
     def power(self, values: Any, **options: Any) -> Array:
         """A copy of x with the elements there raised to the power of `values`."""
         return self._update("power", options).power(values)
 
+    @api_boundary
     def min(self, values: Any, **options: Any) -> Array:
         """A copy of x with the elements there no larger than `values`."""
         return self._update("min", options).combine("minimum", values)
 
+    @api_boundary
     def max(self, values: Any, **options: Any) -> Array:
         """A copy of x with the elements there no smaller than `values`."""
         return self._update("max", options).combine("maximum", values)
 
+    @api_boundary
     def apply(self, func: Callable[[Array], Array], **options: Any) -> Array:
         """A copy of x with `func` applied to the elements there, once for each time that an
         element is named.

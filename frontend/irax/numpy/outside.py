@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from irax.numpy.ufunc_objects import ufunc
 from irax.replay import public
+from irax.tracebacks import api_boundary
 
 _AS_THEY_ARE = frozenset(
     [
@@ -32,7 +34,7 @@ def replay_all(namespace: dict[str, Any]) -> None:
 def as_public(name: str, value: Any) -> Any:
     """What a name of `irax.numpy` is, given what the module that defines it has."""
     if name in _AS_THEY_ARE:
-        return value
+        return api_boundary(value) if inspect.isfunction(value) else value
     if isinstance(value, ufunc):
         value.replay()
         return value

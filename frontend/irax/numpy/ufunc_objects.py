@@ -11,6 +11,7 @@ from typing import Any
 
 from irax.array import Array
 from irax.replay import replayed
+from irax.tracebacks import api_boundary, hide_frames
 from irax.typing import ArrayLike, DTypeLike
 
 
@@ -77,14 +78,18 @@ class ufunc:
         return self._call(*operands)
 
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
-        if out is not None or where is not None:
-            self._refuse("out" if out is not None else "where")
-        if len(args) != self.nin:
-            raise TypeError(
-                f"{self.__name__}: expected {self.nin} operands, got {len(args)}: all are "
-                "positional"
-            )
-        return self._call(*args)
+        try:
+            if out is not None or where is not None:
+                self._refuse("out" if out is not None else "where")
+            if len(args) != self.nin:
+                raise TypeError(
+                    f"{self.__name__}: expected {self.nin} operands, got {len(args)}: all are "
+                    "positional"
+                )
+            return self._call(*args)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def __repr__(self) -> str:
         return f"<irax.numpy.ufunc {self.__name__!r}>"
@@ -116,6 +121,7 @@ class ufunc:
             return special(*args, **options)
         return getattr(ufunc_methods, method)(self, *args, **options)
 
+    @api_boundary
     def reduce(
         self,
         a: ArrayLike,
@@ -143,6 +149,7 @@ class ufunc:
         options = {"keepdims": keepdims, "initial": initial, "where": where}
         return self._method("reduce", a, axis=axis, dtype=dtype, out=out, **options)
 
+    @api_boundary
     def accumulate(
         self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
     ) -> Array:
@@ -156,6 +163,7 @@ class ufunc:
         """
         return self._method("accumulate", a, axis=axis, dtype=dtype, out=out)
 
+    @api_boundary
     def at(
         self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True
     ) -> Array:
@@ -177,10 +185,12 @@ class ufunc:
             return asarray(a).at[indices].apply(self)
         return self._method("at", a, indices, b)
 
+    @api_boundary
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """f of each element of A and each of B: of shape `A.shape + B.shape`."""
         return self._method("outer", A, B)
 
+    @api_boundary
     def reduceat(
         self,
         a: ArrayLike,

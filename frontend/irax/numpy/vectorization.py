@@ -13,6 +13,7 @@ from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_shapes
 from irax.lax.arguments import canonical_axis
 from irax.numpy.manipulation import expand_dims, reshape
+from irax.tracebacks import api_boundary
 from irax.typing import ArrayLike
 
 
@@ -50,6 +51,7 @@ def vectorize(
         raise ValueError(f"vectorize: positions in excluded must not be negative, got {excluded!r}")
     parsed = None if signature is None else _Signature.parse(signature)
 
+    @api_boundary
     @functools.wraps(pyfunc)
     def vectorized(*args: Any, **kwargs: Any) -> Any:
         places = [i for i, x in enumerate(args) if i not in excluded and x is not None]

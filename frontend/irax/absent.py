@@ -1,0 +1,102 @@
+"""Names that JAX has and irax has not: why, and what to use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+_PRIMITIVES = (
+    "it is one of JAX's primitives: irax traces to StableHLO's operations (docs/ops.md), and the "
+    "function without _p makes them"
+)
+
+_REASONS = {
+    "StableHLO's integers of 1 bit are its booleans: use bool": ("numpy: int1 uint1",),
+    "shapes are static: export the function once for each shape": (
+        "export: SymbolicScope is_symbolic_dim symbolic_args_specs symbolic_shape",
+        "errors: InconclusiveDimensionOperation",
+    ),
+    "exported files have no such checks to turn off: what cannot run is refused": (
+        "export: DisabledSafetyCheck",
+    ),
+    "exported files say their own version": (
+        "export: maximum_supported_calling_convention_version",
+        "export: minimum_supported_calling_convention_version",
+    ),
+    "irax runs programs on one device: use irax.vmap with axis_name and lax's collectives on it": (
+        ": NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh pmap",
+        ": make_array_from_process_local_data make_array_from_single_device_arrays reshard",
+        ": remove_size_one_mesh_axis_from_type set_mesh shard_map sharding smap",
+        "lax: pcast precv psend ragged_all_to_all with_sharding_constraint",
+        "debug: inspect_array_sharding visualize_array_sharding visualize_sharding",
+    ),
+    "arrays never change: use x.at[...], and the carries of loops": (
+        ": Ref ds empty_ref free_ref freeze new_ref ref",
+    ),
+    "it is internal to JAX and has no counterpart": (
+        ": ad api_util core interpreters lib make_user_context",
+        "debug: DebugEffect OrderedDebugEffect",
+    ),
+    "there are no jaxprs: irax.make_ir(f)(x) is a function's StableHLO": (
+        ": make_jaxpr",
+        "errors: JaxprTypeError",
+    ),
+    "it is an option of JAX's that irax has no counterpart of": (
+        ": allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",
+        ": enable_custom_prng jax2tf_associative_scan_reductions no_execution",
+        ": softmax_custom_jvp",
+    ),
+    "arrays outside of compiled functions are in the processor's memory: irax.device_put puts them "
+    "on a device": (
+        ": memory transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host",
+        ": transfer_guard_host_to_device",
+    ),
+    "policies are those of irax.checkpoint_policies": (
+        "ad_checkpoint: Offloadable Recompute Saveable",
+    ),
+    "use the platform's tools: irax run --time, perf, Tracy": (": monitoring profiler",),
+    "irax cannot call C functions: irax.pure_callback calls Python": (": ffi",),
+    "the registry is optree's and cannot be passed on": ("tree_util: default_registry",),
+}
+"""For each reason the names: the module within `irax`, a colon, and names in it."""
+
+
+def _by_name() -> dict[str, str]:
+    found = {}
+    for reason, lines in _REASONS.items():
+        for line in lines:
+            module, _, names = line.partition(": ")
+            prefix = f"{module}." if module else ""
+            found |= {prefix + name: reason for name in names.split()}
+    return found
+
+
+WHY_ABSENT = _by_name()
+"""The reason for each name, which is without `irax.`; primitives have one in common."""
+
+
+def why_absent(module: str, name: str) -> str | None:
+    """The reason why a module of irax lacks a name that JAX's has; None for any other name.
+
+    >>> why_absent("irax", "make_jaxpr")
+    "there are no jaxprs: irax.make_ir(f)(x) is a function's StableHLO"
+    """
+    inner = f"{module}.{name}".removeprefix("irax.")
+    is_primitive = module.startswith("irax.lax") and name.endswith("_p")
+    return WHY_ABSENT.get(inner, _PRIMITIVES if is_primitive else None)
+
+
+def missing_attribute(module: str, name: str) -> AttributeError:
+    """The error for a name that a module does not have."""
+    reason = why_absent(module, name)
+    why = f": JAX has it, irax has not: {reason}" if reason else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{why}", name=name)
+
+
+def refuse_names(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: it says why a name is not there."""
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_attribute(module, name)
+
+    return __getattr__

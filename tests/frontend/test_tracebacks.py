@@ -1,0 +1,167 @@
+"""Tracebacks show the user's frames: irax's own are hidden, whatever the exception leaves by."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import traceback
+
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import tracebacks
+
+X = jnp.arange(3.0)
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    before = irax.config.traceback_filtering
+    irax.config.update("traceback_filtering", "quiet_remove_frames")
+    yield
+    irax.config.update("traceback_filtering", before)
+
+
+def broken(x):
+    return jnp.dot(x, jnp.ones(7))
+
+
+def fail(*args):
+    raise KeyError("the user's")
+
+
+def custom(rule):
+    f = irax.custom_jvp(lambda x: x)
+    f.defjvp(rule)
+    return f
+
+
+class Unhashable:
+    __hash__ = None
+
+
+CALLS = {
+    "function": lambda: broken(X),
+    "ufunc": lambda: jnp.add(X, jnp.ones(4)),
+    "ufunc of the wrong number": lambda: jnp.add(X),
+    "ufunc method": lambda: jnp.add.reduce(X, axis=5),
+    "operator": lambda: X + jnp.ones(4),
+    "reflected operator": lambda: [1.0] + X,
+    "comparison": lambda: jnp.ones(4) < X,
+    "method": lambda: X.dot(jnp.ones(7)),
+    "truth value": lambda: bool(X),
+    "number": lambda: float(X),
+    "index": lambda: X["a"],
+    "update": lambda: X.at[:2].set(jnp.ones(7)),
+    "assignment": lambda: X.__setitem__(0, 1.0),
+    "creation": lambda: jnp.array({}),
+    "lax": lambda: irax.lax.slice(X, [0], [9]),
+    "random": lambda: irax.random.normal(7),
+    "jit": lambda: irax.jit(broken)(X),
+    "jit of a value": lambda: irax.jit(lambda x: x if x > 0 else -x)(1.0),
+    "jit of no array": lambda: irax.jit(lambda x: x)("a"),
+    "jit of an unhashable value": lambda: irax.jit(broken, static_argnums=0)(Unhashable()),
+    "jit of nothing": lambda: irax.jit(3),
+    "lower": lambda: irax.jit(broken).lower(X),
+    "grad": lambda: irax.grad(lambda x: broken(x))(X),
+    "grad of an integer": lambda: irax.grad(jnp.sin)(3),
+    "value_and_grad": lambda: irax.value_and_grad(broken)(X),
+    "vjp": lambda: irax.vjp(broken, X),
+    "pullback": lambda: irax.vjp(jnp.sin, X)[1](jnp.ones(4)),
+    "jvp": lambda: irax.jvp(broken, (X,), (X,)),
+    "linearize": lambda: irax.linearize(broken, X),
+    "jacrev": lambda: irax.jacrev(broken)(X),
+    "hessian": lambda: irax.hessian(broken)(X),
+    "vmap": lambda: irax.vmap(lambda x: broken(x))(jnp.ones((2, 3))),
+    "nested": lambda: irax.jit(irax.grad(irax.vmap(lambda x: broken(x))))(jnp.ones((2, 3))),
+    "scan": lambda: irax.lax.scan(lambda c, x: (broken(c), x), X, X),
+    "cond": lambda: irax.lax.cond(True, broken, broken, X),
+    "while": lambda: irax.lax.while_loop(lambda c: True, broken, X),
+    "checkpoint": lambda: irax.grad(irax.checkpoint(broken))(X),
+    "custom rule": lambda: irax.jvp(custom(fail), (X,), (X,)),
+    "eval_shape": lambda: irax.eval_shape(broken, X),
+    "make_ir": lambda: irax.make_ir(broken)(X),
+    "device": lambda: irax.device_put(X, "nowhere"),
+    "tree": lambda: irax.tree.map(fail, {"a": 1}),
+}
+
+
+def files_of(error: BaseException) -> list[str]:
+    return [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_only_frames_of_the_user_are_left(name):
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        CALLS[name]()
+    error = caught.value
+    assert __file__ in files_of(error)
+    assert not [f for f in files_of(error) if tracebacks.is_internal(f)]
+    assert error.__notes__ == [tracebacks.NOTE]
+
+
+def test_the_users_lines_are_there_in_order():
+    with pytest.raises(TypeError) as caught:
+        CALLS["nested"]()
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-3:] == ["<lambda>", "<lambda>", "broken"]
+
+
+def test_exceptions_of_the_user_are_the_same_object():
+    mine = KeyError("mine")
+
+    def f(x):
+        raise mine
+
+    with pytest.raises(KeyError) as caught:
+        irax.jit(f)(X)
+    assert caught.value is mine
+
+
+def test_off_shows_everything():
+    irax.config.update("traceback_filtering", "off")
+    with pytest.raises(TypeError) as caught:
+        CALLS["nested"]()
+    assert any(tracebacks.is_internal(f) for f in files_of(caught.value))
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_remove_frames_keeps_the_whole_traceback_as_the_cause():
+    irax.config.update("traceback_filtering", "remove_frames")
+    with pytest.raises(TypeError) as caught:
+        CALLS["nested"]()
+    cause = caught.value.__cause__
+    assert isinstance(cause, tracebacks.UnfilteredStackTrace)
+    assert any(tracebacks.is_internal(f) for f in files_of(cause))
+    assert not any(tracebacks.is_internal(f) for f in files_of(caught.value))
+
+
+def test_notebooks_leave_out_marked_frames():
+    irax.config.update("traceback_filtering", "tracebackhide")
+    with pytest.raises(TypeError) as caught:
+        CALLS["nested"]()
+    shown = [
+        frame.f_code.co_filename
+        for frame, _ in traceback.walk_tb(caught.value.__traceback__)
+        if not frame.f_locals.get("__tracebackhide__")
+    ]
+    assert __file__ in shown
+    assert not any(tracebacks.is_internal(f) for f in shown)
+
+
+def test_what_is_printed(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import irax, irax.numpy as jnp\n"
+        "@irax.jit\n"
+        "def f(x):\n"
+        "    return jnp.dot(x, jnp.ones(5))\n"
+        "f(jnp.ones(4))\n"
+    )
+    env = {k: v for k, v in os.environ.items() if k != "IRAX_TRACEBACK_FILTERING"}
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, env=env)
+    lines = [line for line in done.stderr.splitlines() if line.lstrip().startswith("File ")]
+    assert len(lines) == 2
+    assert all(str(program) in line for line in lines)
