@@ -82,8 +82,7 @@ def why_absent(module: str, name: str) -> str | None:
     "there are no jaxprs: irax.make_ir(f)(x) is a function's StableHLO"
     """
     inner = f"{module}.{name}".removeprefix("irax.")
-    is_primitive = module.startswith("irax.lax") and name.endswith("_p")
-    return WHY_ABSENT.get(inner, _PRIMITIVES if is_primitive else None)
+    return WHY_ABSENT.get(inner, _PRIMITIVES if name.endswith("_p") else None)
 
 
 def missing_attribute(module: str, name: str) -> AttributeError:

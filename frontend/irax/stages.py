@@ -13,7 +13,7 @@ from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
-from irax.memory import MemoryAnalysis, analyse, of_plugin
+from irax.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.tracing import Tracer
 from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of

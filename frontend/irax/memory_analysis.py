@@ -1,4 +1,4 @@
-"""What a compiled program takes of memory, in bytes."""
+"""The memory that a compiled program takes, in bytes."""
 
 from __future__ import annotations
 
