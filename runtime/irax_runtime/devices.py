@@ -117,25 +117,28 @@ def _of_platform(name: str) -> tuple[Device, ...]:
         from irax_runtime import iree
 
         return (iree.cpu(),)
-    if name == "tpu" or (name.startswith(PJRT) and name != PJRT):
-        from irax_runtime.pjrt.client import client_for
-        from irax_runtime.pjrt.errors import PjrtError, PluginError
+    try:
+        if name == "tpu" or (name.startswith(PJRT) and name != PJRT):
+            from irax_runtime.pjrt.client import client_for
 
-        try:
             return tuple(client_for(name.removeprefix(PJRT)).devices)
-        except (PjrtError, PluginError) as error:
-            raise NoDevice(f"no platform {name!r} here: {error}") from None
-    if name in IREE:
-        from irax_runtime import iree_drivers, iree_gpu
+        if name in IREE:
+            from irax_runtime import iree_gpu
 
-        try:
             return iree_gpu.devices(name)
-        except iree_drivers.DriverError as error:
-            raise NoDevice(f"no platform {name!r} here: {error}") from None
+    except Exception as error:  # drivers and plugins are other people's: they raise anything
+        raise NoDevice(f"no platform {name!r} here: {reason_of(error)}") from error
     raise NoDevice(
         f"no platform {name!r} here; there are 'cpu', 'tpu', {', '.join(map(repr, IREE))} and, "
         f"with a plugin of that name, 'pjrt:NAME'{_hint(name)}"
     )
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says, in one line; of types that are bugs rather than reports, the type too."""
+    text = " ".join(str(error).split())
+    is_report = isinstance(error, RuntimeError | ValueError | OSError) and text
+    return text if is_report else f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def _hint(name: str) -> str:

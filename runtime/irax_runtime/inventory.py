@@ -19,19 +19,22 @@ def describe() -> Iterator[str]:
     """
     for name in dict.fromkeys([*devices.platforms(), *KNOWN, *_of_plugins()]):
         try:
-            found = _found(name)
-        except (devices.NoDevice, iree_drivers.DriverError) as error:
-            reason = str(error).removeprefix(f"no platform {name!r} here: ")
-            yield f"{name:12} none: {reason}"
-            continue
-        for device in found:
-            facts = [device.device_kind, device.driver, _memory(device)]
-            yield f"{name:12} {device.id}: {', '.join(filter(None, facts))}"
+            lines = [_line(device) for device in _found(name)]
+        except Exception as error:  # one that fails must not hide the others
+            reason = devices.reason_of(error).removeprefix(f"no platform {name!r} here: ")
+            lines = [f"none: {reason}"]
+        for line in lines:
+            yield f"{name:12} {line}"
+
+
+def _line(device: Device | iree_drivers.Found) -> str:
+    facts = [device.device_kind, device.driver, _memory(device)]
+    return f"{device.id}: {', '.join(filter(None, facts))}"
 
 
 def _found(platform: str) -> Sequence[Device | iree_drivers.Found]:
     """The devices of a platform. IREE's GPUs are not opened to tell of them."""
-    if platform in iree_drivers.DRIVERS:
+    if platform in devices.IREE:
         return iree_drivers.available(platform)
     return devices.devices(platform)
 
@@ -39,10 +42,11 @@ def _found(platform: str) -> Sequence[Device | iree_drivers.Found]:
 def _of_plugins() -> Iterator[str]:
     from irax_runtime.pjrt.plugins import plugins
 
-    for plugin in plugins():
-        served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
-        platform = served[0] if served else plugin.name
-        yield platform if platform == "tpu" else f"{devices.PJRT}{platform}"
+    with suppress(Exception):  # the lines of "tpu" and "pjrt:cpu" tell it
+        for plugin in plugins():
+            served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
+            platform = served[0] if served else plugin.name
+            yield platform if platform == "tpu" else f"{devices.PJRT}{platform}"
 
 
 def _memory(device: Device | iree_drivers.Found) -> str:

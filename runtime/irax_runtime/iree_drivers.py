@@ -5,35 +5,41 @@ what to do about it where there are none.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import iree.runtime as rt
 
+from irax_runtime.devices import reason_of
 from irax_runtime.iree_modules import DRIVER
-
-DRIVERS = ("vulkan", "cuda", "hip")
 
 _INSTALL = {
     "vulkan": {
-        r"loader library not found": "the Vulkan loader libvulkan.so.1 is missing: "
-        "apt-get install libvulkan1, or your system's package of it",
+        r"(?i)loader library not found.*no such file": "the Vulkan loader libvulkan.so.1 is "
+        "missing: apt-get install libvulkan1, or your system's package of it",
         r"INCOMPATIBLE_DRIVER": "the Vulkan loader finds no driver: install your GPU's, or, to run "
         "Vulkan on the processor, apt-get install mesa-vulkan-drivers",
         r"^$": "no device: install your GPU's driver for Vulkan, or, to run Vulkan on the "
         "processor, apt-get install mesa-vulkan-drivers",
     },
     "cuda": {
-        r"not available": "libcuda.so is missing: install NVIDIA's driver",
+        r"not available": "libcuda.so is missing, or damaged: install NVIDIA's driver",
         r"^$": "no device: see `nvidia-smi`",
     },
     "hip": {
-        r"not available": "libamdhip64.so is missing: install AMD's ROCm (rocm-hip-runtime)",
+        r"(?i)not available.*no such file": "libamdhip64.so is missing: install AMD's ROCm "
+        "(rocm-hip-runtime)",
         r"^$": "no device: see `rocminfo`",
     },
+    "metal": {r"^$": "no device: IREE needs a Mac with a GPU"},
 }
 """What to do about what IREE's drivers say, "" standing for no device at all."""
+
+_PLACE = re.compile(r"\S+\.\w+:\d+: ")
+"""A place in IREE's own source, which its messages begin with."""
 
 
 class DriverError(RuntimeError):
@@ -51,20 +57,36 @@ def available(driver: str) -> list[Found]:
             f"this build of IREE's runtime has no driver {driver!r}; programs for it can be "
             f"compiled: irax compile --device {driver}"
         )
-    reason = ""
-    try:
+    with failures(driver):
         found = rt.get_driver(driver).query_available_devices()
-        if found:
-            return [
-                Found(driver, number, facts["device_id"], facts["name"])
-                for number, facts in enumerate(found)
-            ]
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
+        if not found:
+            raise DriverError(_cure(driver, ""))
+        return [
+            Found(driver, number, facts["device_id"], facts["name"])
+            for number, facts in enumerate(found)
+        ]
+
+
+@contextmanager
+def failures(driver: str) -> Iterator[None]:
+    """Makes a DriverError of whatever IREE raises where it talks to a driver: the types of its
+    exceptions are those of its status codes, of which any may come.
+    """
+    try:
+        yield
+    except DriverError:
+        raise
+    except Exception as error:
+        raise DriverError(_cure(driver, reason_of(error))) from None
+
+
+def _cure(driver: str, reason: str) -> str:
+    """What to do about a reason that a driver gives."""
     for pattern, cure in _INSTALL[driver].items():
         if re.search(pattern, reason):
-            raise DriverError(cure)
-    raise DriverError(reason)
+            return cure
+    told = _PLACE.sub("", reason)
+    return f"the driver fails; install it again, or a newer one: {told}"
 
 
 @dataclass(frozen=True)
@@ -72,21 +94,23 @@ class Found:
     """A device that there is, and what its driver tells of it."""
 
     platform: str
-    """The driver: "vulkan", "cuda" or "hip"."""
+    """The driver: "vulkan", "cuda", "hip" or "metal"."""
     id: int
     handle: Any
     """What the driver knows it by."""
     name: str
 
     def open(self) -> Any:
-        """IREE's device."""
-        return rt.get_driver(self.platform).create_device(self.handle, None)
+        """IREE's device. Raises DriverError where it cannot be opened."""
+        with failures(self.platform):
+            return rt.get_driver(self.platform).create_device(self.handle, None)
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What the driver tells of it, by name."""
-        driver: Any = rt.get_driver(self.platform)
-        return _facts(driver.dump_device_info(self.handle))
+        """What the driver tells of it, by name. Raises DriverError where it fails to."""
+        with failures(self.platform):
+            driver: Any = rt.get_driver(self.platform)
+            return _facts(driver.dump_device_info(self.handle))
 
     @property
     def device_kind(self) -> str:

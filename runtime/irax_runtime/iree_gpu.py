@@ -24,7 +24,7 @@ from iree.runtime._binding import disable_leak_checker
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
-from irax_runtime.iree_drivers import DriverError, Found, available
+from irax_runtime.iree_drivers import Found, available, failures
 from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
 
@@ -45,11 +45,8 @@ def devices(driver: str) -> tuple[GpuDevice, ...]:
     Raises:
         DriverError: there are none.
     """
-    found = available(driver)
-    try:
-        return tuple(map(GpuDevice, found))
-    except RuntimeError as error:
-        raise DriverError(" ".join(str(error).split())) from None
+    with failures(driver):
+        return tuple(map(GpuDevice, available(driver)))
 
 
 class GpuDevice:
