@@ -27,9 +27,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on Vulkan come last: with Mesa's driver for the processor, a process that has opened a
-    device keeps two cores busy until it ends.
+    """Tests that need what is not there are skipped. Tests on Vulkan come last: with Mesa's driver
+    for the processor, a process that has opened a device keeps two cores busy until it ends.
     """
+    for item in items:
+        for mark in item.iter_markers("needs_system"):
+            if mark.args[0]:
+                item.add_marker(pytest.mark.skip(reason=mark.args[0]))
     items.sort(key=lambda item: "vulkan" in item.nodeid)
 
 

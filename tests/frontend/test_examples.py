@@ -343,8 +343,10 @@ def test_the_gallery_has_nothing_else():
     assert {file.stem for file in EXAMPLES.glob("*.py")} == set(ALL)
 
 
+@pytest.mark.needs_system(
+    "" if importlib.util.find_spec("matplotlib") else "matplotlib is not installed"
+)
 def test_a_picture(tmp_path: Path):
-    pytest.importorskip("matplotlib")
     example("spline_fit").main(["--small", "--picture", str(tmp_path / "x.png")])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 

@@ -28,8 +28,8 @@ needs_plugin = pytest.mark.skipif(
     _is_absent("xla-cpu-pjrt"),
     reason="the PJRT plugin for CPU is not installed: pip install xla-cpu-pjrt",
 )
-needs_tpu_compiler = pytest.mark.skipif(
-    _is_absent("libtpu"), reason="the compiler for TPUs is not installed: pip install irax[tpu]"
+needs_tpu_compiler = pytest.mark.needs_system(
+    _is_absent("libtpu") and "the compiler for TPUs is not installed: pip install irax[tpu]"
 )
 
 ADD = """

@@ -37,7 +37,7 @@ try:
 except NoDevice as error:
     MISSING = str(error)
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+pytestmark = pytest.mark.needs_system(MISSING)
 
 
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)

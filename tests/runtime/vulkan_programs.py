@@ -19,7 +19,7 @@ def _why_not() -> str:
 
 
 WHY_NOT = _why_not()
-needs_vulkan = pytest.mark.skipif(bool(WHY_NOT), reason=f"no Vulkan device: {WHY_NOT}")
+needs_vulkan = pytest.mark.needs_system(WHY_NOT and f"no Vulkan device: {WHY_NOT}")
 
 
 def device() -> GpuDevice:

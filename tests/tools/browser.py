@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-needs_browser = pytest.mark.skipif(
-    PROGRAM is None, reason="no chromium: `apt-get install chromium` installs it"
+needs_browser = pytest.mark.needs_system(
+    "" if PROGRAM else "no chromium: `apt-get install chromium` installs it"
 )
 PATIENCE = 60.0
 
