@@ -18,8 +18,11 @@ STABLEHLO = (
 )
 """The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""
 
-LOWERING = f"{STABLEHLO},loops,host"
-"""... and, for IREE on the processor, what it takes besides."""
+ON_GPU = f"{STABLEHLO},divide"
+"""... for IREE, what keeps kernels within its bounds ..."""
+
+LOWERING = f"{STABLEHLO},loops,host,divide"
+"""... and, on the processor, what it takes besides."""
 
 _OF_SPIRV = ("iree-vulkan", "iree-metal")
 _FOLD_FEW = "fold{{elements=16}}"
@@ -51,7 +54,10 @@ def lower(
 
 def pipeline_for(target: str) -> str:
     """The passes that `lower` runs."""
-    passes = LOWERING if family(target) == "iree-cpu" else STABLEHLO
+    if family(target) == "iree-cpu":
+        passes = LOWERING
+    else:
+        passes = ON_GPU if family(target).startswith("iree-") else STABLEHLO
     if family(target) in _OF_SPIRV:
         passes = passes.replace(",fold,", f",{_FOLD_FEW},")
     return passes.format(target=family(target))

@@ -25,6 +25,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         core,
         decompose,
         defer,
+        divide,
         fold,
         hoist,
         host,

@@ -1,0 +1,54 @@
+"""Expressions of more arrays than a kernel may read and write: IREE binds 32 to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+COUNT = 40
+
+
+def _arrays(*shape: int) -> list[Any]:
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=shape).astype(np.float32) for _ in range(COUNT)]
+
+
+@pytest.mark.parametrize("shape", [(), (16,), (300,)])
+def test_an_expression_may_read_any_number_of_arrays(shape: tuple[int, ...]) -> None:
+    arrays = _arrays(*shape)
+    expected = np.sum(np.stack(arrays), 0)
+    np.testing.assert_allclose(irax.jit(lambda a: sum(a))(arrays), expected, atol=1e-4)
+
+
+def test_loops_and_branches_may_use_any_number_of_arrays() -> None:
+    arrays = _arrays(300)
+    total = np.sum(np.stack(arrays), 0)
+
+    @irax.jit
+    def f(a: list[Any], chosen: Any) -> Any:
+        carried = lax.fori_loop(0, 3, lambda i, x: 0.5 * x + sum(a) * i, a[0])
+        branch = lax.cond(a[0][0] > 100, lambda: a[1], lambda: a[1] - sum(a))
+        return carried, branch, lax.select_n(chosen, *a), [2 * x + jnp.sum(sum(a)) for x in a]
+
+    chosen = np.arange(300, dtype=np.int32) % COUNT
+    carried, branch, selected, several = f(arrays, chosen)
+    np.testing.assert_allclose(carried, arrays[0] / 8 + total * 2.5, atol=1e-3)
+    np.testing.assert_allclose(branch, arrays[1] - total, atol=1e-4)
+    np.testing.assert_array_equal(selected, np.stack(arrays)[chosen, np.arange(300)])
+    for x, result in zip(arrays, several, strict=True):
+        np.testing.assert_allclose(result, 2 * x + total.sum(), rtol=1e-3, atol=1e-3)
+
+
+def test_an_expression_may_have_any_number_of_results() -> None:
+    def prefixes(arrays: list[Any]) -> list[Any]:
+        return [sum(arrays[: i + 1]) for i in range(len(arrays))]
+
+    arrays = _arrays(16)
+    expected = np.cumsum(np.stack(arrays), 0)
+    np.testing.assert_allclose(np.stack(irax.jit(prefixes)(arrays)), expected, atol=1e-4)
