@@ -101,6 +101,11 @@ def test_imports_stay_within_the_boundaries():
     assert not found, "\n".join(found)
 
 
+def test_what_both_rooms_need_is_the_same_in_both():
+    ours, theirs = (FOLDERS[name] / name / "once.py" for name in ("irax_compiler", "irax_runtime"))
+    assert ours.read_text("utf-8") == theirs.read_text("utf-8")
+
+
 def test_files_are_short():
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in sources()}
     found = [

@@ -121,7 +121,7 @@ class Program:
         if self.line is not None and _state.watch is None:
             return self.line(call, *arguments)
         self.runs += 1
-        if self.runs == _MANY:
+        if self.runs >= _MANY:
             self.line = straight.line(self)
         return self._run_by_steps(arguments, call)
 

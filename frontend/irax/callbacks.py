@@ -306,12 +306,27 @@ _keys: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, str]] = weakref.W
 again, it makes the same module, whose program is kept on disk.
 """
 _numbers: dict[str, int] = {}
+_registering = threading.RLock()
+"""Two functions must not be given one number. Comparing leaves may run code of the user's."""
 
 
 def _registered(function: HostFunction) -> tuple[HostFunction, str]:
     """A function equal to this one that the compiler and the runtime know, and its key, which no
     other one ever had.
     """
+    from irax_runtime import host  # which loads IREE's runtime
+
+    with _registering:
+        key = _key(function)
+        there = ops.CALLBACKS.get(key)
+        if isinstance(there, HostFunction):
+            return there, key
+        ops.CALLBACKS[key] = host.CALLBACKS[key] = function
+        return function, key
+
+
+def _key(function: HostFunction) -> str:
+    """The key that equal functions have had, or a new one."""
     others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
     keys: dict[Any, str] = {}
     with suppress(TypeError):  # of functions that are not hashable, or have no weak references
@@ -325,13 +340,7 @@ def _registered(function: HostFunction) -> tuple[HostFunction, str]:
         name = label(function.function)
         number = _numbers[name] = _numbers.get(name, 0) + 1
         key = keys[others] = name if number == 1 else f"{name}#{number}"
-    there = ops.CALLBACKS.get(key)
-    if isinstance(there, HostFunction):
-        return there, key
-    from irax_runtime import host  # which loads IREE's runtime
-
-    ops.CALLBACKS[key] = host.CALLBACKS[key] = function
-    return function, key
+    return key
 
 
 def where() -> str:

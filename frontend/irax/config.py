@@ -82,6 +82,9 @@ def _choice_from_environment(name: str, default: str | None) -> Any:
     return value
 
 
+_updating = threading.Lock()
+
+
 class Config(threading.local):
     """The options of irax, read as attributes: use the one instance, `irax.config`.
 
@@ -158,8 +161,9 @@ class Config(threading.local):
             >>> config.update("jax_debug_nans", False)
         """
         name = _option(name)
-        setattr(Config, name, _checked(name, value))
-        Config.traced = _traced(lambda name: getattr(Config, name))
+        with _updating:
+            setattr(Config, name, _checked(name, value))
+            Config.traced = _traced(lambda name: getattr(Config, name))
         if "traced" in self.__dict__:  # in a `with` block
             self.__dict__["traced"] = _traced(lambda name: getattr(self, name))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -111,6 +112,9 @@ class Compiled:
     from outside: further arguments of it, wherever they were put."""
     single: bool = False
     """Whether the result is one array and not a pytree of them."""
+    compiling: threading.RLock = field(default_factory=threading.RLock)
+    """Held while a program is made. That runs no code of the user's, so threads that wait for it
+    wait for nothing that could wait for them."""
 
     def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
         """Runs the compiled function on the leaves of its arguments.
@@ -118,9 +122,7 @@ class Compiled:
         It runs on the device that is asked for, unless arguments were put on another one; to be
         `fixed` on the one makes that an error.
         """
-        program = self.programs.get(asked)
-        if program is None:
-            program = self.compile(asked)
+        program = self.programs.get(asked) or self.compile(asked)
         executable, captured = program
         device = executable.device
         committed = False
@@ -160,7 +162,13 @@ class Compiled:
         return results
 
     def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
-        """Makes the program for a device, as it stands in `programs`."""
+        """The program for a device, as it stands in `programs`; made if it is not there yet."""
+        with self.compiling:
+            if asked not in self.programs:
+                self.programs[asked] = self._program(asked)
+            return self.programs[asked]
+
+    def _program(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
         device = backend.resolve_device(asked)
         module, name = self.traced.builder.module, self.traced.name
         with reports.timed("compiled", name, device):
@@ -169,8 +177,7 @@ class Compiled:
         captured = [x.on(device).buffer(device) for x in captures]
         leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
         self.single = leaf and len(self.traced.results) == 1
-        self.programs[asked] = executable, captured
-        return self.programs[asked]
+        return executable, captured
 
 
 class JitFunction:
@@ -221,7 +228,7 @@ class JitFunction:
             compiled = self._cache.get(key)
             if compiled is None:
                 reports.missed(name_of(self._fun), key, self._cache)
-                compiled = self._cache[key] = self._trace(leaves, tree, static)
+                compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
             if self._device is not None:
                 return compiled.run(leaves, self._device, fixed=True)
             return compiled.run(leaves, config.default_device)
@@ -267,7 +274,7 @@ class JitFunction:
             reports.missed(name_of(self._fun), key, self._cache)
             compiled = self._trace(arrays, tree, static)
             if not compiled.traced.captures_tracers():
-                self._cache[key] = compiled
+                compiled = self._cache.setdefault(key, compiled)
         traced = compiled.traced
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
         return array_trees.tree_unflatten(compiled.out_tree, results)
@@ -468,8 +475,8 @@ def clear_caches() -> None:
 
     >>> irax.clear_caches()
     """
-    for by_options in _caches.values():
-        for cache in by_options.values():
+    for function in _caches.keyrefs():  # a list: other threads may add functions meanwhile
+        for cache in list(_caches.get(function(), {}).values()):
             cache.clear()
     eager.clear_cache()
     replay.clear_cache()

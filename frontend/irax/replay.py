@@ -30,6 +30,7 @@ from irax_compiler.evaluate import Call, Program
 from irax_compiler.passes.core import PassError
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.quiet import quietly
+from irax_runtime.once import once
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind", bound=type)
@@ -124,7 +125,7 @@ def public(value: Any, package: str, also: str = "") -> Any:
     return _public(value, package) if ours else value
 
 
-@functools.cache
+@once
 def _public(function: Callable[..., Any], package: str) -> Callable[..., Any]:
     found = replayed(function)
     found.__module__ = package  # where it is pickled from

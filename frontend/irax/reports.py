@@ -47,7 +47,7 @@ def missed(name: str, key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -
 def _why(key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> str:
     if not kept:
         return "it is called for the first time"
-    nearest = min(kept, key=lambda other: len(_differences(key, other)))
+    nearest = min(tuple(kept), key=lambda other: len(_differences(key, other)))
     return "; ".join(_differences(key, nearest))
 
 

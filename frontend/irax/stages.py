@@ -149,7 +149,7 @@ class Compiled(Stage):
         """
         traced = self._traced.traced
         asked = self._device
-        executable, _ = self._traced.programs.get(asked) or self._traced.compile(asked)
+        executable, _ = self._traced.compile(asked)
         function = mlir.functions(traced.builder.module)[traced.name]
         arguments = [
             ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in mlir.arguments(function)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from functools import cache
 
 from irax_runtime.device import Device
+from irax_runtime.once import once
 
 VARIABLE = "IRAX_PLATFORMS"
 PJRT = "pjrt:"
@@ -46,7 +46,7 @@ def platforms() -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in names if name.strip()) or _best()
 
 
-@cache
+@once
 def _best() -> tuple[str, ...]:
     """The best platform that is there, and the processor's; if what should be there is not, that
     too, so that it is told why.
@@ -94,7 +94,7 @@ def numbered(platform: str, number: int) -> Device:
     raise NoDevice(f"platform {platform!r} has no device {number} here; it has {found}")
 
 
-@cache
+@once
 def _all(names: tuple[str, ...]) -> tuple[Device, ...]:
     found: list[Device] = []
     missing: dict[str, str] = {}
@@ -107,11 +107,11 @@ def _all(names: tuple[str, ...]) -> tuple[Device, ...]:
     if not found:
         raise NoDevice(f"{VARIABLE}={','.join(names)}: {reasons}")
     if names[0] in missing:
-        warnings.warn(f"falling back to {found[0]!r}: {reasons}", stacklevel=3)
+        warnings.warn(f"falling back to {found[0]!r}: {reasons}", stacklevel=4)
     return tuple(found)
 
 
-@cache
+@once
 def _of_platform(name: str) -> tuple[Device, ...]:
     if name == "cpu":
         from irax_runtime import iree

@@ -11,7 +11,7 @@ import ctypes
 import os
 import weakref
 from collections.abc import Sequence
-from functools import cache
+from contextlib import nullcontext
 from typing import Any
 
 import iree.runtime as rt
@@ -23,6 +23,7 @@ from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
 from irax_runtime.iree_modules import plain
+from irax_runtime.once import once
 from irax_runtime.signature import TensorType
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
@@ -149,7 +150,7 @@ class CpuDevice:
             raise ValueError(f"not a program for this processor: {str(error)[:200]}") from None
 
 
-@cache
+@once
 def cpu() -> CpuDevice:
     """The CPU device of this process."""
     return CpuDevice()
@@ -239,13 +240,9 @@ class IreeExecutable:
         device._executables.add(self)
 
     def _context(self) -> Any:
-        if self._is_shared_library:
-            shared_library.provide_libm()
         modules = [self.device._modules[self._driver], *self._host, self._module]
-        context = rt.VmContext(self.device._instance, modules)
-        if self._is_shared_library:
-            shared_library.remove_placeholders()
-        return context
+        with shared_library.loading() if self._is_shared_library else nullcontext():
+            return rt.VmContext(self.device._instance, modules)
 
     def _host_module(self, imports: str) -> Any:
         device = self.device

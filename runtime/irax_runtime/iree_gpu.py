@@ -13,7 +13,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Sequence
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -26,6 +25,7 @@ from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
 from irax_runtime.iree_drivers import Found, available, failures
 from irax_runtime.iree_modules import plain
+from irax_runtime.once import once
 from irax_runtime.signature import TensorType
 
 _DEVICE_USAGE = int(rt.BufferUsage.DEFAULT)
@@ -38,7 +38,7 @@ MAX_IN_FLIGHT = 64
 """Programs in the queue: their results take memory before anybody has asked for them."""
 
 
-@cache
+@once
 def devices(driver: str) -> tuple[GpuDevice, ...]:
     """All devices of one of IREE's drivers.
 

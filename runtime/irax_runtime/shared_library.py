@@ -12,10 +12,10 @@ import os
 import re
 import sys
 import threading
-from functools import cache
+from collections.abc import Iterator
 
 _PLACEHOLDER = re.compile(r".*/iree_dylib_\w{6}")
-_sweeping = threading.Lock()
+_loading = threading.RLock()
 
 
 def is_shared_library(artefact: bytes) -> bool:
@@ -23,8 +23,18 @@ def is_shared_library(artefact: bytes) -> bool:
     return b"system-elf" in artefact or b"system-dylib" in artefact
 
 
-@cache
-def provide_libm() -> None:
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """In its `with` block a shared library is loaded. One thread does so at a time: what it has
+    open looks like what IREE has forgotten.
+    """
+    with _loading:
+        _provide_libm()
+        yield
+        _remove_placeholders()
+
+
+def _provide_libm() -> None:
     """Makes the mathematical functions of C known to all libraries loaded from now on.
 
     Python is nearly always linked with them; where it is not, a call would end the process.
@@ -33,17 +43,16 @@ def provide_libm() -> None:
         ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
 
 
-def remove_placeholders() -> None:
+def _remove_placeholders() -> None:
     """Closes and removes the files that IREE opened to find unused names, and then forgot.
 
     Without this each load would use up a file descriptor of the process and leave an empty file.
     """
     if sys.platform != "linux":
         return
-    with _sweeping:
-        for descriptor in os.listdir("/proc/self/fd"):
-            with contextlib.suppress(OSError):
-                path = os.readlink(f"/proc/self/fd/{descriptor}")
-                if _PLACEHOLDER.fullmatch(path):
-                    os.close(int(descriptor))
-                    os.unlink(path)
+    for descriptor in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            path = os.readlink(f"/proc/self/fd/{descriptor}")
+            if _PLACEHOLDER.fullmatch(path):
+                os.close(int(descriptor))
+                os.unlink(path)

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
+
+from irax_runtime.once import once
 
 Spec = Any
 """What JSON has of a tree."""
@@ -184,7 +185,7 @@ def _class(name: str, fields: tuple[str, ...]) -> Any:
     return _made(name, fields)
 
 
-@cache
+@once
 def _made(name: str, fields: tuple[str, ...]) -> Any:
     return namedtuple(name, fields)  # pyright: ignore[reportUntypedNamedTuple]
 

@@ -227,7 +227,6 @@ def test_what_is_alive_when_python_ends_does_no_harm():
 buffers = sync([x]) + task([x])
 arrays = [b.numpy() for b in buffers]
 sys.modules["kept"] = [cpu(), sync, task, x, buffers, arrays]
-cpu.cache_clear()
 print(sum(a.sum() for a in arrays))
 """
     assert float(in_new_process(source)) == -32

@@ -11,6 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.once import once
 from irax_compiler.ops import comparison, conversion, elementwise
 from irax_compiler.ops.core import Op, UnsupportedOp, full, read
 
@@ -140,8 +141,9 @@ class Computation:
         return [np.broadcast_to(env[v], shape) for v in last.operands]
 
 
-@cache
+@once
 def _module(computation: Computation) -> Module:
+    """Its operations live as long as it does, and are those that everybody means."""
     return mlir.parse_module(computation.text)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
+from irax_compiler.once import once
 from irax_compiler.passes.core import Pass, PassError
 
 __all__ = ["Pass", "PassError", "by_name"]
 
 
-@cache
+@once
 def by_name() -> Mapping[str, type[Pass]]:
     """All passes by name, imported when they are first asked for: tracing needs few of them.
 

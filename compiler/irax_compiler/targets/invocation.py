@@ -6,9 +6,10 @@ import ctypes
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from irax_compiler.once import once
 
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
@@ -38,9 +39,9 @@ LARGEST_CONSTANT = 1024
 """In bytes, of the constants that the kernels of `passes/loops` have in registers: 128 numbers."""
 
 
-@cache
+@once
 def _set_flags_of_the_process() -> None:
-    """Sets what IREE takes once, for all that a process compiles.
+    """Sets what IREE takes once, for all that a process compiles: a second time ends the process.
 
     A constant that is larger than this IREE leaves outside of a kernel, and crashes if it is not
     an array.

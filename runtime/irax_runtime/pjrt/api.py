@@ -11,10 +11,11 @@ import ctypes
 import os
 import struct
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from irax_runtime.once import once
 from irax_runtime.pjrt import abi
 from irax_runtime.pjrt.errors import PluginError, error_of_code
 
@@ -31,7 +32,7 @@ _Void = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _WITHOUT_RESULT = ("Error_Destroy", "Error_Message")
 
 
-@cache
+@once
 def load_plugin(path: str) -> Api:
     """The functions of the plugin in a file, which is loaded once.
 

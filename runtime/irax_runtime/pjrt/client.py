@@ -15,12 +15,13 @@ import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from irax_runtime.devices import numbered
+from irax_runtime.once import once
 from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
@@ -44,7 +45,7 @@ _STATISTICS = (
 )
 
 
-@cache
+@once
 def client_for(platform: str) -> Client:
     """The client of this process for a platform, such as "cpu", from the first plugin for it.
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from irax_runtime.once import once
 from irax_runtime.pjrt import abi, analysis, programs, tpu
 from irax_runtime.pjrt.api import Api, load_plugin, named_values, text
 from irax_runtime.pjrt.errors import PjrtError
@@ -24,7 +24,7 @@ from irax_runtime.pjrt.programs import address
 from irax_runtime.signature import parse_signature
 
 
-@cache
+@once
 def topology_for(platform: str, name: str) -> Topology:
     """The topology of a platform that has this name; of TPUs it is like `v5e:2x2x1`.
 
