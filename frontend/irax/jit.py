@@ -475,8 +475,10 @@ def clear_caches() -> None:
 
     >>> irax.clear_caches()
     """
-    for function in _caches.keyrefs():  # a list: other threads may add functions meanwhile
-        for cache in list(_caches.get(function(), {}).values()):
+    for reference in _caches.keyrefs():  # a list: other threads may add functions meanwhile
+        function = reference()
+        by_options = {} if function is None else _caches.get(function, {})
+        for cache in list(by_options.values()):
             cache.clear()
     eager.clear_cache()
     replay.clear_cache()
