@@ -57,6 +57,8 @@ UNKNOWN = ir.Location.unknown(CONTEXT)
 
 DTYPES: dict[str, np.dtype] = {
     "i1": np.dtype(np.bool_),
+    "i2": np.dtype(ml_dtypes.int2),
+    "ui2": np.dtype(ml_dtypes.uint2),
     "i4": np.dtype(ml_dtypes.int4),
     "ui4": np.dtype(ml_dtypes.uint4),
     "i8": np.dtype(np.int8),
@@ -67,6 +69,12 @@ DTYPES: dict[str, np.dtype] = {
     "ui16": np.dtype(np.uint16),
     "ui32": np.dtype(np.uint32),
     "ui64": np.dtype(np.uint64),
+    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
+    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
+    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
+    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
+    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
+    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
     "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
     "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
@@ -152,6 +160,22 @@ def is_inexact(value: Any) -> bool:
 def inexact(dtype: np.dtype) -> bool:
     """True for floating-point (bfloat16 and the float8 kinds included) and complex dtypes."""
     return dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)
+
+
+@cache
+def is_narrow_integer(dtype: np.dtype) -> bool:
+    """True for integers of 2 and 4 bits, an element of which NumPy keeps in a byte."""
+    return dtype.kind == "V" and not inexact(dtype)
+
+
+@cache
+def width(dtype: np.dtype) -> int:
+    """The number of bits that an element has: 1 of a boolean, 4 of an int4."""
+    if dtype == np.bool_:
+        return 1
+    if dtype.kind != "V":
+        return 8 * dtype.itemsize
+    return (ml_dtypes.finfo if inexact(dtype) else ml_dtypes.iinfo)(dtype).bits
 
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -240,13 +264,13 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
             if (element := _splat_element(attribute, dtype)) is not None:
                 return np.broadcast_to(element, type_.shape)
             return np.array(attribute).reshape(type_.shape)
-    # Complex, bfloat16, float8 and int4 contents have no buffer in the bindings: read the text.
+    # Complex, bfloat16, float8 and narrower contents have no buffer in the bindings: read the text.
     text = text_of(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is not None:
         return dense_text.parse(match[1], tuple(type_.shape), dtype)
     resource = re.search(r'dense_resource<("?)(.*)\1> : tensor', text)
-    if resource is None or dtype == np.bool_ or "int4" in dtype.name:
+    if resource is None or width(dtype) < 8:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
     return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
 

@@ -29,8 +29,8 @@ REFUSED = {
     "scalar": ("func.func @main(%a: f32) { return }", "values of type f32 are not supported"),
     "memref": ("func.func @main(%a: memref<4xf32>) { return }", "values of type memref<4xf32>"),
     "element": (
-        "func.func @main(%a: tensor<4xi2>) { return }",
-        "element type i2 of tensor<4xi2> is not supported",
+        "func.func @main(%a: tensor<4xi3>) { return }",
+        "element type i3 of tensor<4xi3> is not supported",
     ),
     "encoding": (
         "func.func @main(%a: tensor<4xf32, #other.encoding>) { return }",

@@ -9,6 +9,8 @@ from irax_compiler.ops import bitwise
 I8 = of("i1", 12, low=-128, high=127)
 U32 = of("u4", 12, low=0, high=2**32 - 1)
 I4 = of(ml_dtypes.int4, 12, low=-8, high=7)
+I2 = of(ml_dtypes.int2, 12, low=-2, high=1)
+I64 = of("i8", 12, low=-(2**62), high=2**62)
 BOOLS = of(np.bool_, 12)
 AMOUNT = of("i1", 12, low=0, high=7)
 
@@ -50,5 +52,10 @@ CASES = [
         [I4],
         each(lambda x: 4 - (int(x) % 16).bit_length()),
     ),
+    Case("mulhi", bitwise.multiply_high, [I8, I8], each(lambda x, y: (int(x) * int(y)) >> 8)),
+    Case("mulhi-u32", bitwise.multiply_high, [U32, U32], each(lambda x, y: int(x) * int(y) >> 32)),
+    Case("mulhi-i64", bitwise.multiply_high, [I64, I64], each(lambda x, y: int(x) * int(y) >> 64)),
+    Case("popcnt-int2", bitwise.popcnt, [I2], each(lambda x: (int(x) % 4).bit_count())),
+    Case("xor-int2", bitwise.xor, [I2, I2], each(lambda x, y: int(x) ^ int(y))),
 ]
 NOT_DIFFERENTIABLE = {case.subject.name for case in CASES}

@@ -33,6 +33,7 @@ OFF_THE_CUTS = [
     (elementwise.log_plus_one, np.log1p),
     (elementwise.sqrt, np.sqrt),
     (elementwise.rsqrt, lambda x: 1 / np.sqrt(x)),
+    (elementwise.cbrt, lambda x: np.exp(np.log(x) / 3)),
     (special.asin, np.arcsin),
     (special.acos, np.arccos),
     (special.atan, np.arctan),
@@ -46,6 +47,7 @@ OF_TWO = [
     (elementwise.multiply, np.multiply),
     (elementwise.divide, np.divide),
     (elementwise.power, np.power),
+    (elementwise.atan2, lambda y, x: np.arctan(y / x)),
 ]
 
 

@@ -49,7 +49,41 @@ def rounded(exponent_bits: int, mantissa_bits: int):
 SIZES = [0.0, -0.0, 1.0, 1.5, 1.03125, -1.03125, 3e-5, 7e-5, 60000.0, 65535.0, -70000.0]
 ODD = [*SIZES, np.inf, -np.inf, np.nan, 1.09375, 1.15625]
 
+
+
+def bits_of(x):
+    """The bits of 64-bit floats, the lowest first."""
+    numbers = [int.from_bytes(struct.pack("<d", v), "little") for v in x]
+    return np.array([[n >> i & 1 for i in range(64)] for n in numbers], bool)
+
+
+def from_bits(x):
+    return np.array([sum(int(b) << i for i, b in enumerate(row)) for row in x])
+
+
 CASES = [
+    Case("bits-of-f64", BitcastConvert((3, 64), np.dtype(bool)), [f64(3)], bits_of),
+    Case("bits-to-u16", BitcastConvert((3,), np.dtype("u2")), [boolean(3, 16)], from_bits),
+    Case(
+        "int2-to-u8",
+        BitcastConvert((3,), np.dtype("u1")),
+        [of(ml_dtypes.int2, 3, 4, low=-2, high=1)],
+        lambda x: np.array([sum((int(b) % 4) << 2 * i for i, b in enumerate(row)) for row in x]),
+    ),
+    Case(
+        "u8-to-int4",
+        BitcastConvert((3, 2), I4),
+        [of("u1", 3, low=0, high=255)],
+        lambda x: np.stack([x % 16, x // 16], 1),
+    ),
+    *(
+        Case(f"float-{d}", Convert(np.dtype(np.float32)), [of(d, 12, low=0.5, high=4)], same)
+        for d in ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
+    ),
+    *(
+        Case(f"float-{d}", Convert(np.dtype(np.float32)), [of(d, 12, low=0.5, high=4)], same)
+        for d in ("float8_e3m4", "float8_e4m3", "float8_e8m0fnu")
+    ),
     Case("precision-f64", ReducePrecision(11, 52), [f64(5)], same),
     Case(
         "precision-f32-to-f16",

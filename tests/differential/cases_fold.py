@@ -11,6 +11,28 @@ from irax_compiler.ops.mapped import Map
 from irax_compiler.ops.scatter_by import ScatterBy
 from irax_compiler.ops.windows import WindowDims
 
+WITH_CALL = """
+func.func @main(%x: tensor<2x3xf64>, %start: tensor<f64>) -> tensor<2xf64> {
+  %0 = stablehlo.reduce(%x init: %start) across dimensions = [1]
+      : (tensor<2x3xf64>, tensor<f64>) -> tensor<2xf64>
+  reducer(%a: tensor<f64>, %b: tensor<f64>) {
+    %1 = func.call @log_add(%a, %b) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+    stablehlo.return %1 : tensor<f64>
+  }
+  return %0 : tensor<2xf64>
+}
+func.func private @log_add(%a: tensor<f64>, %b: tensor<f64>) -> tensor<f64> {
+  %0 = call @exp(%a) : (tensor<f64>) -> tensor<f64>
+  %1 = call @exp(%b) : (tensor<f64>) -> tensor<f64>
+  %2 = stablehlo.add %0, %1 : tensor<f64>
+  %3 = stablehlo.log %2 : tensor<f64>
+  return %3 : tensor<f64>
+}
+func.func private @exp(%a: tensor<f64>) -> tensor<f64> {
+  %0 = stablehlo.exponential %a : tensor<f64>
+  return %0 : tensor<f64>
+}
+"""
 F64, F32, I32 = (np.dtype(d) for d in (np.float64, np.float32, np.int32))
 
 
@@ -86,6 +108,13 @@ def apply(name: str, count: int, **options) -> Case:
 
 
 CASES = [
+    Case(
+        "with-call",
+        WITH_CALL,
+        [f64(2, 3), fixed(-np.inf)],
+        lambda x, init: np.log(np.sum(np.exp(x), 1)),
+        wrt=[0],
+    ),
     Case(
         "argmax",
         Fold(ARGMAX, (1,)),

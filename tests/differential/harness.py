@@ -230,7 +230,7 @@ def assert_near(actual: np.ndarray, expected: Any, tolerance: float | None = Non
     expected = np.asarray(expected)
     assert actual.shape == expected.shape
     if not mlir.inexact(dtype):
-        bits = 4 if dtype.kind == "V" else 8 * dtype.itemsize
+        bits = mlir.width(dtype)
         for a, b in zip(actual.ravel().tolist(), expected.ravel().tolist(), strict=True):
             assert int(a) % 2**bits == int(b) % 2**bits, (actual, expected)
         return

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.ops.core import ArrayType, register
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 
 
-def _bits(x: np.ndarray) -> tuple[np.ndarray, int]:
-    """The elements' bits as unsigned integers, and how many there are to an element."""
-    if x.dtype.kind == "V":  # int4 and uint4, of which NumPy's bytes leave half unused
-        return x.astype(np.int8).view(np.uint8) & 0xF, 4
-    return x.view(np.dtype(f"u{x.dtype.itemsize}")), 8 * x.dtype.itemsize
+def _bits(x: np.ndarray) -> np.ndarray:
+    """The elements' bits as unsigned integers."""
+    if mlir.is_narrow_integer(x.dtype):  # of whose bytes NumPy leaves the rest unused
+        return x.astype(np.int8).view(np.uint8) & (2 ** mlir.width(x.dtype) - 1)
+    return x.view(np.dtype(f"u{x.dtype.itemsize}"))
 
 
 def _shift_right_logical(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    unsigned, _ = _bits(x)
-    amount, _ = _bits(y)  # a negative amount is a large one
-    return np.right_shift(unsigned, amount).astype(x.dtype)
+    # A negative amount is a large one.
+    return np.right_shift(_bits(x), _bits(y)).astype(x.dtype)
 
 
 def _shift_right_arithmetic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -31,11 +31,17 @@ def _shift_right_arithmetic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _count_leading_zeros(x: np.ndarray) -> np.ndarray:
-    unsigned, width = _bits(x)
+    unsigned, width = _bits(x), mlir.width(x.dtype)
     count = np.full(x.shape, width)
     for bit in range(width):
         count = np.where(unsigned >> bit, width - 1 - bit, count)
     return count.astype(x.dtype)
+
+
+def _multiply_high(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    width = mlir.width(x.dtype)
+    wide = np.dtype(np.int64) if width < 32 else np.dtype(object)  # of any number of bits
+    return ((x.astype(wide) * y.astype(wide)) >> width).astype(x.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +61,11 @@ shift_right_logical = register(
 )
 popcnt = register(
     Elementwise(
-        "stablehlo.popcnt", lambda x: np.bitwise_count(_bits(x)[0]).astype(x.dtype), widen=False
+        "stablehlo.popcnt", lambda x: np.bitwise_count(_bits(x)).astype(x.dtype), widen=False
     )
 )
 count_leading_zeros = register(
     Elementwise("stablehlo.count_leading_zeros", _count_leading_zeros, widen=False)
 )
+multiply_high = register(Elementwise("chlo.mulhi", _multiply_high, widen=False))
+"""The upper half of the product's bits."""

@@ -34,21 +34,9 @@ class Computation:
         module = mlir.new_module()
         function = mlir.new_function(module, "body", [a.type for a in block.arguments])
         env: dict[Value, Value] = dict(zip(block.arguments, mlir.arguments(function), strict=True))
-        *body, last = (o.operation for o in block.operations)
-        body = [*_constants_outside([*body, last]), *body]
         with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
-            for operation in body:
-                _check_scalar(operation, env)
-                copy = mlir.emit(
-                    operation.name,
-                    [env[v] for v in operation.operands],
-                    {a: operation.attributes[a] for a in operation.attributes},
-                    [r.type for r in operation.results],
-                )
-                env.update(zip(operation.results, copy.results, strict=True))
-        if any(v not in env for v in last.operands):
-            raise UnsupportedOp(f"{last.name} at {last.location} returns a value from outside")
-        mlir.finish_function(function, [env[v] for v in last.operands])
+            results = _copied(block, env)
+        mlir.finish_function(function, results)
         return cls(str(module))
 
     @classmethod
@@ -157,6 +145,27 @@ def _ops(computation: Computation) -> list[Op]:
     return [read(operation) for operation in body]
 
 
+def _copied(block: Block, env: dict[Value, Value]) -> list[Value]:
+    """The results of a block, of which `env` has the arguments: its operations, and those of the
+    functions it calls, at the insertion point.
+    """
+    *body, last = (o.operation for o in block.operations)
+    for operation in [*_constants_outside([*body, last]), *body]:
+        _check_scalar(operation, env)
+        operands = [env[v] for v in operation.operands]
+        if operation.name == "func.call":
+            called = mlir.body(mlir.function_beside(operation, mlir.callee(operation)))
+            results = _copied(called, dict(zip(called.arguments, operands, strict=True)))
+        else:
+            attributes = {a: operation.attributes[a] for a in operation.attributes}
+            types = [r.type for r in operation.results]
+            results = list(mlir.emit(operation.name, operands, attributes, types).results)
+        env.update(zip(operation.results, results, strict=True))
+    if any(v not in env for v in last.operands):
+        raise UnsupportedOp(f"{last.name} at {last.location} returns a value from outside")
+    return [env[v] for v in last.operands]
+
+
 def _constants_outside(operations: Sequence[Operation]) -> list[Operation]:
     used = dict.fromkeys(v for operation in operations for v in operation.operands)
     sources = (mlir.definition(v) for v in used)
@@ -178,7 +187,8 @@ def named(name: str, dtype: np.dtype) -> Computation:
 
 def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
     scalar = all(shape_of(v) == () for v in [*operation.operands, *operation.results])
-    if not (is_elementwise(operation) and scalar and all(v in env for v in operation.operands)):
+    known = operation.name == "func.call" or is_elementwise(operation)
+    if not (known and scalar and all(v in env for v in operation.operands)):
         raise UnsupportedOp(
             f"{operation.name} at {operation.location} is in a computation that is done element by "
             "element; expected an elementwise operation on scalars of that computation"

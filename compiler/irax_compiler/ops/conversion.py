@@ -49,7 +49,7 @@ class Convert(Op):
             return _saturate(x, self.dtype)
         if x.dtype == np.float64 and self.dtype.type.__module__ == "ml_dtypes":
             x = _rounded_to_odd(x)
-        if "int4" in x.dtype.name:  # NumPy has no conversion of the one kind to the other
+        if mlir.is_narrow_integer(x.dtype):  # NumPy has no conversion of the one kind to the other
             x = x.astype(working_dtype(x.dtype))
         return x.astype(self.dtype)
 
@@ -122,6 +122,8 @@ class BitcastConvert(Op):
         return [mlir.tensor_type(self.shape, self.dtype)]
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
+        if min(mlir.width(x.dtype), mlir.width(self.dtype)) < 8:
+            return _of_bits(_bits(x), self.dtype).reshape(self.shape)
         return np.ascontiguousarray(x).reshape(-1).view(self.dtype).reshape(self.shape)
 
     def jvp(
@@ -132,6 +134,17 @@ class BitcastConvert(Op):
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
         x = shape.move_axis(operands[0], axes[0], 0)
         return [BitcastConvert((size, *self.shape), self.dtype)(x)], [0]
+
+
+def _bits(x: np.ndarray) -> np.ndarray:
+    """The bits of all elements in a row, the lowest of each first."""
+    octets = np.ascontiguousarray(x).reshape(-1, 1).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little")[:, : mlir.width(x.dtype)].reshape(-1)
+
+
+def _of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    octets = np.packbits(bits.reshape(-1, mlir.width(dtype)), axis=1, bitorder="little")
+    return octets.reshape(-1).view(dtype)
 
 
 @register_class
@@ -164,6 +177,8 @@ class ReducePrecision(Op):
             below = exponent <= dtype.type((bias - own) << info.nmant)
             size = np.where(beyond, infinity, np.where(below, dtype.type(0), size))
         rounded = (size | sign).astype(dtype).view(x.dtype)
+        if self.mantissa_bits == 0:  # which cannot tell nan from infinity
+            return np.where(np.isnan(x), (sign | infinity).astype(dtype).view(x.dtype), rounded)
         return np.where(np.isnan(x), x, rounded)
 
     def jvp(

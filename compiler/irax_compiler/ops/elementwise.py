@@ -203,6 +203,19 @@ def _extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., A
     return evaluate
 
 
+def _atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    if y.dtype.kind != "c":
+        return np.arctan2(y, x)
+    return (-1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))).astype(y.dtype)
+
+
+def _cbrt(x: np.ndarray) -> np.ndarray:
+    """The principal root of complex numbers."""
+    if x.dtype.kind != "c":
+        return np.cbrt(x)
+    return np.where(x == 0, x, np.power(x, x.dtype.type(1 / 3)))
+
+
 def _logistic(x: np.ndarray) -> np.ndarray:
     return np.reciprocal(1 + np.exp(-x))
 
@@ -295,7 +308,7 @@ def _squared_radius(x: Value, y: Value) -> Value:
 
 atan2 = binary(
     "atan2",
-    np.arctan2,
+    _atan2,
     [
         lambda t, x, y, z: multiply(t, divide(y, _squared_radius(x, y))),
         lambda t, x, y, z: multiply(t, negate(divide(x, _squared_radius(x, y)))),
@@ -387,7 +400,7 @@ rsqrt = unary(
 )
 cbrt = unary(
     "cbrt",
-    np.cbrt,
+    _cbrt,
     inverse_derivative=lambda x, y: multiply(full_like(y, 3), multiply(y, y)),
 )
 logistic = unary("logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y)))

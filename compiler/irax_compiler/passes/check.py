@@ -20,14 +20,21 @@ WITH_CALLBACKS = ("", "iree-cpu")
 _RETURNS = {"func.return", "stablehlo.return"}
 _AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
-_IREE = ("int4", "uint4", "float8_e4m3b11fnuz")
+_IREE = ("int2", "uint2", "int4", "uint4", "float8_e4m3b11fnuz")
 NO_ARRAYS_OF = {f"iree-{kind}": _IREE for kind in ("cpu", "vulkan", "cuda", "hip", "metal")}
 """The dtypes that are good inside a target's programs, but not as their arguments and results."""
 
-_DOUBLE = ("float64", "complex128")
-NO_NUMBERS_OF = {"iree-vulkan": _DOUBLE, "iree-metal": _DOUBLE}
+_OF_THE_EVALUATOR = (
+    *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+    *("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"),
+)
+_INSTEAD = {"float64": "float32", "complex128": "complex64"}
+NO_NUMBERS_OF = {
+    **{target: _OF_THE_EVALUATOR for target in (*NO_ARRAYS_OF, "pjrt", "tpu")},
+    **{target: (*_OF_THE_EVALUATOR, *_INSTEAD) for target in ("iree-vulkan", "iree-metal")},
+}
 """The dtypes that a target cannot compute with: Vulkan has no functions of float64, and many of its
-devices no float64 at all; Metal has none."""
+devices no float64 at all; Metal has none. Some narrow floats are the evaluator's alone."""
 
 
 @register_pass
@@ -72,10 +79,13 @@ class Check(Pass):
         for value in [*operation.operands, *operation.results]:
             dtype = mlir.dtype_of(value).name
             if dtype in NO_NUMBERS_OF.get(self.target, ()):
+                other, device = _INSTEAD.get(dtype, "float32"), "cpu"
+                if dtype in _OF_THE_EVALUATOR:
+                    device = "reference"
                 raise UnsupportedOp(
                     f"{operation.name} at {operation.location} has a value of type {value.type}: "
-                    f"{self.target} does not compute with {dtype}; use "
-                    f"{'float32' if dtype == 'float64' else 'complex64'}, or the device 'cpu'"
+                    f"{self.target} does not compute with {dtype}; use {other}, or the device "
+                    f"{device!r}"
                 )
 
     def _check_callback(self, operation: Operation) -> None:

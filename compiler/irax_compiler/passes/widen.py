@@ -1,5 +1,5 @@
-"""4-bit integers as 8-bit ones, for targets that keep two of them to a byte and know few operations
-on them.
+"""2- and 4-bit integers as 8-bit ones, for targets that keep several of them to a byte and know few
+operations on them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from irax_compiler.ops.core import UnsupportedOp, constant, full, full_like
 from irax_compiler.passes.core import Pass, nested, register_pass
 
 WIDE = {
+    np.dtype(ml_dtypes.int2): np.dtype(np.int8),
+    np.dtype(ml_dtypes.uint2): np.dtype(np.uint8),
     np.dtype(ml_dtypes.int4): np.dtype(np.int8),
     np.dtype(ml_dtypes.uint4): np.dtype(np.uint8),
 }
@@ -29,7 +31,7 @@ _OVERFLOWING = {
         *("power", "shift_left", "shift_right_logical", "subtract"),
     )
 }
-"""Operations whose results may need more than 4 bits where their operands do not."""
+"""Operations whose results may need more bits where their operands do not."""
 
 _OF_UNSIGNED = {
     f"stablehlo.{name}" for name in ("count_leading_zeros", "popcnt", "shift_right_logical")
@@ -43,7 +45,7 @@ _REFUSED = {"stablehlo.bitcast_convert", "stablehlo.rng_bit_generator"}
 @register_pass
 @dataclass
 class Widen(Pass):
-    """Leaves no value of int4 or uint4: each is an int8 or uint8 that holds the same number. The
+    """Leaves no value of int2, uint2, int4 or uint4: each is an int8 or uint8 that holds the same number. The
     types of functions change with them.
 
     Raises UnsupportedOp for operations on the bits of such integers.
@@ -88,11 +90,12 @@ def _widen_results(operation: Operation) -> None:
     if operation.name in _OF_UNSIGNED:
         with InsertionPoint(operation), operation.location:
             x = operation.operands[0]
-            operation.operands[0] = bitwise.and_(x, full_like(x, 15))
+            operation.operands[0] = bitwise.and_(x, full_like(x, 2 ** mlir.width(narrow[0]) - 1))
     for result in operation.results:
         _retype(result)
     if operation.name == "stablehlo.count_leading_zeros":
-        _replace(operation, lambda x: elementwise.subtract(x, full_like(x, 4)))
+        unused = 8 - mlir.width(narrow[0])
+        _replace(operation, lambda x: elementwise.subtract(x, full_like(x, unused)))
     if operation.name in _OVERFLOWING:
         _replace(operation, lambda x: _within(x, narrow[0], operation))
 
@@ -114,12 +117,12 @@ def _retype(value: Value) -> None:
 
 
 def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
-    """What 4 bits hold of a result: floats saturate, and of integers the low bits are kept."""
+    """What the narrow dtype holds of a result: floats saturate, and of integers the low bits are kept."""
     if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))
         return comparison.clamp(low, wide, high)
-    four = full_like(wide, 4)
+    unused = full_like(wide, 8 - mlir.width(dtype))
     is_signed = dtype_of(wide) == np.int8
     back = bitwise.shift_right_arithmetic if is_signed else bitwise.shift_right_logical
-    return back(bitwise.shift_left(wide, four), four)
+    return back(bitwise.shift_left(wide, unused), unused)

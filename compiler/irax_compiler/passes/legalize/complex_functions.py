@@ -388,6 +388,28 @@ def complex_logistic(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
+@cure("stablehlo.cbrt")
+def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
+    """As a power, which other cures take further; IREE has none."""
+    if not _is_complex(operation):
+        return None
+    (z,) = operation.operands
+    return [elementwise.power(z, full_like(z, 1 / 3))]
+
+
+@cure("stablehlo.atan2")
+def complex_angle(operation: Operation) -> Sequence[Value] | None:
+    """-i log((z + iw) / sqrt(z**2 + w**2)), which other cures take further; IREE has none."""
+    if not _is_complex(operation):
+        return None
+    w, z = operation.operands
+    (u, v), (x, y) = _parts(w), _parts(z)
+    length = elementwise.sqrt(elementwise.add(*(elementwise.multiply(a, a) for a in (z, w))))
+    direction = elementwise.divide(elementwise.complex_((x - v).value, (y + u).value), length)
+    real, imaginary = _parts(elementwise.log(direction))
+    return [elementwise.complex_(imaginary.value, (-real).value)]
+
+
 @cure("stablehlo.power")
 def complex_power(operation: Operation) -> Sequence[Value] | None:
     """exp(w log z), where z is not 0; IREE's SPIR-V cannot choose from complex numbers, as its own

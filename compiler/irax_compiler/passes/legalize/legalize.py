@@ -81,6 +81,8 @@ IREE: list[Cure] = [
     integers.reverse_of_unsigned,
     integers.windows_over_padded_unsigned,
     complexes.convert_of_complex,
+    complex_functions.complex_cube_root,
+    complex_functions.complex_angle,
     complex_functions.complex_power,
     complex_functions.complex_rsqrt,
     complex_functions.complex_logistic,
