@@ -254,6 +254,12 @@ def dense(array: np.ndarray) -> Attribute:
         return ir.DenseElementsAttr.get(contents, type=type_)
 
 
+def dense_of_number(number: Any) -> Attribute:
+    """A dense elements attribute of one element, a number with its type such as `1.0 : f32`."""
+    text, _, element = attribute_text(number).partition(" : ")
+    return parse_attribute(f"dense<{text}> : tensor<{element}>")
+
+
 def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     """The contents of a dense elements attribute of `operation` as a NumPy array."""
     type_ = operation.results[0].type

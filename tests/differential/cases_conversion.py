@@ -50,7 +50,6 @@ SIZES = [0.0, -0.0, 1.0, 1.5, 1.03125, -1.03125, 3e-5, 7e-5, 60000.0, 65535.0, -
 ODD = [*SIZES, np.inf, -np.inf, np.nan, 1.09375, 1.15625]
 
 
-
 def bits_of(x):
     """The bits of 64-bit floats, the lowest first."""
     numbers = [int.from_bytes(struct.pack("<d", v), "little") for v in x]

@@ -53,5 +53,6 @@ from irax_compiler.ops import (  # importing a family registers its ops
     sort_by,
     special,
     spectral,
+    synonyms,
     top_k,
 )

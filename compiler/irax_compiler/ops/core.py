@@ -13,7 +13,7 @@ parameters is an instance of a class that serves its like (`elementwise.sine`). 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -311,6 +311,11 @@ def register(op: AnyOp) -> AnyOp:
     """Registers an op without parameters: operations of its name are read as this very object."""
     _READERS[op.name] = lambda operation: op
     return op
+
+
+def register_names(names: Iterable[str], reader: Callable[[Operation], Op]) -> None:
+    """Registers one reader for operations of several names."""
+    _READERS.update(dict.fromkeys(names, reader))
 
 
 def registered_names() -> list[str]:

@@ -30,8 +30,8 @@ _OF_THE_EVALUATOR = (
 )
 _INSTEAD = {"float64": "float32", "complex128": "complex64"}
 NO_NUMBERS_OF = {
-    **{target: _OF_THE_EVALUATOR for target in (*NO_ARRAYS_OF, "pjrt", "tpu")},
-    **{target: (*_OF_THE_EVALUATOR, *_INSTEAD) for target in ("iree-vulkan", "iree-metal")},
+    **dict.fromkeys((*NO_ARRAYS_OF, "pjrt", "tpu"), _OF_THE_EVALUATOR),
+    **dict.fromkeys(("iree-vulkan", "iree-metal"), (*_OF_THE_EVALUATOR, *_INSTEAD)),
 }
 """The dtypes that a target cannot compute with: Vulkan has no functions of float64, and many of its
 devices no float64 at all; Metal has none. Some narrow floats are the evaluator's alone."""

@@ -1,4 +1,4 @@
-"""Composites, and custom calls of other frameworks, for targets that know nothing of them."""
+"""Composites, synonyms and others' custom calls, for targets that know nothing of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import decomposition_of
+from irax_compiler.ops.control_flow import DefinedOp
 from irax_compiler.ops.core import Op, UnsupportedOp, read
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
 from irax_compiler.ops.matrices import LibraryOp
+from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 
@@ -33,16 +35,16 @@ can be one kernel."""
 @dataclass
 class Decompose(Pass):
     """Leaves no composite: each becomes a call of the function that it is made of, or of one of the
-    host's where the target has a better one there. Nor does it leave a custom call that irax knows
-    the meaning of.
+    host's where the target has a better one there. Nor does it leave a synonym, or a custom call
+    that irax knows the meaning of.
     """
 
     name: ClassVar[str] = "decompose"
     target: str = ""
 
     def run(self, module: Module) -> None:
-        for call in [o for o in nested(module.operation) if o.name == ForeignCall.name]:
-            _define(call)
+        for operation in [o for o in nested(module.operation) if _is_defined(o)]:
+            _define(operation)
         functions = mlir.functions(module)
         composites = [o for o in nested(module.operation) if o.name == "stablehlo.composite"]
         for composite in composites:
@@ -81,15 +83,20 @@ def _parameters(op: Op) -> dict[str, Any]:
     return {f.name: int(getattr(op, f.name)) for f in fields(op)}  # pyright: ignore
 
 
-def _define(call: Operation) -> None:
-    """Puts what a custom call means in its place, if irax knows it."""
-    target: Any = call.attributes["call_target_name"]
-    if target.value not in TARGETS:
-        return
-    op = read(call)
-    assert isinstance(op, ForeignCall)
-    with InsertionPoint(call), call.location:
-        results = op.define(list(call.operands))
-    for result, value in zip(call.results, results, strict=True):
+def _is_defined(operation: Operation) -> bool:
+    """Whether it is a synonym, or a custom call that irax knows the meaning of."""
+    if operation.name != ForeignCall.name:
+        return operation.name in MEANINGS
+    target: Any = operation.attributes["call_target_name"]
+    return target.value in TARGETS
+
+
+def _define(operation: Operation) -> None:
+    """Puts what an operation means in its place."""
+    op = read(operation)
+    assert isinstance(op, DefinedOp)
+    with InsertionPoint(operation), operation.location:
+        results = op.define(list(operation.operands))
+    for result, value in zip(operation.results, results, strict=True):
         result.replace_all_uses_with(value)
-    call.erase()
+    operation.erase()

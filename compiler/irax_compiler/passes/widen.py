@@ -45,8 +45,8 @@ _REFUSED = {"stablehlo.bitcast_convert", "stablehlo.rng_bit_generator"}
 @register_pass
 @dataclass
 class Widen(Pass):
-    """Leaves no value of int2, uint2, int4 or uint4: each is an int8 or uint8 that holds the same number. The
-    types of functions change with them.
+    """Leaves no value of int2, uint2, int4 or uint4: each is an int8 or uint8 that holds the same
+    number. The types of functions change with them.
 
     Raises UnsupportedOp for operations on the bits of such integers.
     """
@@ -117,7 +117,7 @@ def _retype(value: Value) -> None:
 
 
 def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
-    """What the narrow dtype holds of a result: floats saturate, and of integers the low bits are kept."""
+    """What the narrow dtype holds of a result: floats saturate, integers keep the low bits."""
     if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))
