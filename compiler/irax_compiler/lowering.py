@@ -47,7 +47,7 @@ def lower(
         lowered = lower(parse_module(text))
         print(lowered)
     """
-    lowered = _alone(module, func)
+    lowered = _alone(module, func, is_foreign=passes is None)
     run_pipeline(lowered, pipeline_for(target) if passes is None else passes, after)
     return lowered
 
@@ -70,15 +70,18 @@ def check(module: Module, func: str = "main") -> None:
     What just some targets have (a library of the CPU's) counts as what irax can run.
     """
     pipeline = "symbol-dce,decompose{target=iree-cpu},symbol-dce,check"
-    run_pipeline(_alone(module, func), pipeline)
+    run_pipeline(_alone(module, func, is_foreign=True), pipeline)
 
 
-def _alone(module: Module, func: str) -> Module:
-    """A copy of a module in which `func` is the only public function."""
+def _alone(module: Module, func: str, is_foreign: bool) -> Module:
+    """A copy of a module in which `func` is the only public function. Of a foreign one only the
+    functions are copied: who uses what else there is in other dialects is refused by name.
+    """
     find_function(module, func)
     copy = mlir.new_module()
-    for operation in module.body.operations:
-        operation.operation.clone(ip=mlir.InsertionPoint(copy.body))
+    for view in module.body.operations:
+        if not is_foreign or view.operation.name == "func.func":
+            view.operation.clone(ip=mlir.InsertionPoint(copy.body))
     for name, function in mlir.functions(copy).items():
         function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
     return copy

@@ -19,10 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from irax_compiler import dense_text
+from irax_compiler.dtypes import DTYPES as DTYPES
+from irax_compiler.dtypes import inexact as inexact
+from irax_compiler.dtypes import is_narrow_integer as is_narrow_integer
+from irax_compiler.dtypes import width as width
 
 # Without op classes for these dialects, every access to an operation would try, and fail, to
 # import them: 28 us a time. Empty modules settle the question; and those of "hal", which irax does
@@ -54,40 +57,6 @@ CONTEXT.allow_unregistered_dialects = True
 # it holds: two errors at a time would be a deadlock.
 CONTEXT.enable_multithreading(False)
 UNKNOWN = ir.Location.unknown(CONTEXT)
-
-DTYPES: dict[str, np.dtype] = {
-    "i1": np.dtype(np.bool_),
-    "i2": np.dtype(ml_dtypes.int2),
-    "ui2": np.dtype(ml_dtypes.uint2),
-    "i4": np.dtype(ml_dtypes.int4),
-    "ui4": np.dtype(ml_dtypes.uint4),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "ui8": np.dtype(np.uint8),
-    "ui16": np.dtype(np.uint16),
-    "ui32": np.dtype(np.uint32),
-    "ui64": np.dtype(np.uint64),
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
-    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
-    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
-    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
-    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
-    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "complex<f32>": np.dtype(np.complex64),
-    "complex<f64>": np.dtype(np.complex128),
-}
-"""NumPy's dtype for each MLIR element type that irax knows, by its spelling."""
 
 _ELEMENT_TYPES: dict[np.dtype, Type] = {
     dtype: ir.Type.parse(text, CONTEXT) for text, dtype in DTYPES.items()
@@ -154,28 +123,6 @@ def type_problem(type_: Any) -> str | None:
 def is_inexact(value: Any) -> bool:
     """True where a tangent can live: floating-point and complex element types."""
     return inexact(dtype_of(value))
-
-
-@cache
-def inexact(dtype: np.dtype) -> bool:
-    """True for floating-point (bfloat16 and the float8 kinds included) and complex dtypes."""
-    return dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)
-
-
-@cache
-def is_narrow_integer(dtype: np.dtype) -> bool:
-    """True for integers of 2 and 4 bits, an element of which NumPy keeps in a byte."""
-    return dtype.kind == "V" and not inexact(dtype)
-
-
-@cache
-def width(dtype: np.dtype) -> int:
-    """The number of bits that an element has: 1 of a boolean, 4 of an int4."""
-    if dtype == np.bool_:
-        return 1
-    if dtype.kind != "V":
-        return 8 * dtype.itemsize
-    return (ml_dtypes.finfo if inexact(dtype) else ml_dtypes.iinfo)(dtype).bits
 
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -381,18 +328,37 @@ def new_module() -> Module:
     return ir.Module.create(UNKNOWN)
 
 
-def parse_module(text: str | bytes) -> Module:
+def parse_module(text: str | bytes, name: str = "") -> Module:
     """A module from MLIR text or bytecode as it stands; verified. What others write comes in
-    through `reading.read_module`.
+    through `reading.read_module`. `name` is the file that locations in the text are in.
 
     Raises ValueError with the parser's message, its line and column included.
     """
     try:
-        return ir.Module.parse(text, CONTEXT)
+        module = ir.Module.parse(text, CONTEXT)
+        if name and isinstance(text, str):
+            _name_locations(module, name)
+        return module
     except MLIRError as error:
-        raise ValueError(f"not a valid MLIR module: {error_text(error)}") from None
+        message = error_text(error)
+        if name:
+            message = message.replace('loc("-":', f'loc("{name}":')
+        raise ValueError(f"not a valid MLIR module: {message}") from None
     except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8
         raise ValueError(f"not a valid MLIR module: {error}") from None
+
+
+def _name_locations(module: Module, name: str) -> None:
+    """Gives the places in what was parsed, a file that is called "-", the name of a file."""
+
+    def visit(operation: Operation) -> ir.WalkResult:
+        location: Any = operation.location
+        if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
+            line, column = location.start_line, location.start_col
+            operation.location = file_location(name, line, column)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
 
 
 def clone_module(module: Module) -> Module:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from irax_compiler import mlir, portable, sharding
+from irax_compiler import forms, mlir, portable, sharding
 
 
-def read_module(text: str | bytes) -> mlir.Module:
-    """A module from text or bytecode of any origin; verified. Portable artifacts (VHLO) become
-    StableHLO, and what is only said of several devices is left out.
+def read_module(text: str | bytes, name: str = "") -> mlir.Module:
+    """A module from text or bytecode of any origin; verified. `name` is that of the file, for
+    locations. Portable artifacts (VHLO) become StableHLO; what is only said of several devices is
+    left out, and what irax has in other forms is rewritten.
 
     Raises ValueError with the parser's message, its line and column included.
     """
-    module = mlir.parse_module(sharding.without_annotations(text))
-    return portable.to_stablehlo(module) if portable.is_portable(module) else module
+    module = mlir.parse_module(sharding.without_annotations(text), name)
+    if portable.is_portable(module):
+        module = portable.to_stablehlo(module)
+    if forms.may_have_forms(text):
+        forms.rewrite(module)
+        module.operation.verify()
+    return module

@@ -11,7 +11,7 @@ import re
 
 from irax_compiler import bytecode_format
 
-_MESH = re.compile(r'^\s*(?:sdy\.mesh @|"sdy\.mesh"\().*$\n?', re.MULTILINE)
+_MESH = re.compile(r'^[ \t]*(?:sdy\.mesh @|"sdy\.mesh"\().*$', re.MULTILINE)
 _CONSTRAINT = re.compile(
     r"sdy\.(?:sharding_constraint|reshard) (%[\w#]+) <.*?> : (tensor<[^ \n]+>)"
 )

@@ -120,19 +120,20 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    module = read_module(_source(text_or_path))
+    module = read_module(*_source(text_or_path))
     return LoadedFunction(module, func or containers.main_function(module), device)
 
 
-def _source(text_or_path: str | bytes | os.PathLike[str]) -> str | bytes:
+def _source(text_or_path: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str]:
+    """Text or bytecode, and the name of the file that it is from."""
     if isinstance(text_or_path, bytes):
-        return containers.module_in(text_or_path)
+        return containers.module_in(text_or_path), ""
     is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)
     if is_text:
-        return str(text_or_path)
+        return str(text_or_path), ""
     path = Path(text_or_path)
     try:
-        return containers.module_in(path.read_bytes())
+        return containers.module_in(path.read_bytes()), str(path)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -64,7 +64,7 @@ def read_module(path: str) -> mlir.Module:
 def _read(path: str) -> tuple[mlir.Module, str]:
     try:
         found = containers.module_in(read_file(path))
-        return reading.read_module(found), "" if isinstance(found, bytes) else found
+        return reading.read_module(found, path), "" if isinstance(found, bytes) else found
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

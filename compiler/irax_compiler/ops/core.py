@@ -328,8 +328,40 @@ def read(operation: Operation) -> Op:
     try:
         reader = _READERS[operation.name]
     except KeyError:
-        raise UnsupportedOp(f"{operation.name} at {operation.location} is not supported") from None
+        raise unknown(operation) from None
     return reader(operation)
+
+
+_REASONS = {
+    **dict.fromkeys(
+        [
+            *("all_gather", "all_reduce", "all_to_all", "collective_broadcast"),
+            *("collective_permute", "collective_reduce", "partition_id", "reduce_scatter"),
+            *("replica_id", "async_start", "async_done"),
+        ],
+        "the module is a program for several devices; export the function without it (in JAX: "
+        "without shard_map)",
+    ),
+    **dict.fromkeys(
+        [
+            *("dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota"),
+            *("dynamic_pad", "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"),
+            "set_dimension_size",
+        ],
+        "it is of dynamic shape; expected static shapes",
+    ),
+    **dict.fromkeys(
+        ("infeed", "outfeed", "recv", "send"),
+        "it exchanges arrays with the host while the program runs; expected arguments and results",
+    ),
+}
+
+
+def unknown(operation: Operation) -> UnsupportedOp:
+    """The error for an operation that irax does not know."""
+    reason = _REASONS.get(operation.name.removeprefix("stablehlo."))
+    why = f": {reason}" if reason else ""
+    return UnsupportedOp(f"{operation.name} at {operation.location} is not supported{why}")
 
 
 # ---- building blocks for rules -------------------------------------------------------------------

@@ -1,5 +1,5 @@
 """Custom calls of other frameworks that irax knows the meaning of: XLA's top-k kernels, LAPACK, and
-what JAX notes about devices.
+what they note about devices and layouts.
 
 In the IR they are `stablehlo.custom_call`s; all rules are those of what they are defined as.
 """
@@ -111,15 +111,22 @@ def _chlo(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]
 
 
 def _same(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
-    """A note of where arrays lie: nothing, on one device."""
+    """A note of where arrays lie, or of what they belong to: nothing, on one device."""
+    if [x.type for x in operands] != list(op.types):
+        target = attributes["call_target_name"].value
+        raise UnsupportedOp(f"{op.name} of {target}: expected results of the operands' types")
     return list(operands)
 
 
+NOTES = (
+    *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"),
+    *("LayoutConstraint", "MoveToDevice", "MoveToHost", "mark_tensor"),
+    *("xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"),
+)
+"""Calls whose results are their operands."""
+
 TARGETS: dict[str, Definition] = {
-    "Sharding": _same,
-    "annotate_device_placement": _same,
-    "xla.sdy.FuncResultSharding": _same,
-    "xla.sdy.PropagationBarrier": _same,
+    **dict.fromkeys(NOTES, _same),
     "mhlo.topk": _top_k,
     **{f"mhlo.{name}": _chlo for name in CHLO},
     "ApproxTopK": _approximate_top_k,

@@ -9,7 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
-from irax_compiler.ops.core import UnsupportedOp, read, registered_names
+from irax_compiler.ops.core import UnsupportedOp, read, registered_names, unknown
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
@@ -111,7 +111,7 @@ class Check(Pass):
 
 def _check_operation(operation: Operation, known: set[str]) -> None:
     if operation.name not in known:
-        raise UnsupportedOp(f"{operation.name} at {operation.location} is not supported")
+        raise unknown(operation)
     if operation.name == ForeignCall.name and not is_host_call(operation):
         op = read(operation)  # which refuses those that are not known
         if isinstance(op, Collective):

@@ -34,7 +34,7 @@ PARSED = "-"
 
 def read_file(path: str, parsed: File) -> File:
     """A file, without lines if it cannot be read; `parsed` where it is what was parsed."""
-    if path == PARSED:
+    if path in (PARSED, parsed.path):
         return parsed
     suffix = Path(path).suffix.removeprefix(".")
     return File(Path(path).name, path, {"py": "python"}.get(suffix, suffix), _read(path))

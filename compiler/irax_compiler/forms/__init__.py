@@ -1,0 +1,64 @@
+"""What modules of others have, and irax has in another form: each is rewritten as it is read.
+
+A form is a function from an operation, and its number among those of its name, to the values that
+take the place of its results; None where it stays as it is, to be refused by name if it is run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from irax_compiler import mlir
+from irax_compiler.forms import devices, random_numbers, scans, tokens, tuples
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+
+Form = Callable[[Operation, int], Sequence[Value] | None]
+
+FORMS: dict[str, Form] = {
+    **devices.FORMS,
+    **tuples.FORMS,
+    "chlo.scan": scans.loop_of_scan,
+    "stablehlo.rng": random_numbers.numbers_of_rng,
+}
+"""The forms by the names of operations."""
+
+_WORDS = {name.partition(".")[2] for name in FORMS} | {"token"}
+
+
+def may_have_forms(text: str | bytes) -> bool:
+    """False for text or bytecode in which nothing is to be rewritten."""
+    if isinstance(text, str):
+        return any(word in text for word in _WORDS)
+    return any(word.encode() in text for word in _WORDS)
+
+
+def rewrite(module: Module) -> None:
+    """Leaves a module that means the same, in the forms that irax has."""
+    numbers: Counter[str] = Counter()
+    for operation in _operations(module.operation):
+        form = FORMS.get(operation.name)
+        if form is None:
+            continue
+        number = numbers[operation.name]
+        numbers[operation.name] += 1
+        with InsertionPoint(operation), operation.location:
+            results = form(operation, number)
+        if results is not None:
+            for result, value in zip(operation.results, results, strict=True):
+                result.replace_all_uses_with(value)
+            operation.erase()
+    tuples.without_unused(module)
+    tokens.without_tokens(module)
+
+
+def _operations(operation: Operation) -> list[Operation]:
+    """The operations inside an operation, in order; those inside one before it."""
+    found: list[Operation] = []
+
+    def visit(inner: Operation) -> mlir.ir.WalkResult:
+        found.append(inner)
+        return mlir.ir.WalkResult.ADVANCE
+
+    operation.walk(visit, mlir.ir.WalkOrder.POST_ORDER)
+    return found[:-1]
