@@ -30,8 +30,10 @@ def _is_alone(operation: Operation) -> bool:
 def _numbers(operation: Operation, name: str) -> np.ndarray | None:
     """The elements of an attribute; None where it is something else than elements."""
     attribute: Any = operation.attributes[name]
-    is_dense = isinstance(attribute, mlir.ir.DenseElementsAttr)
-    return np.array(attribute).reshape(attribute.type.shape) if is_dense else None
+    if not isinstance(attribute, mlir.ir.DenseElementsAttr):
+        return None
+    type_: Any = attribute.type
+    return np.array(attribute).reshape(type_.shape)
 
 
 def _own_values(operation: Operation, number: int) -> Sequence[Value] | None:

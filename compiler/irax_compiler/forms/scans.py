@@ -54,7 +54,7 @@ def loop_of_scan(operation: Operation, number: int) -> Sequence[Value] | None:
         *body, returns = (view.operation for view in block.operations)
         for inner in body:
             mlir.copy(inner, env)
-        found = [env.get(v, v) for v in returns.operands]
+        found = [env[v] for v in returns.operands]
         new = [with_row(y, r, place) for y, r in zip(ys, found[:num_outputs], strict=True)]
         return [elementwise.add(step, one), *found[num_outputs:], *new]
 

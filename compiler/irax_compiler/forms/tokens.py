@@ -5,6 +5,7 @@ and results of nothing but loops and branches.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -107,6 +108,7 @@ def _function_without(function: Operation, taken: list[int], given: list[int]) -
     last.erase()
     for name, places in (("arg_attrs", taken), ("res_attrs", given)):
         if places and name in function.attributes:
-            entries = [e for i, e in enumerate(function.attributes[name]) if i not in places]
-            function.attributes[name] = mlir.array(entries)
+            entries: Any = function.attributes[name]
+            kept = [e for i, e in enumerate(entries) if i not in places]
+            function.attributes[name] = mlir.array(kept)
     mlir.set_function_type(function)
