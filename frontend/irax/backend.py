@@ -16,6 +16,7 @@ from irax.tracebacks import api_boundary
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_runtime import devices as runtime_devices
+from irax_runtime import interruptible
 from irax_runtime.device import Device, Executable
 
 
@@ -104,7 +105,11 @@ def compile(
     `donated` it may use the memory for its results.
     """
     device = device or current_device()
-    artefact = targets.compile(lower(module, name, device.target), device.target, donated)
+    return interruptible.run(_program, lower(module, name, device.target), name, device, donated)
+
+
+def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[int]) -> Executable:
+    artefact = targets.compile(lowered, device.target, donated)
     if device.compiler is None:
         return device.load(artefact, name)
     return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)

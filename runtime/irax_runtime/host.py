@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 import iree.runtime as rt
 import numpy as np
 
-from irax_runtime import linalg
+from irax_runtime import interruptible, linalg
 from irax_runtime.signature import TensorType, parse_signature
 
 Array = np.ndarray[Any, Any]
@@ -173,6 +173,9 @@ def _adapted(
     argument_types, result_types = types
 
     def call(state: _State, *references: Any) -> Any:
+        return interruptible.in_waiting_thread(checked, references)
+
+    def checked(references: Sequence[Any]) -> Any:
         try:
             return run(references)
         except BaseException as error:

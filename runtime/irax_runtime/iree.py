@@ -18,7 +18,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import host, memory, shared_library
+from irax_runtime import host, interruptible, memory, shared_library
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
@@ -229,6 +229,7 @@ class IreeExecutable:
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
         self._driver = driver
+        self._run = self._invoke if reflection.get("irax.takes") == "moments" else self._await
         imports = reflection.get("irax.host")
         self._host = [] if imports is None else [self._host_module(imports)]
         self._is_shared_library = is_shared_library
@@ -279,15 +280,9 @@ class IreeExecutable:
             inputs.push_ref(argument.ref)
         outputs = rt.VmVariantList(self._num_results)
         try:
-            context = self._contexts.pop()
-        except IndexError:
-            context = self._context()
-        try:
-            context.invoke(self._function, inputs, outputs)
+            self._run(inputs, outputs)
         except RuntimeError as failure:
             raise (host.take_error() or self._error(failure)) from None
-        finally:
-            self._contexts.append(context)
         if self.results is None:
             return [self._untyped_result(outputs, i) for i in range(len(outputs))]
         device = self.device
@@ -295,6 +290,20 @@ class IreeExecutable:
             IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device)
             for i, type_ in enumerate(self.results)
         ]
+
+    def _invoke(self, inputs: Any, outputs: Any) -> None:
+        try:
+            context = self._contexts.pop()
+        except IndexError:
+            context = self._context()
+        try:
+            context.invoke(self._function, inputs, outputs)
+        finally:
+            self._contexts.append(context)
+
+    def _await(self, inputs: Any, outputs: Any) -> None:
+        """The same, in a way that Ctrl-C ends."""
+        interruptible.run(self._invoke, inputs, outputs)
 
     def _error(self, failure: RuntimeError) -> RuntimeError:
         """What to raise for an error of IREE's."""

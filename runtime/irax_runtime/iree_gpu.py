@@ -20,6 +20,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
+from irax_runtime import interruptible
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import numbered
@@ -33,6 +34,9 @@ _MAPPED_USAGE = _DEVICE_USAGE | int(rt.BufferUsage.MAPPING)
 _STAGING_USAGE = int(rt.BufferUsage.TRANSFER) | int(rt.BufferUsage.MAPPING)
 _DEVICE_MEMORY = int(rt.MemoryType.DEVICE_LOCAL)
 _HOST_MEMORY = int(rt.MemoryType.HOST_LOCAL)
+
+_SIGNALS = 100_000_000
+"""Nanoseconds after which a wait looks for signals."""
 
 MAX_IN_FLIGHT = 64
 """Programs in the queue: their results take memory before anybody has asked for them."""
@@ -114,7 +118,7 @@ class GpuDevice:
         elif array.nbytes:
             staging = self.allocate(array.nbytes, _HOST_MEMORY, _STAGING_USAGE)
             _write(staging, array)
-            self.copy(staging, memory, rt.HalFence(0)).wait()
+            _await(self.copy(staging, memory, rt.HalFence(0)))
         view = rt.HalBufferView(memory, array.shape, element)
         return GpuBuffer(view, TensorType(array.dtype, array.shape), self, None)
 
@@ -152,7 +156,7 @@ class GpuDevice:
             oldest = self._in_flight.popleft() if len(self._in_flight) > MAX_IN_FLIGHT else None
         if oldest is not None:
             with contextlib.suppress(RuntimeError):  # who looks at its results is told
-                oldest.wait()
+                _await(oldest)
 
     def account(self, size: int) -> None:
         """Counts the bytes of arrays that have come, or gone."""
@@ -250,7 +254,7 @@ class GpuBuffer:
             return np.empty(self.shape, self.dtype)
         staging = device.allocate(self._size, _HOST_MEMORY, _STAGING_USAGE)
         try:
-            device.copy(self._view.get_buffer(), staging, rt.HalFence(0)).wait()
+            _await(device.copy(self._view.get_buffer(), staging, rt.HalFence(0)))
         except RuntimeError as error:
             raise device.error(error) from None
         mapped = staging.map()
@@ -266,7 +270,7 @@ class GpuBuffer:
             return
         self.device.check_process()
         try:
-            self._fence.wait()
+            _await(self._fence)
         except RuntimeError as error:
             raise self.device.error(error) from None
         self._fence = None
@@ -294,6 +298,7 @@ class GpuExecutable:
         self._module = module
         self._function = module.lookup_function(name)
         reflection = self._function.reflection
+        self._run = self._invoke if reflection.get("irax.takes") == "moments" else self._wait_for
         self._is_queued = reflection.get("iree.abi.model") == "coarse-fences"
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts = [device.new_context(module)]
@@ -331,12 +336,16 @@ class GpuExecutable:
             for x in arguments:
                 x.wait()
         outputs = rt.VmVariantList(self._num_results)
-        self._invoke(inputs, outputs)
+        self._run(inputs, outputs)
         if fence is not None:
             device.enter(fence)
         views = [outputs.get_as_object(i, rt.HalBufferView) for i in range(len(outputs))]
         types = self.results or map(modules.type_of_view, views)
         return [GpuBuffer(v, t, device, fence) for v, t in zip(views, types, strict=True)]
+
+    def _wait_for(self, inputs: Any, outputs: Any) -> None:
+        """Programs with loops stay in the call until the condition of the last step is known."""
+        interruptible.run(self._invoke, inputs, outputs)
 
     def _invoke(self, inputs: Any, outputs: Any) -> None:
         try:
@@ -349,6 +358,12 @@ class GpuExecutable:
             raise self.device.error(error) from None
         finally:
             self._contexts.append(context)
+
+
+def _await(fence: Any) -> None:
+    """Waits for a fence, and lets Python answer signals meanwhile."""
+    while not fence.wait(timeout=_SIGNALS):
+        pass
 
 
 def _write(memory: Any, array: np.ndarray[Any, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -19,17 +19,22 @@ ELEMENTS_PER_MICROSECOND = 1000.0
 FLOPS_PER_MICROSECOND = 20000.0
 TASK_THRESHOLD = 300.0
 """Microseconds of work on one core from which on the hand-off to other cores pays."""
+LAUNCH = 3.0
+"""Microseconds that a step of a loop takes at most for nothing."""
 HAND_OFF = 5.0
 """Microseconds that a step of a loop takes longer where it is handed to other cores."""
 UNKNOWN_STEPS = 10
+MOMENTS = 50_000.0
+"""Microseconds on one core up to which nobody minds that a program cannot be interrupted."""
 
 
 @register_pass
 @dataclass
 class Annotate(Pass):
     """Gives public functions the reflection attributes `irax.args` and `irax.results`, their
-    types (`f32[4,4];i32[]`), and `irax.driver`: "task" where the work is worth several cores, or
-    "sync" where it is done sooner than it could be shared out.
+    types (`f32[4,4];i32[]`), `irax.driver`: "task" where the work is worth several cores, or
+    "sync" where it is done sooner than it could be shared out; and `irax.takes`: "moments" where
+    it is over before anybody could interrupt it, or "long" where it is not, or may not be.
     """
 
     name: ClassVar[str] = "annotate"
@@ -39,10 +44,12 @@ class Annotate(Pass):
             if not mlir.is_public(function):
                 continue
             block = mlir.body(function)
+            work = _work(block)
             entries = {
                 "irax.args": signature(list(block.arguments)),
                 "irax.results": signature(returned(function)),
-                "irax.driver": "task" if _is_worth_sharing(block) else "sync",
+                "irax.driver": "task" if _is_worth_sharing(work) else "sync",
+                "irax.takes": "moments" if work.total < MOMENTS else "long",
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
 
@@ -59,14 +66,15 @@ def signature(values: Sequence[Value]) -> str:
 class _Work:
     """A rough estimate of what a block does."""
 
+    total: float = 0.0
+    """Microseconds on one core; infinite with a loop of which nobody knows how long it goes on."""
     shared: float = 0.0
     """Microseconds on one core, of what several could share."""
     steps: int = 0
     """Of loops, each of them too short to be shared."""
 
 
-def _is_worth_sharing(block: Block) -> bool:
-    work = _work(block)
+def _is_worth_sharing(work: _Work) -> bool:
     return work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.steps
 
 
@@ -79,15 +87,19 @@ def _work(block: Block) -> _Work:
             _add_steps(total, _work(operation.regions[1].blocks[0]), how.steps if how else None)
         elif operation.name in ("stablehlo.case", "stablehlo.if"):
             branches = [_work(b) for region in operation.regions for b in region]
+            total.total += max((branch.total for branch in branches), default=0.0)
             total.shared += sum(branch.shared for branch in branches)
             total.steps += sum(branch.steps for branch in branches)
         else:
-            total.shared += _time(operation)
+            time = _time(operation)
+            total.total += time
+            total.shared += time
     return total
 
 
 def _add_steps(total: _Work, step: _Work, steps: int | None) -> None:
     times = UNKNOWN_STEPS if steps is None else steps
+    total.total += inf if steps is None else steps * (step.total + LAUNCH)
     if step.shared > TASK_THRESHOLD:
         total.shared += times * step.shared
     else:

@@ -37,7 +37,7 @@ def compile(module: Module, donated: Sequence[int] = ()) -> bytes:
     >>> text = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
     >>> from irax_compiler.lowering import lower
     >>> compile(lower(mlir.parse_module(text), "f", "pjrt")).splitlines()[0]
-    b'// irax: {"name": "f", "args": "f32[]", "results": "f32[]"}'
+    b'// irax: {"name": "f", "args": "f32[]", "results": "f32[]", "takes": "moments"}'
     """
     module = mlir.clone_module(module)
     _check_stays_on_device(module)
@@ -83,8 +83,8 @@ def _check_stays_on_device(module: Module) -> None:
 
 
 def _signature(entry: mlir.Operation) -> dict[str, str]:
-    """The types that the pass `annotate` wrote down for IREE's runtime; taken away here."""
+    """What the pass `annotate` wrote down for IREE's runtime; taken away here."""
     reflection: Any = entry.attributes["iree.reflection"]
     entries = {item.name: item.attr.value for item in reflection}
     del entry.attributes["iree.reflection"]
-    return {"args": entries["irax.args"], "results": entries["irax.results"]}
+    return {name: entries[f"irax.{name}"] for name in ("args", "results", "takes")}

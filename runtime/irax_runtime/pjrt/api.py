@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from irax_runtime import interruptible
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi
 from irax_runtime.pjrt.errors import PluginError, error_of_code
@@ -146,19 +147,26 @@ class Api:
         raise error_of_code(code, message)
 
     def wait(self, event: int | None) -> None:
-        """Waits for an event, without holding Python up, and frees it.
+        """Waits for an event, in a way that Ctrl-C ends, and frees it.
 
         Raises:
             PjrtError: what it stands for failed.
         """
         if not event:
             return
-        wait, destroy = self._of_events
         arguments = _OF_EVENT.pack(_OF_EVENT.size, 0, event)  # half the time of a struct's
-        error = wait(arguments)
-        destroy(arguments)
+        if self.is_ready(event):
+            error = self._await(arguments)
+        else:
+            error = interruptible.run(self._await, arguments)
         if error:
             self.fail(error)
+
+    def _await(self, arguments: bytes) -> int | None:
+        wait, destroy = self._of_events
+        error = wait(arguments)
+        destroy(arguments)
+        return error
 
     @cached_property
     def _of_events(self) -> tuple[Callable[[int | bytes], int | None], ...]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_runtime import interruptible
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
@@ -261,7 +262,10 @@ if hasattr(os, "register_at_fork"):
 @atexit.register
 def _end_all() -> None:
     for client in list(_clients):
-        client.end()
+        if interruptible.is_work_left_behind():  # for whose end nobody waits
+            client.abandon()
+        else:
+            client.end()
 
 
 class PjrtDevice:
