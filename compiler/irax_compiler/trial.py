@@ -2,7 +2,8 @@
 
 MLIR's reader believes the numbers that it reads: of a damaged file it makes billions of regions, or
 ends the process. So `iree-opt`, which has the same reader and starts in 40 ms, reads it first, with
-so much memory and time as a sound file of that length needs.
+so much memory and time as a sound file of that length needs. A shell limits its memory, and ends it
+when this process closes a pipe: by its own end at the latest, whatever that is.
 """
 
 from __future__ import annotations
@@ -10,13 +11,26 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 _MEMORY, _MEMORY_PER_BYTE = 2 << 30, 64
 _SECONDS, _SECONDS_PER_BYTE = 10, 1e-6
 _DAMAGED = "not a valid MLIR module: damaged bytecode, of which MLIR's reader"
+_SHELL = "/bin/sh"
+_SUPERVISE = """
+ulimit -v "$1"; shift
+exec 3<&0
+"$@" <&3 3<&- >/dev/null & child=$!
+{ read -r end; kill -9 $child; } <&1 & watch=$!
+wait $child; code=$?
+kill -9 $watch
+exit $code
+"""
+"""What the shell does; its standard output is the pipe to read from. It exits with 128 and the
+number of the signal that ended its child. Where memory cannot be limited, it goes on."""
 _FLAGS = ("-", "--allow-unregistered-dialect", "--emit-bytecode", "-o", os.devnull)
 
 
@@ -29,37 +43,45 @@ def read_elsewhere(bytecode: bytes) -> None:
     reader = _reader()
     if reader is None:
         return
-    process = subprocess.Popen(
-        [reader, *_FLAGS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"},
-    )
-    with process:
-        _limit_memory(process.pid, _MEMORY + _MEMORY_PER_BYTE * len(bytecode))
+    with _supervised([reader, *_FLAGS], _MEMORY + _MEMORY_PER_BYTE * len(bytecode)) as process:
         try:
             with suppress(BrokenPipeError):
                 process.communicate(bytecode, timeout=_SECONDS + _SECONDS_PER_BYTE * len(bytecode))
         except subprocess.TimeoutExpired:
-            process.kill()
             raise ValueError(f"{_DAMAGED} does not come to an end") from None
-    if process.returncode < 0:
-        name = signal.Signals(-process.returncode).name
-        raise ValueError(f"{_DAMAGED} ends with {name}")
+        code = process.wait()
+    if code > 128:
+        raise ValueError(f"{_DAMAGED} ends with {signal.Signals(code - 128).name}")
 
 
-def _limit_memory(process: int, limit: int) -> None:
-    """Where the system has no such limits, that of time is the only one."""
-    with suppress(ImportError, AttributeError, OSError, ValueError):
-        import resource
-
-        resource.prlimit(process, resource.RLIMIT_AS, (limit, limit))
+@contextmanager
+def _supervised(command: Sequence[str], memory: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with a limit of memory, in bytes. It ends with the block, or with this process."""
+    pipe, held = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [_SHELL, "-c", _SUPERVISE, "sh", str(memory >> 10), *command],
+            stdin=subprocess.PIPE,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"},
+        )
+    except BaseException:
+        os.close(held)
+        raise
+    finally:
+        os.close(pipe)
+    with process:
+        try:
+            yield process
+        finally:
+            os.close(held)
 
 
 @cache
 def _reader() -> str | None:
+    """The program; None where there is none, or no shell to supervise it."""
     from irax_compiler.targets.invocation import bundled_tool
 
     path: Path | None = bundled_tool("iree-opt")
-    return None if path is None else str(path)
+    return None if path is None or not os.path.exists(_SHELL) else str(path)

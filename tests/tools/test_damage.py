@@ -60,6 +60,15 @@ def test_what_the_reader_does_not_survive(folder, monkeypatch, reader, message):
         containers.module_in((FOREIGN / "mlp.mlirbc").read_bytes())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit memory")
+def test_the_reader_has_little_memory(folder, monkeypatch):
+    path = folder / "reader"
+    path.write_text("#!/bin/sh\ntest $(ulimit -v) -lt 3000000 && exit 1\nkill -ABRT $$\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(trial, "_reader", lambda: str(path))
+    containers.module_in((FOREIGN / "mlp.mlirbc").read_bytes())
+
+
 def test_programs(folder, irax):
     assert irax("compile", "in.mlir", "-o", "model.vmfb").returncode == 0
     data = (folder / "model.vmfb").read_bytes()

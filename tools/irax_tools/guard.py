@@ -2,7 +2,8 @@
 
 Compilers and drivers of other people's do that on input they do not expect: a damaged program, a
 module in a form that nobody tried. The parent waits, tells what happened in one line, and exits
-with 1. It imports nothing, so that to fork costs a millisecond.
+with 1. It imports nothing, so that to fork costs a millisecond. The child ends when the parent
+does, also where that has no time to pass it on.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ PATIENCE = 2
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code of interrupted commands, as shells have it."""
 
+_PR_SET_PDEATHSIG = 1
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -27,13 +29,49 @@ def run(command: Callable[[], Any]) -> NoReturn:
     if not hasattr(os, "fork"):
         command()
         sys.exit()
+    parent = os.getpid()
+    pipe, held = os.pipe()
     child = os.fork()
     if child == 0:
+        os.close(held)
+        _end_with(parent, pipe)
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _interrupt_once)
         command()
         sys.exit()
+    os.close(pipe)
     _watch(child)
+
+
+def _end_with(parent: int, pipe: int) -> None:
+    """Has this process killed when its parent ends: by Linux, or by a thread that reads from a pipe
+    of which the parent holds the other end.
+    """
+    if not _is_killed_with_parent():
+        import threading
+
+        threading.Thread(target=_await_end, args=(pipe,), daemon=True).start()
+        return
+    os.close(pipe)
+    if os.getppid() != parent:  # it ended before the system was asked
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _is_killed_with_parent() -> bool:
+    """Asks the system for it; that minds the thread that forked, which is the parent's only one."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    try:
+        return ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL)) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def _await_end(pipe: int) -> None:
+    os.read(pipe, 1)  # nothing is ever written
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _interrupt_once(number: int, frame: Any) -> NoReturn:
