@@ -11,6 +11,9 @@ from irax_compiler.bytecode_format import MAGIC
 
 _ARCHIVE = b"PK\x03\x04"
 _MODULE = "module.mlir"
+LARGEST = 1 << 30
+"""Bytes that a text may take beyond those of the archive that it is in."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _JAX_MODULE = 30
 _JAX_EFFECTS = 24
 """Places, in a table's list of fields, of the module and of the names of ordered effects."""
@@ -57,7 +60,10 @@ def _of_archive(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if _MODULE in archive.namelist():
-                return archive.read(_MODULE).decode()
+                entry = archive.getinfo(_MODULE)
+                if entry.file_size > len(data) + LARGEST or entry.compress_type not in _METHODS:
+                    raise ValueError(f"{entry.file_size} bytes of text, which are not unpacked")
+                return archive.read(entry).decode()
     except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
         raise ValueError(f"a damaged file: {error}") from None
     raise ValueError("a compiled program, and no module; expected MLIR")

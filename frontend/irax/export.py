@@ -40,8 +40,8 @@ from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.core import nested
 from irax_compiler.reading import read_module
 from irax_compiler.targets import iree
+from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
-from irax_runtime import files, trees
 
 _OF_PLUGINS = ("pjrt", "tpu")
 
@@ -318,7 +318,7 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     """
     if not zipfile.is_zipfile(io.BytesIO(blob)) and MAGIC in blob:
         return of_module(read_module(containers.module_in(bytes(blob))))
-    return _of_contents(format_.read(bytes(blob), "deserialize"), "deserialize")
+    return _of_contents(archives.read(bytes(blob), "deserialize"), "deserialize")
 
 
 def of_module(
@@ -341,7 +341,7 @@ def load(path: str | os.PathLike[str]) -> Exported:
         ValueError: it is no such file, or damaged.
     """
     with open(path, "rb") as file:
-        return _of_contents(format_.read(file.read(), str(path)), str(path))
+        return _of_contents(archives.read(file.read(), str(path)), str(path))
 
 
 def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
@@ -349,7 +349,9 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
         raise ValueError(f"{name}: not an exported function, but a compiled module")
     manifest = format_.read_manifest(contents, name)
     module = mlir.parse_module(contents[format_.MODULE].decode())
-    function = mlir.functions(module)[manifest["name"]]
+    function = mlir.functions(module).get(manifest["name"])
+    if function is None:
+        raise ValueError(f"{name}: damaged: its module has no function {manifest['name']!r}")
     arguments, results = manifest["arguments"], manifest["results"]
     returned = list(mlir.terminator(mlir.body(function)).operands)
     avals = (_weakened(mlir.arguments(function), arguments), _weakened(returned, results))

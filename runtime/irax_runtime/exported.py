@@ -14,11 +14,9 @@ damaged since is found by its checksums.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from irax_runtime import trees
+from irax_runtime import archives, trees
 from irax_runtime.device import Device, Executable
 from irax_runtime.devices import NoDevice, devices, platforms
+from irax_runtime.printable import printable
 from irax_runtime.signature import TensorType, parse_signature
 
 MANIFEST, MODULE = "manifest.json", "module.mlir"
@@ -53,7 +52,7 @@ def load(file: str | os.PathLike[str] | bytes, device: Device | str | None = Non
     """
     name = "the program" if isinstance(file, bytes) else str(file)
     data = file if isinstance(file, bytes) else Path(file).read_bytes()
-    contents = read(data, name) if data.startswith(b"PK") else {}
+    contents = archives.read(data, name) if data.startswith(archives.MAGIC) else {}
     if MANIFEST not in contents:
         return _bare(data, name, device)
     manifest = read_manifest(contents, name)
@@ -65,36 +64,45 @@ def load(file: str | os.PathLike[str] | bytes, device: Device | str | None = Non
     return Program(manifest["name"], arguments, results, executable)
 
 
-def read(data: bytes, name: str) -> dict[str, bytes]:
-    """The files of a zip archive. Raises ValueError where it is none, or is damaged."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {entry: archive.read(entry) for entry in archive.namelist()}
-    except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
-        raise ValueError(f"{name}: not a compiled program, or damaged: {error}") from None
+def write(contents: dict[str, bytes]) -> bytes:
+    """The archive of the files of a function, of which the texts are compressed."""
+    return archives.write(contents, [name for name in (MANIFEST, MODULE) if name in contents])
 
 
 def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
-    """The manifest among the files of an archive. Raises ValueError for one of another version."""
-    manifest = json.loads(contents[MANIFEST])
-    if manifest.get("irax") != VERSION:
+    """The manifest among the files of an archive. Raises ValueError for one of another version, or
+    one that is damaged.
+    """
+    try:
+        manifest = json.loads(contents[MANIFEST])
+        version = manifest["irax"]
+        if version == VERSION:
+            _check_manifest(manifest, contents)
+    except Exception as error:  # anything may be missing, or of another type
+        told = f"{type(error).__name__}: {printable(str(error))}"
+        raise ValueError(f"{name}: {MANIFEST} is damaged: {told}") from None
+    if version != VERSION:
         raise ValueError(
-            f"{name}: written in version {manifest.get('irax')} of this format; this irax reads "
+            f"{name}: written in version {version!r} of this format; this irax reads "
             f"version {VERSION}"
         )
     return manifest
 
 
-def write(contents: dict[str, bytes]) -> bytes:
-    """The zip archive of these files. The same files make the same bytes."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, bytes_ in contents.items():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            is_text = name in (MANIFEST, MODULE)
-            entry.compress_type = zipfile.ZIP_DEFLATED if is_text else zipfile.ZIP_STORED
-            archive.writestr(entry, bytes_)
-    return data.getvalue()
+def _check_manifest(manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
+    """Raises one error or another where a manifest is not as `irax.export` writes them."""
+    sides = [Side.of_manifest(manifest[side]) for side in ("arguments", "results")]
+    for side in sides:
+        if sorted(trees.numbers(side.tree)) != [*range(len(side.types))]:
+            raise ValueError("its leaves are not those of its tree")
+    described(manifest["name"], *sides)
+    names = [manifest["name"], *manifest["platforms"], *manifest["programs"]]
+    names += [name for side in sides for name in side.names]
+    if not all(name.isprintable() for name in names):
+        raise ValueError("a name has control characters")
+    for program in manifest["programs"].values():
+        if program["file"] not in contents or not isinstance(program.get("processor", []), list):
+            raise ValueError(f"no program {program['file']!r}")
 
 
 def processor_features() -> list[str]:
@@ -151,9 +159,7 @@ class Program:
         return trees.build(self._results.tree, self._results.types)
 
     def __repr__(self) -> str:
-        args, kwargs = self.arguments
-        given = [*map(repr, args), *(f"{name}={x}" for name, x in kwargs.items())]
-        return f"<{self.name}({', '.join(given)}) -> {self.results}>"
+        return f"<{described(self.name, self._arguments, self._results)}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs it.
@@ -191,6 +197,13 @@ class Program:
         if array.shape != type_.shape:
             raise ValueError(f"{self.name}: {where} is {got}; expected {type_}")
         return array
+
+
+def described(name: str, arguments: Side, results: Side) -> str:
+    """`f(float32[3], y={'a': int32[]}) -> float32[]`."""
+    args, kwargs = trees.build(arguments.tree, arguments.types)
+    given = [*map(repr, args), *(f"{key}={x}" for key, x in kwargs.items())]
+    return printable(f"{name}({', '.join(given)}) -> {trees.build(results.tree, results.types)}")
 
 
 def _bare(data: bytes, name: str, device: Device | str | None) -> Program:

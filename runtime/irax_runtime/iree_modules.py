@@ -11,6 +11,7 @@ import iree.runtime.version
 import numpy as np
 
 from irax_runtime.device import Buffer
+from irax_runtime.printable import printable
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 
 DRIVER = f"IREE {iree.runtime.version.VERSION}"
@@ -81,19 +82,33 @@ def load_module(instance: Any, artefact: bytes, entry: str | None) -> tuple[Any,
     Raises:
         ValueError: the bytes are not a compiled module, or it has no such function.
     """
-    try:
-        module = rt.VmModule.copy_buffer(instance, artefact)
-    except (RuntimeError, ValueError, IndexError) as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise ValueError(f"not a compiled IREE module: {reason}") from None
+    module = _module(instance, artefact)
     names = [n for n in module.function_names if not n.startswith("__")]
     if entry is None:
         entry = "main" if "main" in names else names[0] if len(names) == 1 else None
     if entry is None or entry not in names:
         raise ValueError(
-            f"the program has no function {entry or 'main'}; it has {', '.join(names) or 'none'}"
+            f"the program has no function {entry or 'main'}; it has "
+            f"{printable(', '.join(names)) or 'none'}"
         )
     return module, entry
+
+
+def functions(artefact: bytes) -> dict[str, dict[str, str]]:
+    """What the compiler wrote down of each function of a compiled module, whose kernels are not
+    loaded for it. Raises ValueError where the bytes are none.
+    """
+    module = _module(rt.VmInstance(), artefact)
+    names = [n for n in module.function_names if not n.startswith("__")]
+    return {name: dict(module.lookup_function(name).reflection) for name in names}
+
+
+def _module(instance: Any, artefact: bytes) -> Any:
+    try:
+        return rt.VmModule.copy_buffer(instance, artefact)
+    except (RuntimeError, ValueError, IndexError) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise ValueError(f"not a compiled IREE module: {reason}") from None
 
 
 def signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:

@@ -166,6 +166,21 @@ def build(spec: Spec, leaves: Sequence[Any], make: Make | None = None) -> Any:
     return go(spec)
 
 
+def numbers(spec: Spec) -> list[int]:
+    """The numbers of a tree's leaves, as they come."""
+    found: list[int] = []
+
+    class Leaves(Sequence[None]):
+        def __getitem__(self, number: Any) -> None:
+            found.append(number)
+
+        def __len__(self) -> int:
+            return len(found)
+
+    build(spec, Leaves())
+    return found
+
+
 def _pairs(spec: Spec) -> list[tuple[Any, Spec]]:
     if "dict" in spec:
         return list(spec["dict"].items())

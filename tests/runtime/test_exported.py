@@ -19,7 +19,7 @@ import irax_runtime
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile as compile_module
-from irax_runtime import exported, trees
+from irax_runtime import archives, exported, trees
 
 DOCS = Path(__file__).parents[2] / "docs" / "export.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCS.read_text("utf-8"), re.DOTALL | re.MULTILINE)
@@ -109,7 +109,7 @@ def test_other_files(file, tmp_path):
         irax_runtime.load(b"nonsense")
     with pytest.raises(ValueError, match=r"no program for .*; it has some for iree-cpu"):
         irax_runtime.load(file, Elsewhere())
-    contents = exported.read(file.read_bytes(), "f")
+    contents = archives.read(file.read_bytes(), "f")
     for change, message in (
         ({"irax": 99}, "written in version 99 of this format; this irax reads version 1"),
         ({"programs": {}}, "no compiled program: it was written with `serialize`"),
@@ -117,7 +117,10 @@ def test_other_files(file, tmp_path):
             {"programs": {"iree-cpu": {"file": "iree-cpu.vmfb", "processor": ["avx9000"]}}},
             "for a processor with avx9000, which this one does not have",
         ),
-        ({"programs": {"iree-cuda": {}}}, "programs for iree-cuda, and there is no such device"),
+        (
+            {"programs": {"iree-cuda": {"file": "iree-cpu.vmfb"}}},
+            "programs for iree-cuda, and there is no such device",
+        ),
     ):
         manifest = json.loads(contents["manifest.json"]) | change
         changed = exported.write(contents | {"manifest.json": json.dumps(manifest).encode()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
+from irax_runtime import archives
 from irax_tools.files import write_file
 
 _SHORT = {
@@ -111,17 +113,22 @@ def load_all(path: str) -> list[np.ndarray[Any, Any]]:
     found = _read(path, "--inputs", ".npz")
     if isinstance(found, np.ndarray):
         raise ValueError(f"--inputs {path}: one array; expected a .npz file")
-    with found:
-        return [found[name] for name in found.files]
+    return list(found.values())
 
 
-def _read(path: str, option: str, kind: str) -> Any:
+def _read(path: str, option: str, kind: str) -> np.ndarray[Any, Any] | dict[str, Any]:
     try:
-        return np.load(path, allow_pickle=False)
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        with found:
+            archives.check(found.zip, Path(path).stat().st_size)
+            return {name: found[name] for name in found.files}
     except FileNotFoundError:
         raise click.UsageError(f"{option} {path}: no such file") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{option} {path}: not a {kind} file: {error}") from None
+    except Exception as error:  # zipfile and zlib have errors of their own
+        told = str(error) or type(error).__name__
+        raise ValueError(f"{option} {path}: not a {kind} file, or damaged: {told}") from None
 
 
 def save(path: str, array: np.ndarray[Any, Any]) -> None:

@@ -226,11 +226,27 @@ def show(
         raise failure
 
 
+@main.command(example="irax info in.mlir")
+@click.argument("file", metavar="FILE", default="-")
+def info(file: str) -> None:
+    """Tell what is in a file, without running any of it: a compiled program, a function that
+    irax.export saved, a module, NumPy's arrays.
+    """
+    from irax_runtime.printable import printable
+    from irax_tools.files import read_file
+    from irax_tools.info import describe
+
+    for line in describe(read_file(file), file):
+        click.echo(printable(line))
+
+
 def _show_stages(
     found: list[tuple[str, str]], stage: str | None, colours: bool, failure: Exception | None
 ) -> None:
+    from irax_runtime.printable import printable
     from irax_tools.show.terminal import coloured
 
+    found = [(printable(name), printable(text)) for name, text in found]
     chosen = [text for name, text in found if stage in (name, name.partition("{")[0])]
     if stage is not None and not chosen:
         names = ", ".join(name for name, _ in found)
@@ -306,13 +322,14 @@ def check(
     limits of difference quotients, reverse mode is the transpose of forward mode; batched it does
     what it does in a loop. What has no rule is told, and is no failure.
     """
+    from irax_runtime.printable import printable
     from irax_tools import arrays, checking, sources
 
     loaded = sources.load(source, arguments, func)
     given = None if inputs is None else arrays.load_all(inputs)
     failed = []
     for row in checking.check_source(loaded, trials, seed, given):
-        click.echo(f"{row.name:26}{row.outcome:10}{row.detail}".rstrip())
+        click.echo(printable(f"{row.name:26}{row.outcome:10}{row.detail}".rstrip()))
         if row.outcome == "FAILED":
             failed.append(row)
     if failed:

@@ -46,7 +46,10 @@ class Group(click.Group):
             reader_has_gone = isinstance(error, OSError) and error.errno == errno.EPIPE
             if reader_has_gone or ctx.find_root().params.get("debug"):
                 raise
-            click.echo(f"irax: error: {str(error) or type(error).__name__}", err=True)
+            from irax_runtime.printable import printable
+
+            told = printable(str(error)) or type(error).__name__
+            click.echo(f"irax: error: {told}", err=True)
             ctx.exit(1)
 
 

@@ -14,7 +14,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.targets import iree
-from irax_runtime import exported
+from irax_runtime import archives, exported
 from irax_runtime.devices import devices
 from irax_tools import arrays, dumps, sources
 from irax_tools.files import read_file
@@ -84,9 +84,10 @@ def compile_from_stage(path: str) -> bytes:
 
 def _compiled(path: str, func: str | None, device: str) -> Program:
     data = read_file(path)
-    contents = exported.read(data, path) if data.startswith(b"PK") else {}  # where damage is found
+    is_archive = data.startswith(archives.MAGIC)
+    contents = archives.read(data, path) if is_archive else {}  # where damage is found
     if exported.MANIFEST in contents:
-        return exported.load(data, devices(device)[0]).flat
+        return exported.load(path, devices(device)[0]).flat
     return _executable(data, func, device)
 
 

@@ -1,0 +1,131 @@
+"""`irax info`: what is in a file, told from its bytes. Nothing of it is run, and none of its native
+code is loaded.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from irax_compiler import bytecode_format, containers, mlir, reading
+from irax_compiler.passes.core import nested
+from irax_runtime import archives, exported, iree_modules
+from irax_runtime.pjrt import programs
+from irax_runtime.signature import parse_signature
+from irax_tools import dumps
+
+NATIVE = "native code, which runs with your rights"
+
+_NUMPY = b"\x93NUMPY"
+_FLATBUFFER = b"IREE"
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_TARGET = "call_target_name"
+_OFTEN = 8
+
+
+def describe(data: bytes, name: str) -> list[str]:
+    """Lines about the bytes of a file of any kind that irax reads or writes.
+
+    Raises ValueError where they are of none, or damaged.
+    """
+    try:
+        kind, lines = _described(data, name)
+        return [f"{name}: {kind}, {len(data)} bytes", *(f"  {line}" for line in lines)]
+    except ValueError as error:
+        raise ValueError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
+
+
+def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
+    """The kind of a file, and lines about what is in it."""
+    if data.startswith(archives.MAGIC):
+        contents = archives.read(data, name)
+        if exported.MANIFEST in contents:
+            return "a function in a file of irax's", _of_export(contents, name)
+        if contents and all(part.startswith(_NUMPY) for part in contents.values()):
+            return "NumPy's arrays", chain(*(_of_array(*part) for part in contents.items()))
+        return "a compiled program of IREE's", _of_program(data, contents)
+    if _FLATBUFFER in data[:16]:
+        return "a compiled program of IREE's", _of_program(data, {})
+    if data.startswith(_NUMPY):
+        return "an array of NumPy's", _of_array("", data)
+    if data.startswith(programs.PREFIX):
+        return "a program for PJRT", _of_pjrt(data)
+    if stage := dumps.read_stage(data, name):
+        return f"a stage of a compilation for {stage[0].target}", iter([f"after {stage[0].after}"])
+    found = containers.module_in(data)
+    kind = "MLIR text" if isinstance(found, str) else "MLIR bytecode"
+    is_inside = isinstance(found, bytes) and not data.startswith(bytecode_format.MAGIC)
+    return "an export of JAX's" if is_inside else kind, _of_module(found)
+
+
+def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
+    manifest = exported.read_manifest(contents, name)
+    sides = (exported.Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
+    yield exported.described(manifest["name"], *sides)
+    targets = {about["file"]: target for target, about in manifest["programs"].items()}
+    for entry, data in contents.items():
+        line = f"{entry}, {len(data)} bytes"
+        yield f"{line}: for {targets[entry]}, {NATIVE}" if entry in targets else line
+    if exported.MODULE in contents:
+        yield from _of_module(contents[exported.MODULE].decode())
+
+
+def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
+    for function, told in iree_modules.functions(data).items():
+        yield _signature(function, told.get("irax.args"), told.get("irax.results"))
+        if "irax.host" in told:
+            yield f"calls functions of irax's on the host: {told['irax.host']}"
+    for entry, part in contents.items():
+        yield f"{entry}, {len(part)} bytes"
+    yield NATIVE
+
+
+def _of_pjrt(data: bytes) -> Iterator[str]:
+    header, program = programs.split(data)
+    yield _signature(header["name"], header["args"], header["results"])
+    if "serialized" in header:
+        yield f"compiled by {' '.join(map(str, header['serialized']))}: {NATIVE}"
+    else:
+        yield from _of_module(program.decode())
+
+
+def _of_module(found: str | bytes) -> Iterator[str]:
+    module = reading.read_module(found)
+    counts: Counter[str] = Counter()
+    called: set[str] = set()
+    for name, function in mlir.functions(module).items():
+        operations = list(nested(function))
+        private = "" if mlir.is_public(function) else "private "
+        type_ = function.attributes["function_type"]
+        yield f"{private}@{name}{type_}: {len(operations)} operations"
+        counts.update(operation.name for operation in operations)
+        called |= {str(op.attributes[_TARGET]) for op in operations if _TARGET in op.attributes}
+    often = [f"{count} {name}" for name, count in counts.most_common(_OFTEN)]
+    yield f"{', '.join(often)}{', ...' if len(counts) > _OFTEN else ''}"
+    if called:
+        yield f"custom calls: {', '.join(sorted(called))}"
+
+
+def _signature(name: str, arguments: str | None, results: str | None) -> str:
+    if arguments is None or results is None:
+        return f"{name}: irax did not compile it, and it does not tell its types"
+    taken, returned = (", ".join(map(str, parse_signature(t))) for t in (arguments, results))
+    return f"{name}({taken}) -> ({returned})"
+
+
+def _of_array(entry: str, data: bytes) -> Iterator[str]:
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        shape, _, dtype = _HEADERS[version](file)
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{entry or 'its header'} is damaged: {error}") from None
+    kind = "objects, which irax does not load" if dtype.hasobject else f"{dtype.name}{list(shape)}"
+    yield f"{entry.removesuffix('.npy')}: {kind}" if entry else kind
