@@ -24,8 +24,10 @@ Arrays = Sequence[np.ndarray]
 _MANY = 3
 """How many runs of a block are enough for more to be expected."""
 
-Watch = Callable[["Step", Arrays, Arrays], None]
-"""Sees each operation that is evaluated: what it is, its operands, and its results."""
+Watch = Callable[["Step", Arrays, Arrays], "Arrays | None"]
+"""Sees each operation that is evaluated: what it is, its operands, and its results; it may give
+others in their place.
+"""
 
 
 class _State(threading.local):
@@ -134,7 +136,7 @@ class Program:
             operands = [env[i] for i in step.inputs]
             results = step.op.evaluate_through(call, operands)
             if watch is not None:
-                watch(step, operands, results)
+                results = watch(step, operands, results) or results
             for slot, result in zip(step.outputs, results, strict=True):
                 env[slot] = result
             for slot in step.dead:

@@ -150,3 +150,49 @@ def test_no_module(irax):
     done = irax("check", "none.mlir")
     assert done.returncode == 2
     assert "none.mlir: No such file" in done.stderr
+
+
+CANCELS = """
+func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = stablehlo.abs %x : tensor<64xf32>
+  %1 = stablehlo.log %0 : tensor<64xf32>
+  %2 = stablehlo.exponential %1 : tensor<64xf32>
+  %3 = stablehlo.subtract %2, %0 : tensor<64xf32>
+  return %3 : tensor<64xf32>
+}
+"""
+
+
+def checked(text):
+    """The outcome for each property."""
+    found = checking.check_source(Source(mlir.parse_module(text), "main"), 3, 0)
+    return {row.name: (row.outcome, row.detail) for row in found}
+
+
+def test_what_rounding_leaves_is_no_failure():
+    assert {outcome for outcome, _ in checked(CANCELS).values()} == {"ok"}
+
+
+def test_what_rounding_would_not_do_is_one(monkeypatch):
+    right = checking.program
+
+    def wrong(source, device):
+        run = right(source, device)
+        return lambda inputs: [r + 1e-4 * (device == "cpu") for r in run(inputs)]
+
+    monkeypatch.setattr(checking, "program", wrong)
+    outcomes = [n for n, (outcome, _) in checked(CANCELS).items() if outcome == "FAILED"]
+    assert outcomes == ["evaluator = IREE"]
+
+
+def test_what_the_compiler_refuses_does_not_disagree(monkeypatch):
+    right = checking.program
+
+    def refuses(source, device):
+        if device == "cpu":
+            raise checking.CompileError("bindings: 33 > 32")
+        return right(source, device)
+
+    monkeypatch.setattr(checking, "program", refuses)
+    outcome, detail = checked(CANCELS)["evaluator = IREE"]
+    assert (outcome, detail) == ("refused", "not compiled: CompileError: bindings: 33 > 32")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from tests.runtime.pjrt_programs import needs_plugin
@@ -118,6 +119,44 @@ def test_compile_for_pjrt(irax, folder):
     refused = irax("run", "m.pjrt", *inputs)
     assert "not a compiled IREE module" in refused.stderr
     assert refused.returncode == FAILURE
+
+
+TWO_RESULTS = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xbf16>) -> (tensor<4xf32>, tensor<4xbf16>) {
+  %0 = stablehlo.convert %y : (tensor<4xbf16>) -> tensor<4xf32>
+  %1 = stablehlo.add %x, %0 : tensor<4xf32>
+  %2 = stablehlo.negate %y : tensor<4xbf16>
+  return %1, %2 : tensor<4xf32>, tensor<4xbf16>
+}
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_all_arguments_and_all_results_in_a_file(folder, irax, device):
+    (folder / "two.mlir").write_text(TWO_RESULTS)
+    x, y = np.arange(4, dtype=np.float32), np.ones(4, ml_dtypes.bfloat16)
+    np.savez(folder / "arguments.npz", x, y)
+    options = ("--device", device, "--shape", "-o", "results.npz")
+    done = irax("run", "two.mlir", "--inputs", "arguments.npz", *options)
+    assert done.stdout == "float32[4]\nbfloat16[4]\n"
+    again = irax("run", "two.mlir", "--inputs", "results.npz", *options)
+    assert again.returncode == 0, again.stderr
+    with np.load(folder / "results.npz") as results:
+        np.testing.assert_array_equal(results["arr_0"], x)
+        np.testing.assert_array_equal(results["arr_1"].view(ml_dtypes.bfloat16), y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--inputs", "a.npz", "--input", "f32=1"], "--inputs FILE.npz has all arguments"),
+        (["--outputs", "a.npz", "--output", "y.npy"], "--outputs FILE.npz has all results"),
+    ],
+)
+def test_files_of_all_and_files_of_each(irax, options, message):
+    done = irax("run", "in.mlir", *options)
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
 @needs_plugin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,28 @@ def load_all(path: str) -> list[np.ndarray[Any, Any]]:
     return list(found.values())
 
 
+def of_options(inputs: tuple[str, ...], file: str | None) -> list[np.ndarray[Any, Any]]:
+    """The arguments that `--input`s say, or `--inputs`. Raises UsageError where both are given."""
+    if file is None:
+        return [parse_input(text) for text in inputs]
+    if inputs:
+        raise click.UsageError("--inputs FILE.npz has all arguments; expected no --input")
+    return load_all(file)
+
+
+def typed(
+    arrays: Sequence[np.ndarray[Any, Any]], dtypes: Sequence[np.dtype[Any]]
+) -> list[np.ndarray[Any, Any]]:
+    """Arrays of mere bytes, as which NumPy reads dtypes that are not its own, as arrays of some
+    dtypes of that size; others as they are.
+    """
+    there = [*dtypes, *(a.dtype for a in arrays[len(dtypes) :])]
+    return [
+        a.view(d) if a.dtype.type is np.void and a.dtype.itemsize == d.itemsize else a
+        for a, d in zip(arrays, there, strict=False)
+    ]
+
+
 def _read(path: str, option: str, kind: str) -> np.ndarray[Any, Any] | dict[str, Any]:
     try:
         found = np.load(path, allow_pickle=False)
@@ -135,6 +158,13 @@ def save(path: str, array: np.ndarray[Any, Any]) -> None:
     """Writes a .npy file. Raises ValueError where that is not possible."""
     data = io.BytesIO()
     np.save(data, array)
+    write_file(path, data.getvalue())
+
+
+def save_all(path: str, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Writes a .npz file. Raises ValueError where that is not possible."""
+    data = io.BytesIO()
+    np.savez(data, *arrays)
     write_file(path, data.getvalue())
 
 

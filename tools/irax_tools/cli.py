@@ -416,6 +416,7 @@ def compile_(
 @click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|.pjrt|.irax", default="-")
 @options.arguments
 @options.inputs
+@options.inputs_file
 @click.option(
     "--output",
     "outputs",
@@ -423,6 +424,10 @@ def compile_(
     metavar="FILE.npy",
     help="Where to save a result, in order; without it, results are printed.",
 )
+@click.option(
+    "-o", "--outputs", "outputs_file", metavar="FILE.npz", help="Where to save all results."
+)
+@click.option("--shape", is_flag=True, help="Print the results' types, not their elements.")
 @options.device
 @click.option(
     "--repeat",
@@ -436,30 +441,39 @@ def run(
     program: str,
     arguments: str | None,
     inputs: tuple[str, ...],
+    inputs_file: str | None,
     outputs: tuple[str, ...],
+    outputs_file: str | None,
+    shape: bool,
     device: str,
     repeat: int,
     func: str | None,
 ) -> None:
-    """Run a function of a module or of a compiled program. Without --input, a Python function
-    runs on the arguments that it was traced with, if they are arrays.
+    """Run a function of a module or of a compiled program. Without --input and --inputs, a Python
+    function runs on the arguments that it was traced with, if they are arrays.
     """
+    if outputs and outputs_file is not None:
+        raise click.UsageError("--outputs FILE.npz has all results; expected no --output")
     if repeat < 1:
         raise click.UsageError("--repeat must be at least 1")
     from irax_tools import arrays, programs
 
     call, examples = programs.load_program(program, arguments, func, device)
-    operands = [arrays.parse_input(text) for text in inputs] or examples or []
+    operands = arrays.of_options(inputs, inputs_file) or examples or []
     results: list[Any]
     results, times = programs.timed(lambda: call(operands), repeat)
     if outputs and len(outputs) != len(results):
         raise click.UsageError(
             f"the function has {len(results)} results, got {len(outputs)} --output"
         )
-    for i, result in enumerate(results):
-        if outputs:
-            arrays.save(outputs[i], result)
-        else:
+    if outputs_file is not None:
+        arrays.save_all(outputs_file, results)
+    for path, result in zip(outputs, results, strict=False):
+        arrays.save(path, result)
+    for result in results:
+        if shape:
+            click.echo(arrays.describe(result))
+        elif not (outputs or outputs_file):
             click.echo(f"{arrays.describe(result)}\n{result}")
     if repeat > 1:
         click.echo(programs.describe_times(times), err=True)
@@ -470,6 +484,7 @@ def run(
 @options.source
 @options.arguments
 @options.inputs
+@options.inputs_file
 @options.device
 @click.option(
     "--repeat",
@@ -483,21 +498,22 @@ def bench(
     source: str,
     arguments: str | None,
     inputs: tuple[str, ...],
+    inputs_file: str | None,
     device: str,
     repeat: int,
     func: str | None,
 ) -> None:
     """Compile a function and time its calls: the least, the median and the most.
 
-    Without --input, its arguments are those that it was traced with, or random. Operations are
-    counted in StableHLO, each for itself.
+    Without --input and --inputs, its arguments are those that it was traced with, or random.
+    Operations are counted in StableHLO, each for itself.
     """
     from irax_compiler.cost import cost_of
     from irax_tools import arrays, checking, programs, sources
 
     loaded = sources.load(source, arguments, func)
     call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
-    operands = [arrays.parse_input(text) for text in inputs]
+    operands = arrays.of_options(inputs, inputs_file)
     given = operands or loaded.examples or checking.trial_of(loaded, 0).inputs
     _, (first,) = programs.timed(lambda: call(given), 1)
     _, times = programs.timed(lambda: call(given), repeat)

@@ -129,6 +129,12 @@ inputs = click.option(
     help="An argument, in order: x.npy, 4x4xf32=1 (all ones), 3xf32=1,2,3, or bf16=x.npy where the "
     "dtype is not one of NumPy's own.",
 )
+inputs_file = click.option(
+    "--inputs",
+    "inputs_file",
+    metavar="FILE.npz",
+    help="All arguments, in the order of the file's arrays, instead of --input.",
+)
 device = click.option(
     "--device",
     metavar="PLATFORM|reference",

@@ -93,16 +93,23 @@ def _compiled(path: str, func: str | None, device: str) -> Program:
 
 def program(source: Source, device: str) -> Program:
     """The same, from a module that has been read."""
-    name = source.func
-    if device != REFERENCE:
-        target = devices(device)[0].target
-        return _executable(compile_source(source, target), name, device)
-    check(source.module, name)
+    call = _evaluated(source) if device == REFERENCE else _jitted(source, device)
+    dtypes = [dtype for _, dtype in argument_types(source)]
+    return lambda operands: call(arrays.typed(operands, dtypes))
+
+
+def _jitted(source: Source, device: str) -> Program:
+    target = devices(device)[0].target
+    return _executable(compile_source(source, target), source.func, device)
+
+
+def _evaluated(source: Source) -> Program:
+    check(source.module, source.func)
     evaluator = Evaluator(source.module)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         check_operands(source, operands)
-        return evaluator(name, operands)
+        return evaluator(source.func, operands)
 
     return run
 

@@ -1,0 +1,65 @@
+"""How far rounding may move the results of a function: what is left where large numbers cancel has
+few digits, or none.
+
+The evaluator runs the function again, and moves each number that comes up in it, at random, by a
+few units in its last place (D. Parker, Monte Carlo arithmetic, 1997). What that makes of the
+results is about what other roundings, on another device, may make of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler import evaluate, mlir
+
+Arrays = Sequence[np.ndarray[Any, Any]]
+
+_RUNS = 3
+_UNITS = 8
+"""How many of its last place's units a number is moved by, at most."""
+_SAFETY = 4
+
+
+def noise(
+    function: Callable[[Arrays], Arrays], inputs: Arrays, results: Arrays, seed: int = 0
+) -> list[float]:
+    """For each of the results that a function has for some inputs, how far from it rounding may
+    lead. The function runs in the evaluator.
+    """
+    random = np.random.default_rng(seed)
+    most = [0.0] * len(results)
+    for _ in range(_RUNS):
+        with evaluate.watching(lambda step, operands, found: _moved(found, random)):
+            others = function(_moved(inputs, random))
+        most = [max(m, _distance(a, b)) for m, a, b in zip(most, results, others, strict=True)]
+    return [_SAFETY * m for m in most]
+
+
+def _moved(arrays: Arrays, random: np.random.Generator) -> Arrays:
+    return [_rounded(x, random) if mlir.inexact(x.dtype) else x for x in arrays]
+
+
+def _rounded(x: np.ndarray[Any, Any], random: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Whole numbers stay: they are exact, or say how often something is done."""
+    if x.dtype.kind == "c":
+        moved = np.empty_like(x)
+        moved.real, moved.imag = _rounded(x.real, random), _rounded(x.imag, random)
+        return moved
+    wide = x.astype(np.float64)
+    by = _UNITS * float(ml_dtypes.finfo(x.dtype).eps) * random.uniform(-1, 1, x.shape)
+    with np.errstate(all="ignore"):
+        return np.where(wide == np.rint(wide), wide, wide * (1 + by)).astype(x.dtype)
+
+
+def _distance(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
+    """The largest difference of two arrays, where both are finite."""
+    if not mlir.inexact(x.dtype):
+        return 0.0
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        apart = np.abs(x.astype(wide) - y.astype(wide))
+    return float(apart[np.isfinite(apart)].max(initial=0))
