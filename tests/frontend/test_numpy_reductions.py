@@ -263,7 +263,14 @@ def test_derivatives_at_delicate_points(function, x, expected):
         (lambda: jnp.sum(jnp.ones(3), out=jnp.ones(())), NotImplementedError, "'out'"),
         (lambda: jnp.max(jnp.zeros((0, 3)), axis=0), ValueError, "max: .*hold no elements"),
         (lambda: jnp.max(jnp.ones(3), where=True), ValueError, "initial"),
-        (lambda: jnp.sum(jnp.ones(3), where=jnp.ones((2, 3))), ValueError, r"\(2, 3\) to shape"),
+        (lambda: jnp.sum(jnp.ones(3), where=jnp.ones((2, 3), bool)), ValueError, r"\(2, 3\) to"),
+        (lambda: jnp.max(jnp.ones(3), initial=0, where=jnp.ones(3)), ValueError, "be booleans"),
+        (lambda: jnp.mean(jnp.ones(3), where=jnp.ones(3)), ValueError, "be booleans"),
+        (lambda: jnp.nanvar(jnp.ones(3), where=jnp.ones(3)), ValueError, "be booleans"),
+        (lambda: jnp.sum(jnp.ones(3), initial=jnp.ones(1)), ValueError, "be a scalar"),
+        (lambda: jnp.var(jnp.ones(3), ddof=1, correction=1), ValueError, "give one"),
+        (lambda: jnp.var(jnp.ones(3) * 1j, dtype="float32"), ValueError, "complex"),
+        (lambda: jnp.cov(jnp.ones(3), dtype=int), ValueError, "dtype must be of floats"),
         (lambda: jnp.argmax(jnp.zeros((0,))), ValueError, "argmax: .*empty"),
         (lambda: jnp.quantile(jnp.ones(3), 0.5, method="x"), ValueError, "method"),
         (lambda: jnp.average(jnp.ones((2, 3)), weights=jnp.ones(2)), ValueError, "weights"),
@@ -273,3 +280,71 @@ def test_derivatives_at_delicate_points(function, x, expected):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("name", ["max", "min", "ptp"])
+def test_complex_extrema_go_by_real_parts_then_imaginary_ones(name):
+    z = np.array([[1 + 2j, 1 - 3j, -4 + 5j], [2j, -1j, 0]], np.complex64)
+    for axis in (None, 0, 1):
+        (result,) = run(lambda z, axis=axis: getattr(jnp, name)(z, axis=axis), z)
+        np.testing.assert_array_equal(result, getattr(np, name)(z, axis=axis))
+
+
+def test_complex_extrema_with_a_mask():
+    z, mask = np.array([1 + 2j, 3 - 3j, 1 - 9j], np.complex64), np.array([True, False, True])
+    begun = {"initial": -5 + 0j, "where": mask}
+    (largest,) = run(lambda z: jnp.max(z, **begun), z)
+    (smallest,) = run(lambda z: jnp.nanmin(z, initial=7, where=mask), z * np.nan)
+    np.testing.assert_array_equal([largest, smallest], [np.max(z, **begun), 7])
+
+
+def test_initial_has_the_dtype_of_the_elements():
+    small = np.arange(3, dtype=np.int8)
+    assert jnp.max(small, initial=2.5).dtype == np.int8
+    assert jnp.max(small > 1, initial=0).dtype == np.bool
+    assert jnp.min(np.uint32([7]), initial=1, where=np.array([False])) == 1
+    assert jnp.sum(small > 0, promote_integers=False) == 2
+
+
+def test_average_with_weights_of_some_axes():
+    x = numbers((2, 3, 4), seed=1)
+    for axes in [(1, 2), (2, 0), (2, 0, 1), (1,)]:
+        w = numbers(tuple(x.shape[d] for d in axes), low=1.0, seed=2)
+        expected = np.average(x, axes, w, returned=True)
+        results = run(lambda x, w, axes=axes: jnp.average(x, axes, w, returned=True), x, w)
+        for result, value in zip(results, expected, strict=True):
+            np.testing.assert_allclose(result, value, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", [jnp.var, jnp.std])
+def test_spread_of_too_few_is_nan(function):
+    for size, ddof in [(0, 0), (1, 1), (2, 5)]:
+        assert np.isnan(run(lambda x, ddof=ddof: function(x, ddof=ddof), np.ones(size, "f"))[0])
+
+
+def test_spread_in_complex_numbers():
+    result = jnp.std(jnp.arange(3), dtype="complex64")
+    assert result.dtype == np.complex64
+    np.testing.assert_allclose(result, np.std(np.arange(3)), rtol=1e-6)
+    assert jnp.var(jnp.arange(3) * 1j).dtype == np.float32
+
+
+def test_derivatives_of_spreads_pass_nan_by():
+    x = jnp.array([jnp.nan, 1, 2, 3, 4])
+    slopes = irax.grad(jnp.nanvar)(x)
+    np.testing.assert_allclose(slopes, [0, -0.75, -0.25, 0.25, 0.75], atol=1e-6)
+    assert not jnp.isnan(irax.grad(jnp.nanstd)(x)).any()
+
+
+def test_covariances_of_a_column_and_of_nothing():
+    np.testing.assert_array_equal(
+        jnp.cov(jnp.ones((1, 3)), rowvar=False, ddof=0), np.zeros((3, 3), "f")
+    )
+    assert np.isnan(jnp.cov(jnp.zeros(0)))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_sum"])
+def test_cumulative_truth(name):
+    x = np.array([0.0, 2.0, 0.0], np.float32)
+    (result,) = run(lambda x: getattr(jnp, name)(x, dtype=bool), x)
+    np.testing.assert_array_equal(result, getattr(np, name)(x, dtype=bool))

@@ -56,7 +56,8 @@ def identity(combiner: str, dtype: np.dtype) -> Any:
     elif np.isnan(np.asarray(np.inf).astype(dtype)):  # a float8 without infinities
         info = ml_dtypes.finfo(dtype)
     else:
-        return -np.inf if combiner == "maximum" else np.inf
+        number = -np.inf if combiner == "maximum" else np.inf
+        return complex(number, number) if np.dtype(dtype).kind == "c" else number
     return info.min if combiner == "maximum" else info.max
 
 

@@ -12,7 +12,7 @@ from irax import dtypes
 from irax.array import Array, as_array
 from irax.elementwise import Kinds, apply, check_dtype, is_now
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
-from irax.lax.elementwise import BITS, NUMBER, ORDERED
+from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.structure import broadcasted_iota, expand_dims, full
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
@@ -47,8 +47,8 @@ def _reduction(
 
 reduce_sum = _reduction("reduce_sum", "add", NUMBER, "The sum over some axes.")
 reduce_prod = _reduction("reduce_prod", "multiply", NUMBER, "The product over some axes.")
-reduce_max = _reduction("reduce_max", "maximum", ORDERED, "The largest element over some axes.")
-reduce_min = _reduction("reduce_min", "minimum", ORDERED, "The smallest element over some axes.")
+reduce_max = _reduction("reduce_max", "maximum", ANY, "The largest element over some axes.")
+reduce_min = _reduction("reduce_min", "minimum", ANY, "The smallest element over some axes.")
 reduce_and = _reduction("reduce_and", "and", BITS, "The bits set in all elements over some axes.")
 reduce_or = _reduction("reduce_or", "or", BITS, "The bits set in any element over some axes.")
 reduce_xor = _reduction("reduce_xor", "xor", BITS, "The bits set in an odd number of elements.")

@@ -113,13 +113,12 @@ nancumprod = _cumulative("cumprod", 1)
 
 
 def _present(name: str, a: ArrayLike, where: ArrayLike | None) -> tuple[Array, Array]:
-    """The array, and which of its elements take part."""
-    (x,) = as_arrays([a], name)
-    there = logical_not(isnan(x))
+    """The array with 0 in place of nan, and which of its elements take part."""
+    x, missing = _cleaned(name, a, 0)
+    there = lax.full(x.shape, True, np.bool) if missing is None else logical_not(missing)
     if where is None:
         return x, there
-    (mask,) = as_arrays([where], name)
-    return x, logical_and(there, broadcast_to(mask, x.shape))
+    return x, logical_and(there, broadcast_to(reductions.mask_of(name, where), x.shape))
 
 
 def nanmean(
@@ -151,9 +150,7 @@ def nanvar(
 ) -> Array:
     """`var`, leaving nan out; nan where no more than `ddof` elements are left."""
     x, there = _present("nanvar", a, where)
-    result = statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
-    too_few = reductions.sum(there, axis, keepdims=keepdims) <= ddof
-    return choose(too_few, lax.full_like(result, np.nan), result)
+    return statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
 
 
 def nanstd(

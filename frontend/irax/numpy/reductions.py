@@ -11,16 +11,14 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array
 from irax.elementwise import (
-    Kinds,
     as_arrays,
     broadcast_shapes,
     broadcast_to,
-    check_dtype,
     convert,
     inexact_dtype,
 )
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
-from irax.lax.reductions import fold
+from irax.lax.reductions import fold, neutral
 from irax.numpy.logic import (
     equal,
     isfinite,
@@ -35,9 +33,6 @@ from irax.numpy.manipulation import ravel
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import abs, add, maximum, minimum, multiply, subtract
 from irax.typing import ArrayLike, Axis, DTypeLike
-from irax_compiler.ops import reduction
-
-_ORDERED: Kinds = (np.bool, np.integer, np.floating)
 
 _ARGUMENTS = """
 
@@ -51,7 +46,8 @@ _ARGUMENTS = """
 
     Raises:
         TypeError: not an array or a number.
-        ValueError: there is no such axis{empty}.
+        ValueError: there is no such axis{empty}; `where` is not of booleans, or `initial` is no
+            scalar.
         NotImplementedError: `out` is given.
 """
 _DTYPE = """dtype: in which to compute, and that of the result; by default that of the array, where
@@ -65,18 +61,35 @@ def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Ar
     return lax.expand_dims(folded, axes) if keepdims and axes else folded
 
 
-def masked(name: str, x: Array, mask: ArrayLike | None, neutral: Any) -> Array:
-    """`x` with `neutral` where a mask, broadcast to its shape, does not hold."""
-    if mask is None:
+def mask_of(name: str, where: ArrayLike) -> Array:
+    """A `where` argument as an array of booleans; a ValueError if it is of anything else."""
+    (mask,) = as_arrays([where], f"{name}: where")
+    if mask.dtype != np.bool:
+        raise ValueError(f"{name}: where must be booleans, got {mask.dtype}; compare it with 0")
+    return mask
+
+
+def masked(name: str, x: Array, where: ArrayLike | None, value: ArrayLike) -> Array:
+    """`x` with a number where a mask, broadcast to its shape, does not hold."""
+    if where is None:
         return x
-    (condition,) = as_arrays([mask], f"{name}: where")
-    return choose(broadcast_to(condition, x.shape), x, lax.full_like(x, neutral))
+    return choose(broadcast_to(mask_of(name, where), x.shape), x, value)
+
+
+def _begun(name: str, op: Callable[..., Array], folded: Array, initial: ArrayLike | None) -> Array:
+    """What was folded, and the number to begin with, in its dtype."""
+    if initial is None:
+        return folded
+    (start,) = as_arrays([initial], f"{name}: initial")
+    if start.ndim:
+        raise ValueError(f"{name}: initial must be a scalar, got shape {start.shape}")
+    return op(convert(start, folded.dtype), folded)
 
 
 def _sum_dtype(name: str, x: Array, dtype: DTypeLike | None, promote: bool) -> np.dtype[Any]:
     if dtype is not None:
         return dtypes.requested_dtype(dtype, name)
-    if not promote:
+    if not promote and x.dtype != np.bool:
         return x.dtype
     if x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.signedinteger):
         return _wider(x.dtype, dtypes.default_int())
@@ -111,11 +124,9 @@ def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Call
         axes = canonical_axes(name, axis, x.ndim)
         result_dtype = _sum_dtype(name, x, dtype, promote_integers)
         x = convert(x, working_dtype(result_dtype))
-        x = masked(name, x, where, reduction.identity(combiner, x.dtype))
+        x = masked(name, x, where, neutral(combiner, x.dtype))
         result = spread(x, axes, keepdims, fold(x, combiner, axes))
-        if initial is not None:
-            result = op(result, initial)
-        return convert(result, result_dtype)
+        return convert(_begun(name, op, result, initial), result_dtype)
 
     arguments = _ARGUMENTS.format(dtype=_DTYPE, needs="", empty="", promote=_PROMOTE)
     return documented(function, name, doc + arguments, "irax.numpy")
@@ -136,7 +147,6 @@ def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> C
     ) -> Array:
         no_out(name, out)
         (x,) = as_arrays([a], name)
-        check_dtype(name, x.dtype, _ORDERED)
         axes = canonical_axes(name, axis, x.ndim)
         if initial is None and not math.prod(x.shape[d] for d in axes):
             raise ValueError(
@@ -148,11 +158,11 @@ def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> C
                 f"{name}: with where=... give initial=..., too: {name} has no identity"
             )
         weak = x.weak_type
-        x = masked(name, convert(x, x.dtype), where, reduction.identity(combiner, x.dtype))
+        x = masked(name, convert(x, x.dtype), where, neutral(combiner, x.dtype))
         result = spread(x, axes, keepdims, fold(x, combiner, axes))
         if weak:
             result = result.with_weak_type(False)
-        return result if initial is None else op(result, initial)
+        return _begun(name, op, result, initial)
 
     arguments = _ARGUMENTS.format(
         dtype="",
@@ -247,7 +257,10 @@ def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[...
             result_dtype = dtypes.default_int() if x.dtype == np.bool else x.dtype
         else:
             result_dtype = dtypes.requested_dtype(dtype, name)
-        return convert(step(convert(x, working_dtype(result_dtype)), along), result_dtype)
+        x = convert(x, working_dtype(result_dtype))
+        if result_dtype == np.bool:
+            x = convert(x, dtypes.default_int())
+        return convert(step(x, along), result_dtype)
 
     doc += " By default all elements are taken as one dimension; booleans become integers."
     return documented(function, name, doc, "irax.numpy")
@@ -272,8 +285,7 @@ def _array_api_cumulative(name: str, step: Callable[..., Array], neutral: int, d
                 f"{name}: expected an array of one dimension, or an axis, got shape {array.shape}"
             )
         along = 0 if axis is None else canonical_axis(name, axis, array.ndim)
-        wide = _sum_dtype(name, array, dtype, promote=True)
-        result = step(convert(array, wide), along)
+        result = step(array, along, _sum_dtype(name, array, dtype, promote=True))
         if include_initial:
             shape = (*array.shape[:along], 1, *array.shape[along + 1 :])
             result = lax.concatenate([lax.full(shape, neutral, result.dtype), result], along)

@@ -10,12 +10,14 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype, promote_dtypes
-from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import matmul
 from irax.numpy.creation import diagonal
+from irax.numpy.logic import less_equal
+from irax.numpy.logic import where as choose
 from irax.numpy.manipulation import squeeze, transpose
-from irax.numpy.reductions import working_dtype
+from irax.numpy.reductions import mask_of, working_dtype
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import (
     abs,
@@ -41,12 +43,15 @@ def _float_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
     return inexact_dtype(x.dtype)
 
 
-def _count(x: Array, axis: Axis, where: ArrayLike | None, keepdims: bool) -> Any:
-    """How many elements are folded into each of the result; an array where a mask says so."""
+def _count(
+    x: Array, axis: Axis, where: ArrayLike | None, keepdims: bool, dtype: np.dtype[Any]
+) -> Array:
+    """How many elements are folded into each of the result: a scalar, if no mask tells."""
     if where is None:
-        return math.prod(x.shape[d] for d in canonical_axes("mean", axis, x.ndim))
-    (mask,) = as_arrays([where], "mean")
-    return reductions.count_nonzero(broadcast_to(mask, x.shape), axis, keepdims)
+        axes = canonical_axes("mean", axis, x.ndim)
+        return lax.full((), float(math.prod(x.shape[d] for d in axes)), dtype)
+    mask = broadcast_to(mask_of("mean", where), x.shape)
+    return convert(reductions.count_nonzero(mask, axis, keepdims), dtype)
 
 
 def mean(
@@ -77,7 +82,7 @@ def mean(
     result_dtype = _float_dtype(x, dtype)
     x = convert(x, working_dtype(result_dtype))
     total = reductions.sum(x, axis, keepdims=keepdims, where=where)
-    return convert(divide(total, _count(x, axis, where, keepdims)), result_dtype)
+    return convert(divide(total, _count(x, axis, where, keepdims, x.dtype)), result_dtype)
 
 
 _mean = mean
@@ -108,25 +113,42 @@ def var(
         mean: the mean, if it is known, with those axes kept.
         correction: another name for `ddof`.
 
+    Where no more than `ddof` elements take part, the result is nan.
+
+    Raises:
+        ValueError: `ddof` and `correction` are both given; a real `dtype` for complex numbers, or
+            `where` that is not of booleans.
+
     >>> irax.numpy.var(irax.numpy.array([1.0, 3.0]))
     Array(1., dtype=float32)
     """
     no_out("var", out)
     (x,) = as_arrays([a], "var")
-    result_dtype = _float_dtype(x, dtype)
-    x = convert(x, working_dtype(result_dtype))
+    result_dtype = _variance_dtype(x, dtype)
+    x = convert(x, working_dtype(_float_dtype(x, dtype)))
     middle = _mean(x, axis, keepdims=True, where=where) if mean is None else mean
     centred = subtract(x, middle)
     if x.dtype.kind == "c":
         squares = add(square(real(centred)), square(imag(centred)))
-        result_dtype = squares.dtype
     else:
         squares = square(centred)
     total = reductions.sum(squares, axis, keepdims=keepdims, where=where)
+    if correction is not None and ddof != 0:
+        raise ValueError(f"var: ddof={ddof} and correction={correction} say the same: give one")
     taken_off = ddof if correction is None else correction
-    count = _count(x, axis, where, keepdims)
-    count = count - taken_off if isinstance(count, int) else subtract(count, taken_off)
-    return convert(divide(total, count), result_dtype)
+    freedom = subtract(_count(x, axis, where, keepdims, total.dtype), taken_off)
+    variance = convert(divide(total, freedom), result_dtype)
+    return choose(less_equal(freedom, 0), np.nan, variance)
+
+
+def _variance_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
+    """That of the result of `var`: real, where no dtype asks for anything else."""
+    if dtype is None:
+        return real(lax.full((), 0, _float_dtype(x, None))).dtype
+    asked = dtypes.requested_dtype(dtype, "var")
+    if x.dtype.kind == "c" and asked.kind != "c":
+        raise ValueError(f"var: complex numbers are given, and dtype={asked} is not complex")
+    return asked
 
 
 def std(
@@ -160,7 +182,7 @@ def average(
     Args:
         a: an array.
         axis: the axis or axes; all by default.
-        weights: of the array's shape, or a vector along the one axis.
+        weights: of the array's shape, or of the sizes of the axes, in their order.
         returned: whether to return the sum of the weights, too.
         keepdims: whether the result keeps those axes, with size 1.
 
@@ -173,17 +195,18 @@ def average(
     (x,) = as_arrays([a], "average")
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
-        count = lax.full_like(result, _count(x, axis, None, keepdims))
+        count = broadcast_to(_count(x, axis, None, keepdims, result.dtype), result.shape)
         return (result, count) if returned else result
     (w,) = as_arrays([weights], "average")
     if w.shape != x.shape:
-        if not isinstance(axis, int) or w.shape != (x.shape[axis],):
+        axes = canonical_axes("average", axis, x.ndim)
+        if axis is None or w.shape != tuple(x.shape[d] for d in axes):
             raise ValueError(
                 f"average: weights of shape {w.shape} do not fit an array of shape {x.shape}; "
-                "expected its shape, or a vector along the one axis"
+                f"expected its shape, or with an axis the sizes along that, got axis={axis}"
             )
-        along = canonical_axis("average", axis, x.ndim)
-        w = lax.broadcast_in_dim(w, x.shape, (along,))
+        in_order = sorted(range(len(axes)), key=axes.__getitem__)
+        w = lax.broadcast_in_dim(lax.transpose(w, in_order), x.shape, sorted(axes))
     dtype = _float_dtype(x, dtypes.result_type(x, w, float))
     x, w = convert(x, dtype), convert(w, dtype)
     total = reductions.sum(w, axis, keepdims=keepdims)
@@ -217,7 +240,7 @@ def cov(
         dtype: of the result; at least a float.
 
     Raises:
-        ValueError: more than two dimensions, or weights that do not fit.
+        ValueError: more than two dimensions, weights that do not fit, or a `dtype` of integers.
         TypeError: `fweights` that are no integers.
 
     >>> irax.numpy.cov(irax.numpy.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -227,9 +250,7 @@ def cov(
     given = [m] if y is None else [m, y]
     parts = [_variables(v, rowvar) for v in promote_dtypes(*given, what="cov")]
     x = parts[0] if y is None else lax.concatenate(parts, 0)
-    x = convert(
-        x, inexact_dtype(x.dtype) if dtype is None else dtypes.requested_dtype(dtype, "cov")
-    )
+    x = convert(x, inexact_dtype(x.dtype) if dtype is None else _inexact("cov", dtype))
     count = x.shape[1]
     taken_off = (0 if bias else 1) if ddof is None else ddof
     weights, factor = _observation_weights(fweights, aweights, count, taken_off, x)
@@ -245,12 +266,20 @@ def cov(
     return squeeze(convert(divide(products, factor), x.dtype))
 
 
+def _inexact(name: str, dtype: DTypeLike) -> np.dtype[Any]:
+    """The dtype that was asked for; a ValueError if it is not of floats or complex numbers."""
+    asked = dtypes.requested_dtype(dtype, name)
+    if not dtypes.issubdtype(asked, np.inexact):
+        raise ValueError(f"{name}: dtype must be of floats or complex numbers, got {asked}")
+    return asked
+
+
 def _variables(x: Array, rowvar: bool) -> Array:
     if x.ndim > 2:
         raise ValueError(f"cov: expected at most two dimensions, got shape {x.shape}")
     if x.ndim < 2:
         return lax.reshape(x, (1, x.size))
-    return x if rowvar or x.shape[0] == 1 else transpose(x)
+    return x if rowvar else transpose(x)
 
 
 def _observation_weights(
@@ -268,7 +297,7 @@ def _observation_weights(
             raise TypeError(f"cov: fweights must be integers, got {w.dtype}")
         arrays.append(abs(convert(w, real(x).dtype)))
     if not arrays:
-        return None, count - taken_off
+        return None, max(count - taken_off, 0)
     weights = arrays[0] if len(arrays) == 1 else multiply(*arrays)
     total = reductions.sum(weights)
     if aweights is None or not taken_off:
