@@ -103,13 +103,27 @@ def test_gmres_of_what_needs_one_product():
 
 
 def test_errors():
-    with pytest.raises(TypeError, match="square matrix"):
+    with pytest.raises(ValueError, match="square matrix"):
         cg(np.ones((2, 3), np.float32), B)
-    with pytest.raises(TypeError, match="x0"):
+    with pytest.raises(ValueError, match="x0"):
         cg(DEFINITE, B, (B,))
-    with pytest.raises(TypeError, match="shape"):
+    with pytest.raises(ValueError, match="shape"):
         cg(DEFINITE, B, B[1:])
     with pytest.raises(ValueError, match="solve_method"):
         gmres(GENERAL, B, solve_method="other")
     with pytest.raises(ValueError, match="restart"):
         gmres(GENERAL, B, restart=0)
+
+
+class Doubling:
+    def __matmul__(self, x):
+        return 2 * x
+
+
+@pytest.mark.parametrize("solver", [cg, bicgstab, gmres])
+def test_anything_that_multiplies(solver):
+    b = jnp.arange(9.0).reshape(3, 3)
+    np.testing.assert_allclose(solver(Doubling(), b)[0], b / 2, rtol=1e-5)
+    assert solver(Doubling(), 1.0)[0].weak_type
+    with pytest.raises(TypeError, match="A"):
+        solver(None, b)

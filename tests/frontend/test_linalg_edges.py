@@ -174,3 +174,19 @@ def test_all_names_are_there(ours, theirs):
     there, here = __import__(theirs, fromlist=["_"]), __import__(ours, fromlist=["_"])
     names = {n for n in dir(there) if not n.startswith("_") and not n.endswith("_p")}
     assert names <= set(dir(here))
+
+
+@pytest.mark.parametrize("shape", [(2, 70_000), (70_000, 2), (0, 3, 2), (3, 0, 2), (2, 0)])
+def test_pseudo_inverses_of_long_and_of_empty_matrices(shape):
+    x, t = drawn(*shape), drawn(*shape)
+    value, tangent = irax.jvp(jnp.linalg.pinv, (x,), (t,))
+    assert value.shape == tangent.shape == (*shape[:-2], shape[-1], shape[-2])
+    if shape[-1] and shape[-2] > 0 and len(shape) == 2:
+        step = 1e-4
+        ends = [np.linalg.pinv(x + sign * step * t) for sign in (1, -1)]
+        np.testing.assert_allclose(tangent, (ends[0] - ends[1]) / (2 * step), rtol=1e-2, atol=1e-6)
+
+
+def test_pinv_takes_one_limit():
+    with pytest.raises(ValueError, match="give one"):
+        jnp.linalg.pinv(jnp.eye(2), rtol=0.1, rcond=0.1)

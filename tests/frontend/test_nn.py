@@ -262,3 +262,26 @@ def test_a_classifier_learns():
         gradients, logits = irax.grad(loss, has_aux=True)(weights, x)
         weights = [w - 0.5 * g for w, g in zip(weights, gradients, strict=True)]
     assert float(jnp.mean(jnp.argmax(logits, 1) == labels)) > 0.95
+
+
+def test_logsumexp_of_complex_numbers():
+    z = np.array([[1 + 2j, 90 - 3j], [90 + 1j, 2]], np.complex64)
+    wide = z.astype(np.complex128) - 90
+    for axis in (None, 0):
+        sums = np.exp(wide).sum(axis)
+        (value,) = run(lambda z, axis=axis: nn.logsumexp(z, axis), z)
+        np.testing.assert_allclose(value, 90 + np.log(sums), rtol=1e-5)
+        size, sign = run(lambda z, axis=axis: nn.logsumexp(z, axis, return_sign=True), z)
+        np.testing.assert_allclose(size, 90 + np.log(abs(sums)), rtol=1e-5)
+        np.testing.assert_allclose(sign, sums / abs(sums), rtol=1e-4, atol=1e-6)
+
+
+def test_one_hot_of_a_traced_length_names_the_cure():
+    with pytest.raises(irax.errors.ConcretizationTypeError, match="static_argnames"):
+        irax.jit(lambda n: nn.one_hot(jnp.arange(2), n))(3)
+
+
+def test_one_hot_of_lists_and_floats():
+    np.testing.assert_array_equal(nn.one_hot([0, 2], jnp.array(3)), np.eye(3)[[0, 2]])
+    with pytest.warns(DeprecationWarning, match="integers"):
+        np.testing.assert_array_equal(nn.one_hot(jnp.array([1.0]), 2), [[0, 1]])

@@ -248,3 +248,9 @@ def test_derivatives(function, shapes):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_einsum_refuses_products_of_three_at_once():
+    arrays = [numbers((2, n)) for n in (3, 4, 5)]
+    with pytest.raises(NotImplementedError, match="optimize"):
+        jnp.einsum("ij,ik,il->jkl", *arrays, optimize=[(0, 1, 2)])

@@ -169,7 +169,12 @@ def test_derivatives_follow_the_elements():
         (lambda: jnp.broadcast_to(V, (5, 2)), ValueError, r"\(5,\) to shape \(5, 2\)"),
         (lambda: jnp.broadcast_arrays(V, X), ValueError, "broadcast_arrays: shapes"),
         (lambda: jnp.pad(V, -1), ValueError, "negative"),
-        (lambda: jnp.pad(V, 1, "mean"), NotImplementedError, "'mean'"),
+        (lambda: jnp.pad(V, 1, "means"), NotImplementedError, "'means'"),
+        (lambda: jnp.pad(V, 1, "mean", stat_length=0), ValueError, "stat_length"),
+        (lambda: jnp.pad(V, 1, "reflect", reflect_type="x"), ValueError, "reflect_type"),
+        (lambda: jnp.broadcast_shapes((1, -2)), TypeError, "at least 0"),
+        (lambda: irax.lax.broadcast_shapes((1, -2), (2, 2)), TypeError, "at least 0"),
+        (lambda: jnp.size(V, (0, -1)), ValueError, "twice"),
         (lambda: jnp.pad(V, ((1, 2), (3, 4))), ValueError, "does not fit 1 axes"),
         (lambda: jnp.pad(V, 1, "edge", constant_values=1), ValueError, "constant_values"),
         (lambda: jnp.pad(EMPTY, 1, "edge"), ValueError, "empty axis"),
@@ -187,3 +192,44 @@ def test_derivatives_follow_the_elements():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize(
+    "mode, options",
+    [
+        ("linear_ramp", {}),
+        ("linear_ramp", {"end_values": ((1, -3), (5, 2))}),
+        ("maximum", {"stat_length": 1}),
+        ("minimum", {}),
+        ("mean", {"stat_length": ((2, 1), (3, 2))}),
+        ("median", {"stat_length": (2, 3)}),
+        ("reflect", {"reflect_type": "odd"}),
+        ("symmetric", {"reflect_type": "odd"}),
+    ],
+)
+def test_pad_by_numbers_that_follow(mode, options, dtype):
+    for shape in [(3, 4), (1, 2)]:
+        x = (np.arange(shape[0] * shape[1]).reshape(shape) ** 2 + 1).astype(dtype)
+        width = ((2, 1), (0, 7))
+        padded = run(lambda x, width=width: jnp.pad(x, width, mode, **options), x)
+        np.testing.assert_allclose(padded[0], np.pad(x, width, mode, **options), rtol=1e-6)
+
+
+def test_pad_by_a_function():
+    def theirs(vector, widths, axis, options):
+        vector[: widths[0]] = axis + options["more"]
+
+    def ours(vector, widths, axis, options):
+        return vector.at[: widths[0]].set(axis + options["more"])
+
+    expected = np.pad(np.ones((2, 3)), ((1, 1), (2, 1)), theirs, more=4)
+    result = jnp.pad(np.ones((2, 3)), ((1, 1), (2, 1)), ours, more=4)
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_size_along_axes():
+    x = np.zeros((2, 3, 4))
+    assert jnp.size(x, (0, 2)) == 8
+    assert jnp.size(x, ()) == 1
+    assert jnp.size(x, -2) == 3

@@ -361,3 +361,18 @@ def test_an_import_loads_what_every_program_needs():
     families -= {"irax.numpy.labelled", "irax.numpy.printing"}
     heavy = {"iree.runtime", "iree.compiler.dialects._hal_ops_gen", "scipy", "opt_einsum"}
     assert loaded & (families | heavy) == set()
+
+
+def test_vectorize_of_none():
+    either = jnp.vectorize(lambda x, y: x if y is None else x + y)
+    np.testing.assert_array_equal(either(jnp.arange(3), None), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"None is given at positions \[1\]"):
+        jnp.vectorize(lambda x, y: x, signature="(k),(k)->(k)")(jnp.arange(3), None)
+
+
+def test_apply_along_axis_keeps_the_order_of_the_others():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    for axis in range(3):
+        for function in (np.sum, lambda v: v[:2], lambda v: v[:2, None] * v):
+            found = jnp.apply_along_axis(lambda v, f=function: f(v), axis, jnp.asarray(x))
+            np.testing.assert_array_equal(found, np.apply_along_axis(function, axis, x))

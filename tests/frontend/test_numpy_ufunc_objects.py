@@ -178,3 +178,22 @@ def test_functions_along_axes_have_derivatives():
         x = numbers((2, 3, 2), "float64")
         check_grads(lambda x: jnp.apply_along_axis(jnp.cumprod, 1, x), [x], order=1)
         check_grads(jnp.vectorize(lambda a: jnp.sin(a).sum(), signature="(n)->()"), [x], order=1)
+
+
+def test_ufuncs_of_one_function_are_equal():
+    def scaled(x, y):
+        return 2 * x * y
+
+    first, second = (jnp.frompyfunc(scaled, 2, 1, identity=0.5) for _ in range(2))
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != jnp.frompyfunc(scaled, 2, 1)
+    assert jnp.add != jnp.multiply
+    assert jnp.add == jnp.add
+
+
+@pytest.mark.parametrize("name", ["nin", "nout", "nargs", "identity"])
+def test_properties_of_ufuncs_are_read_only(name):
+    getattr(jnp.add, name)
+    with pytest.raises(AttributeError):
+        setattr(jnp.add, name, None)

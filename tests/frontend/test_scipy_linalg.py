@@ -214,3 +214,22 @@ def test_wrong_arguments(call, error, message):
 def test_every_function_says_what_it_does():
     functions = {n: f for n, f in vars(linalg).items() if inspect.isfunction(f)}
     assert all(f.__doc__ for f in functions.values())
+
+
+def test_triangular_batches_with_one_right_hand_side():
+    a = np.tril(drawn(3, 2, 2)) + 3 * np.eye(2)
+    for b in (drawn(2, 4), drawn(2)):
+        found = linalg.solve_triangular(a, b, lower=True)
+        each = [scipy.linalg.solve_triangular(one, b, lower=True) for one in a]
+        np.testing.assert_allclose(found, each, rtol=1e-5)
+    rows = drawn(3, 2)
+    found = linalg.solve_triangular(a, rows, lower=True)
+    each = [
+        scipy.linalg.solve_triangular(one, b, lower=True) for one, b in zip(a, rows, strict=True)
+    ]
+    np.testing.assert_allclose(found, each, rtol=1e-5)
+    factors = (np.stack([np.linalg.cholesky(one @ one.T) for one in a]), True)
+    right = drawn(2, 4)
+    np.testing.assert_allclose(
+        linalg.cho_solve(factors, right), np.linalg.solve(a @ a.mT, right), rtol=1e-4
+    )

@@ -141,3 +141,15 @@ def test_minima_that_float32_does_not_see_in_values() -> None:
 def test_wrong_arguments(call, error, message) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("norm", [None, "backward", "forward", "ortho"])
+def test_norms_of_cosine_transforms(norm):
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=(3, 5)) + 1j * rng.normal(size=(3, 5))).astype(np.complex64)
+    for name in ("dctn", "idctn"):
+        found = getattr(ours.fft, name)(x, norm=norm)
+        assert found.dtype == np.complex64
+        close(found, getattr(scipy.fft, name)(x, norm=norm), 1e-4)
+    with pytest.raises(ValueError, match="norm"):
+        ours.fft.dct(x, norm="none")

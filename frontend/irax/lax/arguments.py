@@ -19,8 +19,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of ints; an int stands for one dimension.
 
     Raises:
-        TypeError: a size is not an int; a traced one has no value yet.
-        ValueError: a size is negative.
+        TypeError: a size is no int, or is negative; a traced one has no value yet.
     """
     try:
         single = hasattr(shape, "__index__") and not getattr(shape, "ndim", 0)
@@ -29,7 +28,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
     except TypeError as error:
         raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
     if any(n < 0 for n in sizes):
-        raise ValueError(f"{what}: expected sizes of at least 0, got shape {sizes}")
+        raise TypeError(f"{what}: expected sizes of at least 0, got shape {sizes}")
     return sizes
 
 

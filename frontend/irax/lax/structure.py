@@ -174,10 +174,16 @@ def broadcast_in_dim(
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to together; ValueError if they do not."""
+    """The shape that arrays of these shapes broadcast to together.
+
+    Raises:
+        TypeError: a size is no int, or is negative.
+        ValueError: the shapes do not fit together.
+    """
     from irax.elementwise import broadcast_shapes
 
-    return broadcast_shapes(*(tuple(s) for s in shapes), what="lax.broadcast_shapes")
+    what = "lax.broadcast_shapes"
+    return broadcast_shapes(*(canonical_shape(what, s) for s in shapes), what=what)
 
 
 def reshape(

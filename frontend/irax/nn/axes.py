@@ -7,9 +7,9 @@ from typing import Literal, overload
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes, lax
+from irax import dtypes, errors, lax, source
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.nn.operands import inexact
 from irax.numpy.reductions import masked
@@ -17,8 +17,8 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 
 
 def _largest(x: Array, axes: tuple[int, ...]) -> Array:
-    """The largest elements, axes kept, as constants: what is computed does not depend on them."""
-    largest = lax.stop_gradient(lax.reduce_max(x, axes))
+    """The largest elements (real parts), axes kept, as constants: no result depends on them."""
+    largest = lax.stop_gradient(lax.reduce_max(jnp.real(x), axes))
     return lax.expand_dims(largest, axes)
 
 
@@ -67,11 +67,12 @@ def logsumexp(
     """log(sum(b exp(a))) over axes, without overflow; its derivative is the softmax.
 
     Args:
-        a: an array.
+        a: an array of floats, or of complex numbers.
         axis: the axis or axes; all by default.
         b: weights, 1 by default.
         keepdims: whether the result keeps those axes, with size 1.
-        return_sign: whether to return the logarithm of the absolute sum, and the sign of the sum.
+        return_sign: whether to return the logarithm of the absolute sum, and the sign of the sum
+            (for complex numbers, the sum divided by its absolute value).
         where: which elements take part.
 
     >>> irax.nn.logsumexp(irax.numpy.array([1000.0, 1000.0]))
@@ -196,15 +197,26 @@ def one_hot(
 
     Args:
         x: integers.
-        num_classes: the length of the vectors.
+        num_classes: the length of the vectors, known while tracing.
         dtype: of the result; the default float.
         axis: the axis of the result along which the vectors lie.
+
+    Raises:
+        ConcretizationTypeError: the length is a traced array.
 
     >>> irax.nn.one_hot(irax.numpy.array([0, 2]), 3)
     Array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    (numbers,) = as_arrays([x], "nn.one_hot")
+    numbers = jnp.asarray(x)
+    if not dtypes.issubdtype(numbers.dtype, np.integer):
+        source.warn(f"nn.one_hot: x should be integers, got {numbers.dtype}", DeprecationWarning)
+    if isinstance(num_classes, Array):
+        why = (
+            "nn.one_hot needs num_classes to know the shape (pass it as an int: through jit, with "
+            "static_argnames, or bound by functools.partial)"
+        )
+        num_classes = int(num_classes.concrete(why, errors.ConcretizationTypeError))
     along = canonical_axis("nn.one_hot", axis, numbers.ndim + 1)
     column = lax.expand_dims(numbers, (along,))
     sizes = [num_classes if d == along else 1 for d in range(column.ndim)]

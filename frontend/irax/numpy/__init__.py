@@ -132,6 +132,7 @@ from irax.numpy.ordering import partition as partition
 from irax.numpy.ordering import searchsorted as searchsorted
 from irax.numpy.ordering import sort as sort
 from irax.numpy.ordering import sort_complex as sort_complex
+from irax.numpy.padding import pad as pad
 from irax.numpy.ranges import arange as arange
 from irax.numpy.ranges import geomspace as geomspace
 from irax.numpy.ranges import indices as indices
@@ -158,7 +159,6 @@ from irax.numpy.reductions import min as min
 from irax.numpy.reductions import prod as prod
 from irax.numpy.reductions import ptp as ptp
 from irax.numpy.reductions import sum as sum
-from irax.numpy.repetition import pad as pad
 from irax.numpy.repetition import repeat as repeat
 from irax.numpy.repetition import roll as roll
 from irax.numpy.repetition import tile as tile

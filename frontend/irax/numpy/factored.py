@@ -285,6 +285,8 @@ def pinv(
     """
     (x,) = inexact("linalg.pinv", a)
     del hermitian
+    if rtol is not None and rcond is not None:
+        raise ValueError("linalg.pinv: rtol and rcond are one argument: give one of them")
     given = rtol if rtol is not None else rcond
     if x.ndim < 2:
         raise ValueError(f"linalg.pinv: expected matrices [..., m, n], got shape {x.shape}")
@@ -309,12 +311,18 @@ def _pinv(x: Array, limit: Array) -> Array:
 def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     (x, limit), (t, _) = primals, tangents
     p = _pinv(x, limit)
-    m, n = x.shape[-2:]
+    if x.shape[-2] <= x.shape[-1]:
+        return p, _wide_pinv_tangent(x, p, t)
+    return p, adjoint(_wide_pinv_tangent(adjoint(x), adjoint(p), adjoint(t)))
+
+
+def _wide_pinv_tangent(x: Array, p: Array, t: Array) -> Array:
+    """For matrices of m rows and more columns: no product on the way is larger than these."""
     mul, ct, cp = contraction.matmul, adjoint(t), adjoint(p)
-    left_rows = creation.eye(m, dtype=x.dtype) - mul(x, p)
-    left_columns = creation.eye(n, dtype=x.dtype) - mul(p, x)
-    across = mul(mul(p, mul(cp, ct)), left_rows) + mul(left_columns, mul(mul(ct, cp), p))
-    return p, across - mul(mul(p, t), p)
+    rows = mul(p, mul(cp, ct))
+    columns = mul(ct, mul(cp, p))
+    across = rows - mul(rows, mul(x, p)) + columns - mul(p, mul(x, columns))
+    return across - mul(p, mul(t, p))
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:

@@ -13,7 +13,7 @@ from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, documented
-from irax.numpy import creation, manipulation, repetition, ufuncs
+from irax.numpy import creation, manipulation, padding, repetition, ufuncs
 from irax.typing import ArrayLike
 
 _NORMS = ("backward", "ortho", "forward")
@@ -36,7 +36,7 @@ def resized(x: Array, axis: int, n: int) -> Array:
     if x.shape[axis] >= n:
         return x[(*[slice(None)] * axis, slice(0, n))]
     widths = [(0, n - x.shape[d]) if d == axis else (0, 0) for d in range(x.ndim)]
-    return repetition.pad(x, widths)
+    return padding.pad(x, widths)
 
 
 def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str | None) -> Array:

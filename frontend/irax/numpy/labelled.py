@@ -114,6 +114,7 @@ def einsum(
 
     Raises:
         ValueError: subscripts that do not fit the operands.
+        NotImplementedError: a path that multiplies three operands at once.
 
     >>> irax.numpy.einsum("ij,j->i", irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
@@ -244,17 +245,12 @@ def _order(
         optimize = list(optimize)
     shapes = [x.shape for x, _ in terms]
     path, _ = opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize=optimize)
-    # A path may take more than two at once; here they are multiplied pair by pair.
-    steps: list[tuple[int, ...]] = []
-    left = count
-    for group in path:
-        group = sorted(group)
-        steps.append(tuple(group[:2]))
-        left -= len(group[:2]) - 1
-        for i, place in enumerate(group[2:]):
-            steps.append((place - 2 - i, left - 1))
-            left -= 1
-    return steps
+    if any(len(group) > 2 for group in path):
+        raise NotImplementedError(
+            f"einsum: optimize={optimize!r} multiplies more than two operands at once, which is "
+            "not supported: give a path of pairs"
+        )
+    return [tuple(sorted(group)) for group in path]
 
 
 def _names(terms: Sequence[tuple[Array, Labels]]) -> Sequence[Hashable]:

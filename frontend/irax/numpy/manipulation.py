@@ -32,10 +32,14 @@ def ndim(a: ArrayLike) -> int:
     return as_arrays([a], "ndim")[0].ndim
 
 
-def size(a: ArrayLike, axis: int | None = None) -> int:
-    """The number of elements, or the size of one axis."""
+def size(a: ArrayLike, axis: Axis = None) -> int:
+    """The number of elements, or of those along an axis or several.
+
+    >>> irax.numpy.size(irax.numpy.ones((2, 3, 4)), (0, 1))
+    6
+    """
     (x,) = as_arrays([a], "size")
-    return x.size if axis is None else x.shape[canonical_axis("size", axis, x.ndim)]
+    return math.prod(x.shape[d] for d in canonical_axes("size", axis, x.ndim))
 
 
 def isscalar(element: Any) -> bool:

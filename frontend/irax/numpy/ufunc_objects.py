@@ -63,9 +63,33 @@ class ufunc:
         self.__doc__ = func.__doc__
         self.__module__ = func.__module__
         self.__signature__ = _signature(nin)
-        self.nin, self.nout, self.nargs, self.identity = nin, nout, nin, identity
+        self._made_of = (func, nin, nout, self.__name__, identity, call, reduce, accumulate, at)
+        self._made_of += (reduceat,)
         self._call = call or self._of_elements
         self._methods = {"reduce": reduce, "accumulate": accumulate, "at": at, "reduceat": reduceat}
+
+    @property
+    def nin(self) -> int:
+        """How many operands it takes."""
+        return self._made_of[1]
+
+    nargs = nin
+
+    @property
+    def nout(self) -> int:
+        """How many results it has."""
+        return self._made_of[2]
+
+    @property
+    def identity(self) -> Any:
+        """A number that changes nothing as an operand; None if there is none."""
+        return self._made_of[4]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ufunc) and self._made_of == other._made_of
+
+    def __hash__(self) -> int:
+        return hash(self._made_of)
 
     def replay(self) -> None:
         """Makes calls outside of traces faster."""

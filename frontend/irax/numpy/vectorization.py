@@ -69,6 +69,12 @@ def vectorize(
             named.update(zip(names, parts[len(places) :], strict=True))
             return pyfunc(*given, **named)
 
+        absent = [i for i, x in enumerate(args) if i not in excluded and x is None]
+        if parsed and absent:
+            raise ValueError(
+                f"vectorize: None is given at positions {absent}, for which the signature "
+                f"{signature!r} has dimensions; exclude them"
+            )
         operands = [*(args[i] for i in places), *(kwargs[name] for name in names)]
         arrays = as_arrays(operands, "vectorize")
         return _mapped(one, arrays, parsed)
@@ -212,7 +218,7 @@ def apply_along_axis(
         return func1d(vector, *args, **kwargs)
 
     for _ in range(x.ndim - 1 - axis):
-        function = batching.vmap(function, in_axes=1, out_axes=-1)
+        function = batching.vmap(function, in_axes=-1, out_axes=-1)
     for _ in range(axis):
         function = batching.vmap(function)
     return function(x)

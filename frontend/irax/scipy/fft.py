@@ -12,7 +12,7 @@ from irax import lax
 from irax.array import Array
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy.fft import resized
-from irax.scipy.arguments import floats, unsupported
+from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike
 
 
@@ -22,11 +22,12 @@ def dct(
     """The cosine transform: 2 sum(x[j] cos(pi k (2 j + 1) / (2 n))) over j, for each k.
 
     Args:
-        x: real numbers.
+        x: numbers; of complex ones both parts are transformed.
         type: only 2.
         n: the length: what is longer is cut, what is shorter filled with 0.
         axis: the axis.
-        norm: None, or "ortho" to make the transform orthogonal.
+        norm: None or "backward"; "ortho" makes the transform orthogonal, and "forward" divides by
+            2 n, where the others leave that to the inverse.
 
     Raises:
         NotImplementedError: another type.
@@ -83,9 +84,12 @@ def _transforms(
     what: str, x: ArrayLike, type: int, s: Any, axes: Sequence[int] | None, norm: str | None
 ) -> Array:
     unsupported(what, "type", type, 2)
-    if norm not in (None, "ortho"):
-        raise ValueError(f"{what}: norm must be None or 'ortho', got {norm!r}")
-    (array,) = floats(what, x)
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(f"{what}: norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
+    (array,) = inexact(what, x)
+    if array.dtype.kind == "c":
+        parts = [_transforms(what, v, type, s, axes, norm) for v in (array.real, array.imag)]
+        return lax.complex(*parts)
     if axes is None and s is not None:
         axes = range(array.ndim - len(s), array.ndim)
     places = canonical_axes(what, axes if axes is None else tuple(axes), array.ndim)
@@ -106,8 +110,11 @@ def _turns(n: int, dtype: np.dtype[Any]) -> Array:
 
 
 def _scales(n: int, norm: str | None, dtype: np.dtype[Any]) -> Array:
-    scale = np.full(n, 2.0 if norm is None else np.sqrt(2 / n))
-    scale[0] = 2.0 if norm is None else np.sqrt(1 / n)
+    if norm == "ortho":
+        scale = np.full(n, np.sqrt(2 / n))
+        scale[0] = np.sqrt(1 / n)
+    else:
+        scale = np.full(n, 1 / n if norm == "forward" else 2.0)
     return jnp.asarray(scale, dtype)
 
 

@@ -29,7 +29,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 def _prepared(what: str, a: Array, b: Array) -> tuple[Array, Array, bool]:
     """Square matrices and right hand sides of one batch; whether these were vectors."""
     square(what, a)
-    vector = b.ndim == 1 or b.ndim == a.ndim - 1
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape[-1] == a.shape[-1])
     right = b[..., None] if vector else b
     if right.ndim < 2 or right.shape[-2] != a.shape[-1]:
         raise ValueError(

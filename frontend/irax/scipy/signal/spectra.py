@@ -9,7 +9,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, broadcast_shapes, convert
 from irax.lax.arguments import canonical_axis
 from irax.scipy.arguments import inexact, real_dtype
 from irax.typing import ArrayLike
@@ -58,8 +58,8 @@ def detrend(
 
 
 def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array:
-    """Periodic windows, of a name or given."""
-    if not isinstance(window, str):
+    """Periodic windows, as SciPy has them by name (and parameters), or given."""
+    if not isinstance(window, str | tuple):
         (given,) = as_arrays([window], f"{what}: window")
         if given.ndim != 1 or given.size != length:
             raise ValueError(
@@ -67,19 +67,12 @@ def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array
                 f"{given.shape}"
             )
         return given
-    makers = {
-        **dict.fromkeys(("hann", "hanning", "han"), np.hanning),
-        **dict.fromkeys(("hamming", "hamm", "ham"), np.hamming),
-        **dict.fromkeys(("blackman", "black", "blk"), np.blackman),
-        **dict.fromkeys(("bartlett", "bart", "brt"), np.bartlett),
-        **dict.fromkeys(("boxcar", "box", "ones", "rect", "rectangular"), np.ones),
-    }
-    if window not in makers:
-        listed = "'hann', 'hamming', 'blackman', 'bartlett' or 'boxcar'"
-        raise NotImplementedError(
-            f"{what}: window={window!r} is not supported; expected {listed}, or an array"
-        )
-    return makers[window](length + 1)[:length]
+    from scipy.signal import get_window
+
+    try:
+        return np.asarray(get_window(window, length))
+    except ValueError as error:
+        raise ValueError(f"{what}: window={window!r}: {error}") from None
 
 
 def _lengths(
@@ -135,9 +128,11 @@ def csd(
 
     Args:
         x: a signal along an axis.
-        y: another one of the same shape; None is x.
+        y: another one, whose other axes broadcast with those of x; the shorter one is filled up
+            with zeros. None is x.
         fs: the sampling frequency.
-        window: "hann", "hamming", "blackman", "bartlett", "boxcar", or an array.
+        window: a name that `scipy.signal.get_window` knows, a tuple of a name and parameters such
+            as `("kaiser", 8.0)`, or an array.
         nperseg: the length of segments, 256 by default.
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
@@ -203,13 +198,7 @@ def _density(
         raise ValueError(f"{what}: scaling must be 'density' or 'spectrum', got {scaling!r}")
     if average not in ("mean", "median"):
         raise ValueError(f"{what}: average must be 'mean' or 'median', got {average!r}")
-    first, second = inexact(what, x, x if y is None else y)
-    if first.shape != second.shape:
-        raise ValueError(
-            f"{what}: signals must be of one shape, got {first.shape} and {second.shape}"
-        )
-    along = canonical_axis(what, axis, first.ndim)
-    first, second = jnp.moveaxis(first, along, -1), jnp.moveaxis(second, along, -1)
+    first, second = _together(what, x, x if y is None else y, axis)
     length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, first.shape[-1])
     onesided = onesided and first.dtype.kind != "c"
     real = real_dtype(first.dtype)
@@ -236,10 +225,25 @@ def _density(
         product = jnp.mean(product, -2)
     frequencies = _frequencies(transform, fs, onesided, real)
     density = product.real if y is None else product
-    return frequencies, jnp.moveaxis(density, -1, along)
+    return frequencies, jnp.moveaxis(density, -1, axis)
 
 
-_EXTENSIONS = {"zeros": "constant", "even": "reflect", "constant": "edge"}
+def _together(what: str, x: ArrayLike, y: ArrayLike, axis: int) -> list[Array]:
+    """Two signals along the last axis: of one dtype and length, other axes broadcast."""
+    signals = [jnp.moveaxis(v, canonical_axis(what, axis, v.ndim), -1) for v in inexact(what, x, y)]
+    length = max(v.shape[-1] for v in signals)
+    shape = broadcast_shapes(*(v.shape[:-1] for v in signals), what=what)
+    widths = [[(0, 0)] * (v.ndim - 1) + [(0, length - v.shape[-1])] for v in signals]
+    padded = map(jnp.pad, signals, widths)
+    return [jnp.broadcast_to(v, (*shape, length)) for v in padded]
+
+
+_EXTENSIONS = {
+    "zeros": {"mode": "constant"},
+    "even": {"mode": "reflect"},
+    "odd": {"mode": "reflect", "reflect_type": "odd"},
+    "constant": {"mode": "edge"},
+}
 
 
 def stft(
@@ -267,7 +271,7 @@ def stft(
         detrend: False, "constant", "linear", or a function of segments.
         return_onesided: whether only frequencies of at least 0 are given; not for complex signals.
         boundary: how the signal goes on at both ends for half a segment: "zeros", "even",
-            "constant" or None.
+            "odd", "constant" or None.
         padded: whether it is filled up with zeros to whole segments.
         axis: the axis.
 
@@ -281,9 +285,7 @@ def stft(
     what = "stft"
     if boundary is not None and boundary not in _EXTENSIONS:
         listed = ", ".join(map(repr, _EXTENSIONS))
-        raise NotImplementedError(
-            f"{what}: boundary={boundary!r} is not supported; expected {listed} or None"
-        )
+        raise ValueError(f"{what}: boundary must be {listed} or None, got {boundary!r}")
     (signal,) = inexact(what, x)
     along = canonical_axis(what, axis, signal.ndim)
     signal = jnp.moveaxis(signal, along, -1)
@@ -291,7 +293,7 @@ def stft(
     widths = [(0, 0)] * (signal.ndim - 1)
     if boundary is not None:
         sides = (length // 2, length // 2)
-        signal = jnp.pad(signal, [*widths, sides], mode=_EXTENSIONS[boundary])
+        signal = jnp.pad(signal, [*widths, sides], **_EXTENSIONS[boundary])
     if padded:
         rest = -(signal.shape[-1] - length) % (length - overlap) % length
         signal = jnp.pad(signal, [*widths, (0, rest)])

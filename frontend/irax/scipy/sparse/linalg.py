@@ -31,8 +31,8 @@ def cg(
     """Solves A x = b, for a positive definite A, by conjugate gradients.
 
     Args:
-        A: a square matrix, or a linear function from pytrees like `b` to such; Hermitian and
-            positive definite.
+        A: a square matrix, a linear function from pytrees like `b` to such, or any object that is
+            multiplied by `A @ x`; Hermitian and positive definite.
         b: the right hand side: a pytree of inexact arrays.
         x0: where to start; zero by default.
         tol: it ends when the residual is at most `max(tol * |b|, atol)`.
@@ -44,7 +44,8 @@ def cg(
         `(x, None)`: the solution; no information on how it was reached.
 
     Raises:
-        TypeError: A, M or x0 do not go with b.
+        TypeError: A or M is neither a function nor anything that `@` takes.
+        ValueError: A or M is not square, or x0 is not like b.
 
     >>> a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
     >>> x, _ = irax.scipy.sparse.linalg.cg(a, jnp.ones(2))
@@ -131,14 +132,17 @@ def _solve(
     M: Any,
     symmetric: bool = False,
 ) -> tuple[Any, None]:
+    weak = tree_util.tree_map(lambda x: as_array(x, f"{what}: b").weak_type, b)
     b = tree_util.tree_map(lambda x: _inexact(what, x), b)
     x0 = tree_util.tree_map(jnp.zeros_like, b) if x0 is None else tree_util.tree_map(as_array, x0)
     if tree_util.tree_structure(x0) != tree_util.tree_structure(b):
         error = tree_util.structure_error(tree_util.tree_structure(b), x0, "b", "x0")
-        raise TypeError(f"{what}: {error}")
+        raise ValueError(f"{what}: {error}")
     for x, y in zip(tree_util.tree_leaves(x0), tree_util.tree_leaves(b), strict=True):
         if x.shape != y.shape:
-            raise TypeError(f"{what}: x0 has an array of shape {x.shape}; expected {y.shape}, as b")
+            raise ValueError(
+                f"{what}: x0 has an array of shape {x.shape}; expected {y.shape}, as b"
+            )
     x0 = tree_util.tree_map(lambda x, like: x.astype(like.dtype), x0, b)
     matvec = _as_function(what, "A", A)
     if maxiter is None:
@@ -151,7 +155,7 @@ def _solve(
     # A Hermitian matrix is its own transpose only if it is real.
     real = all(x.dtype.kind != "c" for x in tree_util.tree_leaves(b))
     x = lax.custom_linear_solve(matvec, b, solve, solve, symmetric=symmetric and real)
-    return x, None
+    return tree_util.tree_map(lambda x, is_weak: x.with_weak_type(is_weak), x, weak), None
 
 
 def _inexact(what: str, x: Any) -> Array:
@@ -164,10 +168,11 @@ def _inexact(what: str, x: Any) -> Array:
 def _as_function(what: str, name: str, operator: Any) -> Callable[[Any], Any]:
     if callable(operator):
         return operator
-    matrix = as_array(operator, f"{what}: {name}")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise TypeError(
-            f"{what}: {name} must be a function or a square matrix, got an array of shape "
-            f"{matrix.shape}"
+    if isinstance(operator, np.ndarray) or not hasattr(operator, "__matmul__"):
+        operator = as_array(operator, f"{what}: {name}")
+    shape = getattr(operator, "shape", (1, 1))
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(
+            f"{what}: {name} must be a function or a square matrix, got one of shape {shape}"
         )
-    return lambda x: matrix @ x
+    return lambda x: operator @ x
