@@ -58,7 +58,7 @@ def with_words(tree: Any) -> Any:
     def keys(leaf: Any) -> Any:
         if not (isinstance(leaf, ShapeDtypeStruct) and isinstance(leaf.dtype, KeyType)):
             return leaf
-        return KeyArray(ShapeDtypeStruct((*leaf.shape, 2), "uint32"))
+        return KeyArray(ShapeDtypeStruct((*leaf.shape, leaf.dtype.words), "uint32"), leaf.dtype)
 
     return tree_util.tree_map(keys, tree)
 

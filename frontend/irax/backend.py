@@ -162,7 +162,7 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
     def put(leaf: Any) -> Array:
         array = as_array(leaf, "device_put: x")
         if isinstance(array, KeyArray):
-            return KeyArray(put(array.data))
+            return array.with_data(put(array.data))
         return array.on(there) if isinstance(array, ConcreteArray) else array
 
     return array_trees.tree_map(put, x)

@@ -60,7 +60,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
         *("BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9"),
         *("TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64"),
     ),
-    "default_prng_impl": ("threefry2x32",),
+    "default_prng_impl": (
+        *("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg"),
+    ),
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
@@ -105,7 +107,8 @@ class Config(threading.local):
             where it is used then. Slow: all of Python's objects are looked through.
         debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
         default_matmul_precision: the `precision` of products that are given none.
-        default_prng_impl: the generator of random keys; there is "threefry2x32" alone.
+        default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
+            of `irax.random.key`.
         explain_cache_misses: log why a jitted function is traced again.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
@@ -186,6 +189,7 @@ _OPTIONS = tuple(Config.__annotations__)
 _SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
+    "default_prng_impl",
 )
 
 

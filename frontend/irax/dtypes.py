@@ -9,7 +9,7 @@ takes the width of what it meets. So `x + 1.5` keeps the dtype of a float16 arra
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -35,10 +35,10 @@ from ml_dtypes import (
 )
 
 from irax.config import config
-from irax.lattice import KEY, SMALL_FLOATS, SMALL_INTS, TypePromotionError, least_upper_bound
+from irax.lattice import KEYS, SMALL_FLOATS, SMALL_INTS, TypePromotionError, least_upper_bound
 
 __all__ = [
-    "KEYS",
+    "KEY_TYPES",
     "KeyType",
     "TypePromotionError",
     "bfloat16",
@@ -93,19 +93,27 @@ class prng_key(extended):
 
 
 class KeyType:
-    """The dtype of typed random keys. There is one: that of threefry's, two words each."""
+    """The dtype of the typed random keys of a generator: so many words, uint32, each.
 
-    name = KEY
+    Attributes:
+        name: of the dtype, such as "key<fry>".
+        generator: the name of the generator, such as "threefry2x32".
+        words: how many a key has.
+    """
+
     type = prng_key
     kind = "V"
     num = -1
-    itemsize = 8
+
+    def __init__(self, name: str, generator: str, words: int) -> None:
+        self.name, self.generator, self.words = name, generator, words
+        self.itemsize = 4 * words
 
     def __repr__(self) -> str:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, KeyType)
+        return isinstance(other, KeyType) and other.name == self.name
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -121,8 +129,13 @@ _DTYPES = {name: np.dtype(name) for name in _NUMPY} | {
     name: np.dtype(getattr(ml_dtypes, name)) for name in (*SMALL_INTS, *SMALL_FLOATS, "bfloat16")
 }
 _DTYPES["float0"] = float0
-KEYS: Any = KeyType()
-_DTYPES[KEYS.name] = KEYS
+_GENERATORS = ("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg")
+KEY_TYPES: dict[str, Any] = {
+    generator: KeyType(name, generator, words)
+    for name, generator, words in zip(KEYS, _GENERATORS, (2, 4, 1, 2, 4, 4), strict=True)
+}
+"""The dtypes of keys, by the names of their generators."""
+_DTYPES |= {dtype.name: dtype for dtype in KEY_TYPES.values()}
 _NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 
 # NumPy counts none of the dtypes of ml_dtypes as a number; these are the kinds that they are of.
@@ -166,7 +179,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     wanted = _as_dtype(dtype)
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
-    if asks_for_width and wanted is not KEYS and available != wanted.newbyteorder("="):
+    if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):
         from irax import source  # this module stands alone otherwise
 
         source.warn(
@@ -182,7 +195,7 @@ def _as_dtype(dtype: Any) -> np.dtype[Any]:
     if dtype is None:  # NumPy takes None for float64
         raise TypeError("None is not a dtype; give a name such as 'float32'")
     if isinstance(dtype, KeyType):
-        return KEYS
+        return cast("np.dtype[Any]", dtype)
     return np.dtype(dtype)
 
 
@@ -284,8 +297,9 @@ def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
         return _PYTHON_SCALARS[x]
     if isinstance(x, type | str | np.dtype):
         return np.dtype(x), False
-    if isinstance(dtype, KeyType) or isinstance(x, KeyType):
-        return KEYS, False
+    for key_type in (dtype, x):
+        if isinstance(key_type, KeyType):
+            return cast("np.dtype[Any]", key_type), False
     for python_type in (int, float, complex):  # subclasses, such as that of an enumeration
         if isinstance(x, python_type):
             return _PYTHON_SCALARS[python_type]

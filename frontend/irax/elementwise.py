@@ -25,7 +25,7 @@ def convert(x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
     """`x` with another dtype or weak type; `x` itself where it has them already."""
     if x.dtype == dtype:
         return x if x.weak_type == weak_type else x.with_weak_type(weak_type)
-    if dtype is dtypes.KEYS:
+    if isinstance(dtype, dtypes.KeyType):
         raise TypeError("numbers do not become keys: see irax.random.wrap_key_data")
     outside = current_trace() is None and not any_committed((x,))
     if isinstance(x, ConcreteArray) and (outside or not x.ndim):
@@ -264,7 +264,7 @@ def _apply_now(
 ) -> Array:
     operands = _ready(operands, what)
     dtype, weak = _common_dtype(operands, what, dtype_kind, accepts)
-    if dtype is dtypes.KEYS:
+    if isinstance(dtype, dtypes.KeyType):
         return bind(op, *promote(*operands, what=what))
     values, result = quietly(_compute, op, operands, dtype, what)
     if config.debug_nans or config.debug_infs:
@@ -283,7 +283,7 @@ def _compute(
 def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array:
     operands = _ready((on_true, on_false), what)
     dtype, weak = dtypes.lattice_result_type(*operands)
-    if dtype is dtypes.KEYS:
+    if isinstance(dtype, dtypes.KeyType):
         target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
         return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
     values = [_elements(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]

@@ -10,6 +10,7 @@ from typing import Any
 import optree
 
 from irax import array_trees
+from irax.dtypes import KEY_TYPES
 from irax.key_arrays import KeyArray
 from irax.tree_registry import NAMESPACE
 from irax_runtime import trees
@@ -79,6 +80,10 @@ def _check_new(nodetype: type, name: str) -> None:
         raise ValueError(f"{nodetype.__name__}, or a class named {name!r}, is registered already")
 
 
+_FIRST = "threefry2x32"
+"""The generator of keys of which a file names none."""
+
+
 def describe(tree: Any) -> trees.Spec:
     """What a file says of a structure. Raises TypeError for classes that are not registered."""
     leaves = [trees.Leaf(i) for i in range(tree.num_leaves)]
@@ -88,7 +93,8 @@ def describe(tree: Any) -> trees.Spec:
 def parts(x: Any) -> tuple[str, str, Sequence[Any]]:
     """Name, static data and children of an object of a registered class."""
     if isinstance(x, KeyArray):
-        return trees.KEY, "", [x.data]
+        generator = x.key_type.generator
+        return trees.KEY, "" if generator == _FIRST else generator, [x.data]
     node = _NODES.get(type(x))
     if node is None:
         raise TypeError(
@@ -102,7 +108,7 @@ def parts(x: Any) -> tuple[str, str, Sequence[Any]]:
 def make(name: str, data: str, children: Sequence[Any]) -> Any:
     """The object of these. Raises TypeError where its class is not registered."""
     if name == trees.KEY:
-        return KeyArray(children[0])
+        return KeyArray(children[0], KEY_TYPES[data or _FIRST])
     for node in _NODES.values():
         if node.name == name:
             return node.make(node.deserialize(base64.b64decode(data)), children)

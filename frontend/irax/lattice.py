@@ -2,8 +2,8 @@
 
 import functools
 
-KEY = "key<fry>"
-"""The dtype of typed random keys, which promotes to nothing."""
+KEYS = tuple(f"key<{tag}>" for tag in ("fry", "fry4", "phx2", "phx4", "rbg", "urbg"))
+"""The dtypes of typed random keys, which promote to nothing."""
 SMALL_INTS = ("int2", "int4", "uint2", "uint4")
 SMALL_FLOATS = (
     "float4_e2m1fn",
@@ -53,7 +53,7 @@ def _edges(x64: bool) -> dict[str, tuple[str, ...]]:
 
 def _all_above(x64: bool) -> dict[str, frozenset[str]]:
     edges = _edges(x64)
-    nodes = {*edges, KEY, "float0", "complex128"}.union(*edges.values())
+    nodes = {*edges, *KEYS, "float0", "complex128"}.union(*edges.values())
 
     @functools.cache
     def above(node: str) -> frozenset[str]:
@@ -77,7 +77,7 @@ def least_upper_bound(nodes: set[str], x64: bool) -> str:
     for node in common:
         if common <= above[node]:
             return node
-    if KEY in nodes:
+    if not nodes.isdisjoint(KEYS):
         raise TypeError(
             f"{', '.join(sorted(nodes))} have no common dtype: random keys are no numbers; "
             "irax.random.key_data gives their words"

@@ -179,7 +179,7 @@ def _describe(x: Any, key: list[Any], arrays: list[Any]) -> bool:
         key += (kind, repr(x))  # as text, 0.0 and -0.0 differ and nan is itself
         return True
     if kind is KeyArray:
-        key.append(kind)
+        key += (kind, x.key_type)
         return _describe(x.data, key, arrays)
     if kind is np.ndarray or isinstance(x, np.generic):
         arrays.append(x)
@@ -208,7 +208,7 @@ def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
     if kind is ConcreteArray or kind is np.ndarray or isinstance(x, np.generic):
         return next(arrays)
     if kind is KeyArray:
-        return KeyArray(next(arrays))
+        return x.with_data(next(arrays))
     if kind is tuple or kind is list:
         return kind(_with_arrays(y, arrays) for y in x)
     if kind is slice:

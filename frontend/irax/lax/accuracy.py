@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from irax import dtypes
 from irax.typing import DTypeLike
 from irax_compiler import mlir
@@ -51,6 +53,10 @@ class DotAlgorithmPreset(enum.Enum):
     """Algorithms that some hardware has: of lhs, of rhs, of sums; with how many operations."""
 
     DEFAULT = None
+    ANY_F8_ANY_F8_F32 = ("f8", "f8", "f32", 1)
+    ANY_F8_ANY_F8_F32_FAST_ACCUM = ("f8", "f8", "f32", 1, "fast")
+    ANY_F8_ANY_F8_ANY = ("f8", "f8", "any", 1)
+    ANY_F8_ANY_F8_ANY_FAST_ACCUM = ("f8", "f8", "any", 1, "fast")
     F16_F16_F16 = ("f16", "f16", "f16", 1)
     F16_F16_F32 = ("f16", "f16", "f32", 1)
     BF16_BF16_BF16 = ("bf16", "bf16", "bf16", 1)
@@ -64,24 +70,41 @@ class DotAlgorithmPreset(enum.Enum):
     F64_F64_F64 = ("f64", "f64", "f64", 1)
 
 
-def algorithm_of(precision: Any) -> str | None:
+def algorithm_of(precision: Any, lhs: np.dtype, rhs: np.dtype) -> str | None:
     """The algorithm that a precision is, as the IR spells it; None for a precision of another kind.
+
+    Args:
+        precision: of a product; an algorithm, a preset or the name of one count here.
+        lhs: the dtype of the left operand, which is the algorithm's where it takes any 8-bit float.
+        rhs: the same of the right operand.
 
     Raises:
         TypeError: a dtype that the IR does not have.
+        ValueError: an algorithm for 8-bit floats on others.
     """
     if isinstance(precision, str) and precision in DotAlgorithmPreset.__members__:
         precision = DotAlgorithmPreset[precision]
+    spellings = {dtype: text for text, dtype in mlir.DTYPES.items()}
     if isinstance(precision, DotAlgorithmPreset):
         if precision.value is None:
             return None
-        *types, count = precision.value
-        return _spelled(types, (1, 1, count), False)
+        left, right, total, count, *fast = precision.value
+        if left == "f8":
+            if not (_is_float8(lhs) and _is_float8(rhs)):
+                raise ValueError(
+                    f"the algorithm {precision.name} is for operands of 8-bit floats, got {lhs} "
+                    f"and {rhs}"
+                )
+            left, right, total = spellings[lhs], spellings[rhs], "f32"
+        return _spelled((left, right, total), (1, 1, count), bool(fast))
     if not isinstance(precision, DotAlgorithm):
         return None
-    spellings = {dtype: text for text, dtype in mlir.DTYPES.items()}
     types = [spellings[dtypes.canonicalize_dtype(t)] for t in precision[:3]]
     return _spelled(types, precision[3:6], precision.allow_imprecise_accumulation)
+
+
+def _is_float8(dtype: np.dtype) -> bool:
+    return dtype.itemsize == 1 and dtype.name.startswith("float8")
 
 
 def _spelled(types: Any, counts: Any, imprecise: bool) -> str:

@@ -115,7 +115,7 @@ def dot_general(
         return convert(dot_general(x, y, dimension_numbers), dtype)
     dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
     precision = config.default_matmul_precision if precision is None else precision
-    algorithm = algorithm_of(precision)
+    algorithm = algorithm_of(precision, x.dtype, y.dtype)
     if algorithm is not None or precision is DotAlgorithmPreset.DEFAULT:
         precision = None
     op = ops.DotGeneral(dims, dtype, precision_pair(what, precision), algorithm)

@@ -25,9 +25,9 @@ class EigImplementation(enum.Enum):
 class EighImplementation(enum.Enum):
     """How JAX computes eigh on GPUs; a hint, which changes nothing here."""
 
-    QR = "QR"
+    QR = "qr"
     JACOBI = "jacobi"
-    QDWH = "QDWH"
+    QDWH = "qdwh"
 
 
 class SvdAlgorithm(enum.Enum):
@@ -37,6 +37,7 @@ class SvdAlgorithm(enum.Enum):
     QR = "QR"
     JACOBI = "Jacobi"
     POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
 
 
 def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:

@@ -168,8 +168,9 @@ def default_fill(dtype: np.dtype[Any]) -> Any:
         return np.nan
     if dtype == np.bool:
         return True
-    if dtype is dtypes.KEYS:
-        return KeyArray(array_of("fill", np.full(2, 0xFFFFFFFF, np.uint32)))
+    if isinstance(dtype, dtypes.KeyType):
+        words = np.full(dtype.words, 0xFFFFFFFF, np.uint32)
+        return KeyArray(array_of("fill", words), dtype)
     info = dtypes.iinfo(dtype)
     value = info.min if dtypes.issubdtype(dtype, np.signedinteger) else info.max
     return np.array(value, dtype)

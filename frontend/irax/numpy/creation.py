@@ -329,8 +329,9 @@ def full_like(
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
-    if wanted is dtypes.KEYS and fill.dtype is not wanted:  # of words
-        result = KeyArray(lax.full((*sizes, 2), convert(fill, np.dtype(np.uint32))))
+    if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:  # of words
+        words = lax.full((*sizes, wanted.words), convert(fill, np.dtype(np.uint32)))
+        result = KeyArray(words, wanted)
     elif fill.ndim:
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:

@@ -9,8 +9,7 @@ from irax import dtypes
 from irax.array import Array, as_array
 from irax.elementwise import broadcast_to, convert
 from irax.random.arguments import dtype_of, shape_of
-from irax.random.keys import Key, one_key
-from irax.random.threefry import draw_bits, split_words
+from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import conversion
@@ -54,7 +53,7 @@ def uniform(
     (2, 3)
     """
     dtype = dtype_of("uniform", dtype)
-    words = one_key(key, "uniform")
+    key = one_key(key, "uniform")
     low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
     sizes = shape_of("uniform", shape, low, high)
     low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
@@ -63,7 +62,7 @@ def uniform(
     # Random bits for the mantissa, under the exponent of 1: a float in [1, 2).
     unsigned = np.dtype(f"u{dtype.itemsize}")
     mantissa = convert(
-        draw_bits(words, width, sizes) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned
+        draw_bits(key, width, sizes) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned
     )
     one = np.ones((), dtype).view(unsigned)
     floats = bind(conversion.BitcastConvert(sizes, dtype), mantissa | one) - np.ones((), dtype)
@@ -112,7 +111,7 @@ def randint(
     # At least 32 bits, so that small types are drawn with as little bias as large ones.
     width = max(32, 8 * dtype.itemsize)
     unsigned = np.dtype(f"u{width // 8}")
-    k1, k2 = split_words(one_key(key, "randint"))
+    k1, k2 = split_key(one_key(key, "randint"))
     upper, lower = draw_bits(k1, width, sizes), draw_bits(k2, width, sizes)
     span = convert(high, unsigned) - convert(low, unsigned)
     if beyond is not None:

@@ -12,8 +12,8 @@ from irax.array import Array, as_array
 from irax.elementwise import broadcast_to, convert
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import uniform
-from irax.random.keys import Key, one_key
-from irax.random.threefry import U32, draw_bits
+from irax.random.hashing import U32
+from irax.random.keys import Key, draw_bits, one_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 

@@ -12,10 +12,10 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array, as_array
 from irax.elementwise import broadcast_to, convert, inexact_dtype
+from irax.key_arrays import KeyArray
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
-from irax.random.keys import Key, one_key
-from irax.random.threefry import split_words
+from irax.random.keys import Key, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 F32 = np.dtype(np.float32)
@@ -71,30 +71,30 @@ def poisson(
     lam = as_array(lam, "poisson: lam")
     sizes = shape_of("poisson", shape, lam)
     lam = broadcast_to(convert(lam, F32), sizes)
-    words = one_key(key, "poisson")
+    key = one_key(key, "poisson")
     by_products = jnp.isnan(lam) | (lam < 10)
     # Each method gets a mean that it is quick for where the other one is used.
-    small = _poisson_by_products(words, jnp.where(by_products, lam, 0), dtype)
-    large = _poisson_by_rejection(words, jnp.where(by_products, np.float32(1e5), lam))
+    small = _poisson_by_products(key, jnp.where(by_products, lam, 0), dtype)
+    large = _poisson_by_rejection(key, jnp.where(by_products, np.float32(1e5), lam))
     found = jnp.where(by_products, small, convert(large, dtype))
     return jnp.where(lam == 0, np.zeros((), dtype), found)
 
 
-def _poisson_by_products(words: Array, lam: Array, dtype: np.dtype[Any]) -> Array:
+def _poisson_by_products(key: KeyArray, lam: Array, dtype: np.dtype[Any]) -> Array:
     """One less than the number of uniform numbers whose product falls below exp(-lam)."""
 
     def more(state: Any) -> Any:
-        count, words, log_product = state
-        words, now = split_words(words)
+        count, key, log_product = state
+        key, now = split_key(key)
         count = jnp.where(log_product > -lam, count + np.ones((), dtype), count)
-        return count, words, log_product + jnp.log(uniform(now, lam.shape, F32))
+        return count, key, log_product + jnp.log(uniform(now, lam.shape, F32))
 
-    start = (jnp.zeros(lam.shape, dtype), words, jnp.zeros(lam.shape, F32))
+    start = (jnp.zeros(lam.shape, dtype), key, jnp.zeros(lam.shape, F32))
     count = lax.while_loop(lambda s: (s[2] > -lam).any(), more, start)[0]
     return count - np.ones((), dtype)
 
 
-def _poisson_by_rejection(words: Array, lam: Array) -> Array:
+def _poisson_by_rejection(key: KeyArray, lam: Array) -> Array:
     """Hörmann's algorithm PTRS, for means from 10 on."""
     log_lam = jnp.log(lam)
     b = 0.931 + 2.53 * jnp.sqrt(lam)
@@ -110,11 +110,11 @@ def _poisson_by_rejection(words: Array, lam: Array) -> Array:
         inside = ~((k < 0) | ((edge < 0.013) & (v > edge)))
         return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
 
-    return _rejection(words, lam, propose)
+    return _rejection(key, lam, propose)
 
 
 def _rejection(
-    words: Array, like: Array, propose: Callable[[Array, Array], tuple[Array, Array]]
+    key: KeyArray, like: Array, propose: Callable[[Array, Array], tuple[Array, Array]]
 ) -> Array:
     """Numbers that a function of u in [-1/2, 1/2) and v in [0, 1) proposes and says to accept.
 
@@ -122,13 +122,13 @@ def _rejection(
     """
 
     def attempt(state: Any) -> Any:
-        found, done, words = state
-        words, u_words, v_words = split_words(words, (3,))
-        u = uniform(u_words, like.shape, like.dtype) - 0.5
-        k, accepted = propose(u, uniform(v_words, like.shape, like.dtype))
-        return jnp.where(accepted, k, found), done | accepted, words
+        found, done, key = state
+        key, u_key, v_key = split_key(key, (3,))
+        u = uniform(u_key, like.shape, like.dtype) - 0.5
+        k, accepted = propose(u, uniform(v_key, like.shape, like.dtype))
+        return jnp.where(accepted, k, found), done | accepted, key
 
-    start = (jnp.full(like.shape, -1, like.dtype), jnp.zeros(like.shape, bool), words)
+    start = (jnp.full(like.shape, -1, like.dtype), jnp.zeros(like.shape, bool), key)
     return lax.while_loop(lambda s: (~s[1]).any(), attempt, start)[0]
 
 
@@ -162,7 +162,7 @@ def binomial(
     n = convert(as_array(n, "binomial: n"), p.dtype)
     sizes = shape_of("binomial", shape, n, p)
     n, p = broadcast_to(n, sizes), broadcast_to(p, sizes)
-    words = one_key(key, "binomial")
+    key = one_key(key, "binomial")
     # The rarer of success and failure is counted.
     rare = p < 0.5
     q = jnp.where(rare, p, 1.0 - p)
@@ -172,33 +172,31 @@ def binomial(
     q = jnp.where(jnp.isnan(q) | (q < 0), 0.01, q)
     by_sums = no_count | (n * q <= 10)
     n = jnp.floor(n)
-    small = _binomial_by_sums(words, jnp.where(by_sums, n, 0), q)
+    small = _binomial_by_sums(key, jnp.where(by_sums, n, 0), q)
     elsewhere = by_sums | infinite
-    large = _binomial_by_rejection(
-        words, jnp.where(elsewhere, 1e4, n), jnp.where(elsewhere, 0.5, q)
-    )
+    large = _binomial_by_rejection(key, jnp.where(elsewhere, 1e4, n), jnp.where(elsewhere, 0.5, q))
     found = jnp.where(by_sums, convert(small, dtype), convert(large, dtype))
     found = jnp.where(rare, found, convert(n, dtype) - found)
     found = jnp.where(infinite, np.array(np.inf, dtype), found)
     return jnp.where(invalid, np.array(np.nan, dtype), found)
 
 
-def _binomial_by_sums(words: Array, n: Array, q: Array) -> Array:
+def _binomial_by_sums(key: KeyArray, n: Array, q: Array) -> Array:
     """One less than the number of geometric numbers whose sum exceeds n."""
     log_failure = jnp.log1p(-q)
 
     def more(state: Any) -> Any:
-        count, total, words = state
-        now, words = split_words(words)
+        count, total, key = state
+        now, key = split_key(key)
         count = jnp.where(total <= n, count + 1, count)
         u = uniform(now, q.shape, q.dtype)
-        return count, total + jnp.ceil(jnp.log(u) / log_failure), words
+        return count, total + jnp.ceil(jnp.log(u) / log_failure), key
 
-    start = (jnp.zeros(q.shape, q.dtype), jnp.zeros(q.shape, q.dtype), words)
+    start = (jnp.zeros(q.shape, q.dtype), jnp.zeros(q.shape, q.dtype), key)
     return lax.while_loop(lambda s: (s[1] <= n).any(), more, start)[0] - 1
 
 
-def _binomial_by_rejection(words: Array, n: Array, q: Array) -> Array:
+def _binomial_by_rejection(key: KeyArray, n: Array, q: Array) -> Array:
     """Hörmann's algorithm BTRS, for means from 10 on."""
     deviation = jnp.sqrt(n * q * (1 - q))
     b = 1.15 + 2.53 * deviation
@@ -225,7 +223,7 @@ def _binomial_by_rejection(words: Array, n: Array, q: Array) -> Array:
         inside = (k >= 0) & (k <= n)
         return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
 
-    return _rejection(words, n, propose)
+    return _rejection(key, n, propose)
 
 
 _STIRLING_ERRORS = [
@@ -284,10 +282,10 @@ def multinomial(
     ratios = jnp.clip(p / jnp.where(left == 0, 1, left), 0, 1)
 
     def step(trials: Array, outcome: Any) -> tuple[Array, Array]:
-        ratio, words = outcome
-        count = binomial(words, trials, ratio, dtype=trials.dtype)
+        ratio, key = outcome
+        count = binomial(key, trials, ratio, dtype=trials.dtype)
         return trials - count, count
 
-    keys = split_words(one_key(key, "multinomial"), (sizes[-1],))
+    keys = split_key(one_key(key, "multinomial"), (sizes[-1],))
     counts = lax.scan(step, n, (ratios, keys), unroll=unroll)[1]
     return convert(jnp.moveaxis(counts, 0, -1), dtype)

@@ -15,12 +15,12 @@ from irax.array import Array, as_array
 from irax.batching import vmap
 from irax.custom_derivatives import custom_jvp
 from irax.elementwise import broadcast_to, convert
+from irax.key_arrays import KeyArray
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential
-from irax.random.keys import Key, one_key
+from irax.random.keys import Key, one_key, split_key
 from irax.random.normals import normal
-from irax.random.threefry import split_words
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 
@@ -65,16 +65,16 @@ def _gammas(what: str, in_logs: bool, key: Key, a: Any, shape: Any, dtype: Any) 
     a = convert(as_array(a, f"{what}: a"), dtype)
     sizes = shape_of(what, shape, a)
     flat = jnp.reshape(broadcast_to(a, sizes), (math.prod(sizes),))
-    return jnp.reshape(_draw(in_logs, split_words(one_key(key, what), flat.shape), flat), sizes)
+    return jnp.reshape(_draw(in_logs, split_key(one_key(key, what), flat.shape), flat), sizes)
 
 
 @functools.partial(custom_jvp, nondiff_argnums=(0,))
-def _draw(in_logs: bool, words: Array, a: Array) -> Array:
+def _draw(in_logs: bool, key: KeyArray, a: Array) -> Array:
     """A number for each key and each `a` of two vectors."""
-    return vmap(functools.partial(_draw_one, in_logs))(words, a)
+    return vmap(functools.partial(_draw_one, in_logs))(key, a)
 
 
-def _draw_one(in_logs: bool, words: Array, a: Array) -> Array:
+def _draw_one(in_logs: bool, key: KeyArray, a: Array) -> Array:
     """By rejection: (1 + c x)**3 d, x normal, is close to what is looked for if a >= 1. Others come
     from a + 1, times u**(1 / a).
     """
@@ -85,23 +85,23 @@ def _draw_one(in_logs: bool, words: Array, a: Array) -> Array:
     c = third / jnp.sqrt(d)
 
     def next_normal(state: Any) -> Any:
-        words, now = split_words(state[0])
+        key, now = split_key(state[0])
         x = normal(now, (), dtype)
-        return words, x, one + x * c
+        return key, x, one + x * c
 
     def attempt(state: Any) -> Any:
-        words, x_words, u_words = split_words(state[0], (3,))
-        start = (x_words, jnp.asarray(zero), jnp.asarray(-one))
+        key, x_key, u_key = split_key(state[0], (3,))
+        start = (x_key, jnp.asarray(zero), jnp.asarray(-one))
         _, x, v = lax.while_loop(lambda s: s[2] <= zero, next_normal, start)
-        return words, x * x, v * v * v, uniform(u_words, (), dtype)
+        return key, x * x, v * v * v, uniform(u_key, (), dtype)
 
     def rejected(state: Any) -> Array:
         _, square, v, u = state
         unsure = u >= one - np.array(0.0331, dtype) * square
         return unsure & (jnp.log(u) >= square * np.array(0.5, dtype) + d * (one - v + jnp.log(v)))
 
-    words, last = split_words(words)
-    start = (words, jnp.asarray(zero), jnp.asarray(one), jnp.asarray(one + one))
+    key, last = split_key(key)
+    start = (key, jnp.asarray(zero), jnp.asarray(one), jnp.asarray(one + one))
     v = lax.while_loop(rejected, attempt, start)[2]
     if in_logs:
         log_u = -exponential(last, (), dtype)
@@ -116,8 +116,8 @@ def _draw_jvp(in_logs: bool, primals: Any, tangents: Any) -> Any:
     """As if the number x were the inverse of the cumulative distribution at a fixed place. For
     small x that is x**a / gamma(a + 1).
     """
-    words, a = primals
-    found = _draw(in_logs, words, a)
+    key, a = primals
+    found = _draw(in_logs, key, a)
     if not in_logs:
         some = found != 0
         slope = jnp.where(some, lax.random_gamma_grad(a, jnp.where(some, found, 1)), 0)
@@ -150,7 +150,7 @@ def beta(
     dtype = dtype_of("beta", dtype)
     a, b = parameters("beta", dtype, a=a, b=b)
     sizes = shape_of("beta", shape, a, b)
-    a_key, b_key = split_words(one_key(key, "beta"))
+    a_key, b_key = split_key(one_key(key, "beta"))
     return lax.logistic(loggamma(a_key, a, sizes, dtype) - loggamma(b_key, b, sizes, dtype))
 
 
@@ -225,7 +225,7 @@ def f(
     dtype = dtype_of("f", dtype)
     dfnum, dfden = parameters("f", dtype, dfnum=dfnum, dfden=dfden)
     sizes = shape_of("f", shape, dfnum, dfden)
-    below_key, above_key = split_words(one_key(key, "f"))
+    below_key, above_key = split_key(one_key(key, "f"))
     above = chisquare(above_key, dfnum, sizes, dtype) / dfnum
     return above / (chisquare(below_key, dfden, sizes, dtype) / dfden)
 
@@ -245,7 +245,7 @@ def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | No
     dtype = dtype_of("t", dtype)
     (df,) = parameters("t", dtype, df=df)
     sizes = shape_of("t", shape, df)
-    normal_key, gamma_key = split_words(one_key(key, "t"))
+    normal_key, gamma_key = split_key(one_key(key, "t"))
     half = df / np.array(2, dtype)
     spread = jnp.sqrt(half / gamma(gamma_key, half, sizes, dtype))
     return normal(normal_key, sizes, dtype) * spread
@@ -267,7 +267,7 @@ def generalized_normal(
     """
     dtype, sizes = dtype_of("generalized_normal", dtype), shape_of("generalized_normal", shape)
     inverse = 1 / as_array(p, "generalized_normal: p")
-    size_key, sign_key = split_words(one_key(key, "generalized_normal"))
+    size_key, sign_key = split_key(one_key(key, "generalized_normal"))
     return rademacher(sign_key, sizes, dtype) * gamma(size_key, inverse, sizes, dtype) ** inverse
 
 
@@ -290,7 +290,7 @@ def ball(
     """
     dtype, sizes = dtype_of("ball", dtype), shape_of("ball", shape)
     p = as_array(p, "ball: p")
-    inner_key, outer_key = split_words(one_key(key, "ball"))
+    inner_key, outer_key = split_key(one_key(key, "ball"))
     x = generalized_normal(inner_key, p, (*sizes, operator.index(d)), dtype)
     e = exponential(outer_key, sizes, dtype)
     return x / (((jnp.abs(x) ** p).sum(-1) + e) ** (1 / p))[..., None]

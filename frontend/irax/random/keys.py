@@ -1,4 +1,4 @@
-"""Keys: an array of two uint32 (`PRNGKey`), or a typed one that wraps such (`key`)."""
+"""Keys: typed ones (`key`), or the words of one in an array of numbers (`PRNGKey`)."""
 
 from __future__ import annotations
 
@@ -6,120 +6,150 @@ from typing import Any
 
 import numpy as np
 
-import irax.numpy as jnp
 from irax import dtypes, errors, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.config import config
-from irax.dtypes import KEYS, KeyType
+from irax.dtypes import KEY_TYPES, KeyType
 from irax.elementwise import convert
 from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_shape
-from irax.random.threefry import U32, hash_words, split_words
+from irax.random.counters import PHILOX2, PHILOX4, THREEFRY4
+from irax.random.hashing import U32, Generator
+from irax.random.rbg import RBG, UNSAFE_RBG
+from irax.random.threefry import THREEFRY
 from irax.replay import replayed
 
-THREEFRY = "threefry2x32"
-_OTHERS_OF_JAX = ("rbg", "unsafe_rbg", "philox2x32", "philox4x32", "threefry4x32")
-
+_GENERATORS = {
+    "threefry2x32": THREEFRY,
+    "threefry4x32": THREEFRY4,
+    "philox2x32": PHILOX2,
+    "philox4x32": PHILOX4,
+    "rbg": RBG,
+    "unsafe_rbg": UNSAFE_RBG,
+}
 
 Key = Array
 """What functions take as a key: a `KeyArray`, or the words of one."""
 
 
 def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
-    """A key of shape (2,) and dtype uint32 from an integer seed.
+    """The words of a key, of an integer seed: uint32 of shape (2,), unless `impl` says otherwise.
+
+    Args:
+        seed: an integer scalar.
+        impl: the generator, as of `key`. Functions of random numbers take such words for those of
+            the option `default_prng_impl`.
 
     Raises:
         TypeError: the seed is not an integer scalar.
-        NotImplementedError: another `impl` than "threefry2x32".
+        ValueError: there is no such generator.
 
     >>> irax.random.PRNGKey(0)
     Array([0, 0], dtype=uint32)
     """
-    _check_impl("PRNGKey", impl)
+    return _seeded("PRNGKey", seed, impl).data
+
+
+def _seeded(what: str, seed: Any, impl: Any) -> KeyArray:
+    key_type = _key_type(what, impl)
     if isinstance(seed, int | np.integer):
         bits = int(seed) & (2**64 - 1 if config.enable_x64 else 2**32 - 1)
-        return ConcreteArray(np.array([bits >> 32, bits & 0xFFFFFFFF], U32))
-    array = as_array(seed, "PRNGKey: seed")
+        if key_type.generator == "threefry2x32":
+            words = np.array([bits >> 32, bits & 0xFFFFFFFF], U32)
+            return KeyArray(ConcreteArray(words), key_type)
+        seed = ConcreteArray(np.array(bits, "u8" if config.enable_x64 else U32))
+    array = as_array(seed, f"{what}: seed")
     if array.shape != () or not dtypes.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"PRNGKey: seed must be an integer scalar, got {array.aval}")
-    return _seed_words(array)
+        raise TypeError(f"{what}: seed must be an integer scalar, got {array.aval}")
+    return KeyArray(_generator(key_type).seed(array), key_type)
 
 
-def _seed_words(seed: Array) -> Array:
-    """The high and the low word of an integer scalar."""
-    if seed.dtype.itemsize < 8:
-        low = jnp.reshape(convert(seed, U32), (1,))
-        return jnp.concatenate([jnp.zeros((1,), U32), low])
-    wide = convert(seed, np.dtype(np.uint64))
-    return jnp.stack([convert(wide >> 32, U32), convert(wide & 0xFFFFFFFF, U32)])
+def _key_type(what: str, spec: Any) -> KeyType:
+    """The dtype of the keys of a generator, given as that or by name; the default one if None."""
+    if isinstance(spec, KeyType):
+        return spec
+    if spec is None:
+        spec = config.default_prng_impl
+    if not isinstance(spec, str):
+        raise TypeError(
+            f"{what}: expected the name of a generator, or a dtype of keys, got {spec!r}"
+        )
+    if spec not in KEY_TYPES:
+        known = ", ".join(map(repr, KEY_TYPES))
+        raise ValueError(f"{what}: there is no generator {spec!r}; there are {known}")
+    return KEY_TYPES[spec]
 
 
-def _check_impl(what: str, impl: Any) -> None:
-    if impl is None or impl == THREEFRY:
-        return
-    if impl in _OTHERS_OF_JAX:
-        raise NotImplementedError(f"{what}: impl={impl!r} is not supported, only {THREEFRY!r} is")
-    raise ValueError(f"{what}: there is no impl {impl!r}; expected {THREEFRY!r}")
+def _generator(key_type: KeyType) -> Generator:
+    return _GENERATORS[key_type.generator]
 
 
-def key(seed: int | Array, *, impl: str | None = None, dtype: Any = None) -> KeyArray:
+def key(seed: int | Array, *, impl: Any = None, dtype: Any = None) -> KeyArray:
     """A typed key from an integer seed; its bits are those of `PRNGKey(seed)`.
 
     Args:
         seed: an integer scalar.
-        impl: the generator; only "threefry2x32".
-        dtype: the dtype of keys, as from `key_dtype`.
+        impl: the generator: "threefry2x32", "threefry4x32", "philox2x32", "philox4x32", or the
+            device's own, "rbg" and "unsafe_rbg"; by default what the option `default_prng_impl`
+            says.
+        dtype: the dtype of keys, as from `key_dtype`, or its generator's name, in place of `impl`.
+
+    Raises:
+        TypeError: the seed is not an integer scalar.
+        ValueError: there is no such generator, or both `impl` and `dtype` are given.
 
     >>> irax.random.key(0).dtype
     key<fry>
     """
-    _check_dtype("key", dtype)
-    return KeyArray(PRNGKey(seed, impl=impl))
+    return _seeded("key", seed, _either("key", impl, dtype))
 
 
-def _check_dtype(what: str, dtype: Any) -> None:
-    if dtype is not None and dtype != KEYS:
-        raise TypeError(f"{what}: dtype must be irax.random.key_dtype(), got {dtype!r}")
+def _either(what: str, impl: Any, dtype: Any) -> Any:
+    if impl is not None and dtype is not None:
+        raise ValueError(f"{what}: impl and dtype say the same, so give one of them")
+    return impl if dtype is None else dtype
 
 
-def key_dtype(impl_spec: str | None = None) -> KeyType:
-    """The dtype of typed keys.
+def key_dtype(impl_spec: Any = None) -> KeyType:
+    """The dtype of the typed keys of a generator, by default the option `default_prng_impl`.
 
-    >>> irax.dtypes.issubdtype(irax.random.key_dtype(), irax.dtypes.prng_key)
-    True
+    >>> irax.random.key_dtype("philox4x32")
+    key<phx4>
     """
-    _check_impl("key_dtype", impl_spec)
-    return KEYS
+    return _key_type("key_dtype", impl_spec)
 
 
 def key_impl(keys: Key) -> str:
-    """The generator that keys are for: "threefry2x32".
+    """The generator that keys are for.
 
     >>> irax.random.key_impl(irax.random.key(0))
     'threefry2x32'
     """
-    key_words(keys, "key_impl")
-    return THREEFRY
+    return typed_keys(keys, "key_impl").key_type.generator
 
 
 def key_data(keys: Key) -> Array:
-    """The words of keys: uint32 of shape (..., 2).
+    """The words of keys: uint32, with a last dimension of as many as each key has.
 
     >>> irax.random.key_data(irax.random.key(3))
     Array([0, 3], dtype=uint32)
     """
-    return key_words(keys, "key_data")
+    return typed_keys(keys, "key_data").data
 
 
-def wrap_key_data(key_bits_array: Array, *, impl: str | None = None, dtype: Any = None) -> KeyArray:
-    """Typed keys of words, uint32 of shape (..., 2).
+def wrap_key_data(key_bits_array: Array, *, impl: Any = None, dtype: Any = None) -> KeyArray:
+    """Typed keys of words, uint32 with a last dimension of as many as each key has.
+
+    Args:
+        key_bits_array: the words.
+        impl: the generator, as of `key`.
+        dtype: the dtype of keys, or its generator's name, in place of `impl`.
 
     >>> irax.random.wrap_key_data(irax.numpy.zeros((3, 2), "uint32")).shape
     (3,)
     """
-    _check_impl("wrap_key_data", impl)
-    _check_dtype("wrap_key_data", dtype)
-    return KeyArray(key_words(key_bits_array, "wrap_key_data"))
+    what = "wrap_key_data"
+    return _wrapped(what, key_bits_array, _key_type(what, _either(what, impl, dtype)))
 
 
 def clone(key: Key) -> Any:
@@ -128,7 +158,8 @@ def clone(key: Key) -> Any:
     >>> bool(irax.random.clone(irax.random.key(0)) == irax.random.key(0))
     True
     """
-    return like(key, key_words(key, "clone"))
+    keys = typed_keys(key, "clone")
+    return like(key, keys.with_data(keys.data))
 
 
 def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
@@ -137,7 +168,7 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
     >>> irax.random.split(irax.random.key(0), (3, 2)).shape
     (3, 2)
     """
-    return like(key, split_words(one_key(key, "split"), canonical_shape("split", num)))
+    return like(key, split_key(one_key(key, "split"), canonical_shape("split", num)))
 
 
 def fold_in(key: Key, data: int | Array) -> Any:
@@ -146,40 +177,55 @@ def fold_in(key: Key, data: int | Array) -> Any:
     >>> irax.random.fold_in(irax.random.key(0), 7).shape
     ()
     """
-    words = one_key(key, "fold_in")
+    typed = one_key(key, "fold_in")
     array = as_array(np.uint32(data & 0xFFFFFFFF) if isinstance(data, int) else data, "fold_in")
     if array.shape != () or not dtypes.issubdtype(array.dtype, np.integer):
         raise TypeError(f"fold_in: data must be an integer scalar, got {array.aval}")
-    return like(key, _folded(words, array))
+    return like(key, _folded(typed, array))
 
 
 @replayed
-def _folded(words: Array, data: Array) -> Array:
-    seed = _seed_words(convert(data, U32))
-    return jnp.concatenate(hash_words(words, seed[:1], seed[1:]))
+def _folded(key: KeyArray, data: Array) -> KeyArray:
+    return key.with_data(_generator(key.key_type).fold_in(key.data, convert(data, U32)))
 
 
-def like(key: Key, words: Array) -> Any:
-    """Words as keys of the kind of another."""
-    return KeyArray(words) if isinstance(key, KeyArray) else words
+def split_key(key: KeyArray, shape: tuple[int, ...] = (2,)) -> KeyArray:
+    """New keys from one, which is not noted as used."""
+    return key.with_data(_generator(key.key_type).split(key.data, shape))
 
 
-def key_words(keys: Key, what: str) -> Array:
-    """The words of keys.
+def draw_bits(key: KeyArray, width: int, shape: tuple[int, ...]) -> Array:
+    """Random unsigned integers of 8, 16, 32 or 64 bits."""
+    return _generator(key.key_type).bits(key.data, width, shape)
+
+
+def like(key: Key, new: KeyArray) -> Any:
+    """Keys, or their words where another key is such."""
+    return new if isinstance(key, KeyArray) else new.data
+
+
+def typed_keys(keys: Key, what: str) -> KeyArray:
+    """Keys, or the words of keys of the default generator, as keys.
 
     Raises:
         TypeError: these are no keys.
     """
-    typed = isinstance(keys, KeyArray)
-    data = keys.data if typed else as_array(keys, f"{what}: key")
-    if data.dtype != U32 or not data.shape or data.shape[-1] != 2:
-        raise TypeError(
-            f"{what}: expected a key, as made by irax.random.key or PRNGKey (uint32 of shape (2,)),"
-            f" got {data.aval}"
-        )
-    if not typed and config.legacy_prng_key != "allow":
+    if isinstance(keys, KeyArray):
+        return keys
+    typed = _wrapped(what, keys, KEY_TYPES[config.default_prng_impl])
+    if config.legacy_prng_key != "allow":
         _object_to_words(what)
-    return data
+    return typed
+
+
+def _wrapped(what: str, words: Any, key_type: KeyType) -> KeyArray:
+    data = as_array(words, f"{what}: key")
+    if data.dtype != U32 or not data.shape or data.shape[-1] != key_type.words:
+        raise TypeError(
+            f"{what}: expected a key, as made by irax.random.key or PRNGKey (for "
+            f"{key_type.generator} uint32 of shape ({key_type.words},)), got {data.aval}"
+        )
+    return KeyArray(data, key_type)
 
 
 def _object_to_words(what: str) -> None:
@@ -193,22 +239,22 @@ def _object_to_words(what: str) -> None:
     source.warn(message, UserWarning)
 
 
-def one_key(keys: Key, what: str) -> Array:
-    """The words of a single key.
+def one_key(keys: Key, what: str) -> KeyArray:
+    """A single key, as a typed one.
 
     Raises:
         TypeError: this is no key.
         ValueError: these are several.
     """
-    data = key_words(keys, what)
-    if data.ndim != 1:
+    typed = typed_keys(keys, what)
+    if typed.shape:
         raise ValueError(
-            f"{what}: expected a single key, got an array of keys of shape {data.shape[:-1]}; "
+            f"{what}: expected a single key, got an array of keys of shape {typed.shape}; "
             "map over them with irax.vmap"
         )
     if config.debug_key_reuse and isinstance(keys, KeyArray) and what != "fold_in":
         _use(keys, what)
-    return data
+    return typed
 
 
 def _use(keys: KeyArray, what: str) -> None:

@@ -13,8 +13,7 @@ from irax.array import Array, as_array
 from irax.elementwise import broadcast_shapes, broadcast_to, convert, inexact_dtype, promote_dtypes
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
-from irax.random.keys import Key, one_key
-from irax.random.threefry import split_words
+from irax.random.keys import Key, one_key, split_key
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import special
@@ -32,7 +31,7 @@ def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array
     if dtypes.issubdtype(dtype, np.complexfloating):
         real = np.finfo(dtype).dtype
         half = np.array(math.sqrt(0.5), real)
-        parts = (normal(k, shape, real) * half for k in split_words(one_key(key, "normal")))
+        parts = (normal(k, shape, real) * half for k in split_key(one_key(key, "normal")))
         return lax.complex(*parts)
     above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     u = uniform(key, shape, dtype, above, 1.0)
@@ -126,7 +125,7 @@ def double_sided_maxwell(
     loc, scale = as_array(loc, f"{what}: loc"), as_array(scale, f"{what}: scale")
     each = broadcast_shapes(loc.shape, scale.shape, what=what)
     sizes = (*(shape_of(what, shape) or each), *each)
-    length_key, sign_key = split_words(one_key(key, what))
+    length_key, sign_key = split_key(one_key(key, what))
     return rademacher(sign_key, sizes, dtype) * maxwell(length_key, sizes, dtype) * scale + loc
 
 
@@ -151,7 +150,7 @@ def wald(
     (mean,) = parameters("wald", dtype, mean=mean)
     sizes = shape_of("wald", shape, mean)
     mean = broadcast_to(mean, sizes)
-    normal_key, choice_key = split_words(one_key(key, "wald"))
+    normal_key, choice_key = split_key(one_key(key, "wald"))
     x = jnp.abs(normal(normal_key, sizes, dtype))
     # Of the two roots the larger one loses no digits; their product is mean**2.
     squared = jnp.square(mean)

@@ -10,12 +10,12 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array, as_array
 from irax.elementwise import convert, inexact_dtype
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
 from irax.random.basic import randint, uniform
 from irax.random.continuous import gumbel
-from irax.random.keys import Key, one_key
-from irax.random.threefry import draw_bits, split_words
+from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, Shape
 
 
@@ -34,24 +34,24 @@ def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool =
     >>> sorted(irax.random.permutation(irax.random.key(0), 3).tolist())
     [0, 1, 2]
     """
-    words = one_key(key, "permutation")
+    key = one_key(key, "permutation")
     array = as_array(x, "permutation: x")
     along = canonical_axis("permutation", axis, max(array.ndim, 1))
     if not array.ndim:
         if not dtypes.issubdtype(array.dtype, np.integer):
             raise TypeError(f"permutation: x must be an integer or an array, got {array.aval}")
-        return _shuffle(words, jnp.arange(int(array)), 0)
+        return _shuffle(key, jnp.arange(int(array)), 0)
     if independent or array.ndim == 1:
-        return _shuffle(words, array, along)
-    order = _shuffle(words, jnp.arange(array.shape[along]), 0)
+        return _shuffle(key, array, along)
+    order = _shuffle(key, jnp.arange(array.shape[along]), 0)
     return jnp.take(array, order, along)
 
 
-def _shuffle(words: Array, x: Array, axis: int) -> Array:
+def _shuffle(key: KeyArray, x: Array, axis: int) -> Array:
     """Sorts by random keys; often enough that equal keys do not show."""
     rounds = math.ceil(3 * math.log(max(1, x.size)) / math.log(np.iinfo(np.uint32).max))
     for _ in range(rounds):
-        words, now = split_words(words)
+        key, now = split_key(key)
         order = jnp.argsort(draw_bits(now, 32, x.shape), axis=axis, stable=True)
         x = jnp.take_along_axis(x, order, axis)
     return x

@@ -1,0 +1,69 @@
+"""What generators are, and how those that hash counts do so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax.array import Array, ConcreteArray, any_committed
+from irax.elementwise import convert
+from irax.jit import jit
+from irax.tracing import current_trace
+
+U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How keys of one kind are made and used. Keys are plain words here: vectors of uint32."""
+
+    seed: Callable[[Array], Array]
+    """The words of a key, of an integer scalar."""
+    split: Callable[[Array, tuple[int, ...]], Array]
+    """The words of new keys, with this shape before their own, of those of a key."""
+    fold_in: Callable[[Array, Array], Array]
+    """The words of a new key, of those of a key and a scalar, uint32."""
+    bits: Callable[[Array, int, tuple[int, ...]], Array]
+    """Unsigned integers of 8, 16, 32 or 64 bits, in this shape, of the words of a key."""
+
+
+def hashing(rounds: Callable[..., Any]) -> Callable[..., tuple[Array, ...]]:
+    """A function of the words of a key, and of arrays that are the words of counts, as it runs: at
+    once on NumPy, or called in a trace and where the key was put on a device.
+    """
+    # One function of the module for each shape, called by all who draw numbers of that shape.
+    called = jit(rounds)
+
+    def hashed(*operands: Array) -> tuple[Array, ...]:
+        if current_trace() is not None or any_committed(operands):
+            return called(*operands)
+        with np.errstate(over="ignore"):
+            found = rounds(*(x.concrete("random numbers", TypeError) for x in operands))
+        return tuple(map(ConcreteArray, found))
+
+    return hashed
+
+
+def seed_words(seed: Array) -> Array:
+    """The high and the low word of an integer scalar."""
+    if seed.dtype.itemsize < 8:
+        low = jnp.reshape(convert(seed, U32), (1,))
+        return jnp.concatenate([jnp.zeros((1,), U32), low])
+    wide = convert(seed, U64)
+    return jnp.stack([convert(wide >> 32, U32), convert(wide & 0xFFFFFFFF, U32)])
+
+
+def index_words(shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The high and low words of each element's place in row-major order."""
+    low = jnp.reshape(jnp.arange(math.prod(shape), dtype=U32), shape)
+    return jnp.zeros(shape, U32), low
+
+
+def joined(high: Array, low: Array) -> Array:
+    """Numbers of 64 bits, of their two words."""
+    return (convert(high, U64) << np.uint64(32)) | convert(low, U64)
