@@ -62,6 +62,15 @@ class ShapeDtypeStruct:
         self.dtype = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type
 
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """That of an array, or of what else has a shape and a dtype.
+
+        >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
+        ShapeDtypeStruct(shape=(2,), dtype=float32)
+        """
+        return cls(x.shape, x.dtype, getattr(x, "weak_type", False))
+
     @property
     def ndim(self) -> int:
         """The number of dimensions."""

@@ -138,7 +138,14 @@ def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
 
 
 @api_boundary
-def device_put(x: Any, device: Device | str | None = None) -> Any:
+def device_put(
+    x: Any,
+    device: Device | str | None = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
     """The arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
 
     Args:
@@ -146,6 +153,9 @@ def device_put(x: Any, device: Device | str | None = None) -> Any:
         device: a device, or the platform whose first one it is. Programs run where their arrays
             were put. Without it the arrays are free: they go where they are used. Traced arrays
             stay where the program that computes them runs.
+        src: accepted; an array knows where it is.
+        donate: accepted; the array stays as it is.
+        may_alias: accepted; memory is shared where that is safe.
 
     Raises:
         TypeError: a leaf is not an array, or `device` is not a device.

@@ -170,6 +170,40 @@ class Config(threading.local):
         if "traced" in self.__dict__:  # in a `with` block
             self.__dict__["traced"] = _traced(lambda name: getattr(self, name))
 
+    def read(self, name: str) -> Any:
+        """The value of an option for the whole process, whatever a thread has overridden.
+
+        Raises:
+            AttributeError: no option has this name.
+
+        Example:
+            >>> from irax.config import config
+            >>> config.read("jax_numpy_rank_promotion")
+            'allow'
+        """
+        return getattr(Config, _option(name))
+
+    def config_with_absl(self) -> None:
+        """Declares the options as flags of absl's: see `irax.flags`."""
+        from irax import flags
+
+        flags.declare(self)
+
+    def parse_flags_with_absl(self) -> None:
+        """Takes options from the command line (`--jax_debug_nans=true`): see `irax.flags`.
+
+        Raises:
+            ImportError: absl is not installed.
+        """
+        from irax import flags
+
+        flags.parse(self)
+
+    @property
+    def x64_enabled(self) -> bool:
+        """The option `enable_x64`."""
+        return self.enable_x64
+
     traced = ()
     """The values of those options that what is traced depends on: part of the key of what is kept.
     (Not annotated: it is no option.)"""
@@ -230,6 +264,12 @@ def _checked(name: str, value: object) -> Any:
     if not isinstance(value, bool):
         raise TypeError(f"the option {name} must be True or False, got {value!r}")
     return value
+
+
+def options() -> dict[str, Any]:
+    """The options by name, with what values they take: bool, str, or a tuple of values."""
+    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS}
+    return kinds | {"default_device": str}
 
 
 config = Config()

@@ -79,7 +79,7 @@ def make_ir(
     @api_boundary
     @functools.wraps(fun, updated=())
     def traced(*args: Any, **kwargs: Any) -> IR:
-        compiled = jitted.trace(*args, **kwargs)
+        compiled, *_ = jitted.traced_for(args, kwargs)
         module = mlir.clone_module(compiled.traced.builder.module)
         mlir.make_public(mlir.functions(module)[compiled.traced.name])
         return IR(module, compiled.traced.name, compiled.traced.builder)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax import array_trees, axis_names, backend, dtypes, eager, nans, replay, reports
+from irax import array_trees, axis_names, backend, dtypes, eager, nans, replay, reports, source
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.backend import check_device
@@ -21,10 +21,12 @@ from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.tracebacks import api_boundary, hide_frames
 from irax.tracing import Traced, call, concrete_array, current_trace, trace_function
+from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
 
 if TYPE_CHECKING:
     from irax.stages import Lowered
+    from irax.stages import Traced as StageTraced
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
     weakref.WeakKeyDictionary()
@@ -44,6 +46,7 @@ def jit(
     inline: bool = False,
     device: Device | None = None,
     backend: str | None = None,
+    compiler_options: dict[str, Any] | None = None,
 ) -> Any:
     """Compiles a function when it is called, once for each signature of its arguments.
 
@@ -60,13 +63,16 @@ def jit(
         device: the device to run on; otherwise it is the one that arguments were put on with
             `device_put`, or else the default device.
         backend: the same, as a platform: its first device. Only one of the two.
+        compiler_options: accepted; they are XLA's, and of no effect.
 
     Returns:
         A function with the same arguments and results.
 
     Raises:
-        TypeError: on a call, for arguments or results that are not arrays.
-        ValueError: on a call, for a static argument that is not hashable, or for arguments that
+        TypeError: `fun` is no function, or a generator's; on a call, for arguments or results that
+            are not arrays.
+        ValueError: for parameters that `fun` has not, or that are to be static and donated; on a
+            call, for a static argument that is not hashable, or for arguments that
             were put on several devices, or on another one than `device`.
         RuntimeError: on a call: there is no such platform as `backend` here.
 
@@ -83,18 +89,26 @@ def jit(
             device=device,
             backend=backend,
         )
-    if not callable(fun):
+    if not callable(fun) or isinstance(fun, staticmethod):
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
+    if inspect.isgeneratorfunction(fun):
+        raise TypeError(
+            f"jit: {name_of(fun)} is a generator function, of which nothing runs before its result "
+            "is iterated: return a list of what it yields"
+        )
     if device is not None and backend is not None:
         raise ValueError("jit: device and backend say the same: give one of them")
     if device is not None or backend is not None:
         check_device(device or backend, "jit: device")
-    return JitFunction(
-        fun,
-        _parameters(fun, static_argnums, static_argnames, "static"),
-        _parameters(fun, donate_argnums, donate_argnames, "donate"),
-        device or backend,
-    )
+    static = _parameters(fun, static_argnums, static_argnames, "static")
+    donated = _parameters(fun, donate_argnums, donate_argnames, "donate")
+    for both in (set(static[0]) & set(donated[0]), static[1] & donated[1]):
+        if both:
+            raise ValueError(
+                f"jit: parameters of {name_of(fun)} are to be static and donated: "
+                f"{', '.join(map(str, sorted(both)))}; static ones have no memory to donate"
+            )
+    return JitFunction(fun, static, donated, device or backend)
 
 
 @dataclass
@@ -115,6 +129,18 @@ class Compiled:
     compiling: threading.RLock = field(default_factory=threading.RLock)
     """Held while a program is made. That runs no code of the user's, so threads that wait for it
     wait for nothing that could wait for them."""
+
+    def argument_avals(self) -> list[ShapedArray]:
+        """Shapes and dtypes of the leaves of its arguments."""
+        traced = self.traced
+        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
+        own = parameters[: len(parameters) - len(traced.captures)]
+        return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
+
+    def donated_avals(self) -> list[ShapedArray]:
+        """Those of the leaves whose memory may be used for results."""
+        avals = self.argument_avals()
+        return [avals[i] for i in self.donated]
 
     def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
         """Runs the compiled function on the leaves of its arguments.
@@ -190,7 +216,7 @@ class JitFunction:
         donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
     ) -> None:
-        functools.update_wrapper(self, fun, updated=())
+        functools.update_wrapper(self, fun)
         self._fun = fun
         self._device = device
         self._static_argnums, self._static_argnames = static
@@ -229,6 +255,7 @@ class JitFunction:
             if compiled is None:
                 reports.missed(name_of(self._fun), key, self._cache)
                 compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
+                self._check_donations(compiled)
             if self._device is not None:
                 return compiled.run(leaves, self._device, fixed=True)
             return compiled.run(leaves, config.default_device)
@@ -237,12 +264,31 @@ class JitFunction:
             raise
 
     @api_boundary
-    def trace(self, *args: Any, **kwargs: Any) -> Compiled:
-        """What a call with these arguments (or `ShapeDtypeStruct`s) would run, not compiled yet."""
+    def trace(self, *args: Any, **kwargs: Any) -> StageTraced:
+        """The function as it is traced for a call with these arguments (or `ShapeDtypeStruct`s).
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).trace(3.0).out_info
+        ShapeDtypeStruct(shape=(), dtype=float32)
+        """
+        from irax.stages import Traced
+
+        return Traced(*self.traced_for(args, kwargs))
+
+    def traced_for(self, args: Any, kwargs: Any) -> tuple[Compiled, Any, Device | str | None]:
+        """What a call would run, not compiled yet; the pytree of its arguments; and where."""
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
         given = array_trees.with_words((dynamic_args, dynamic_kwargs))
         leaves, tree = array_trees.tree_flatten(given)
-        return self._trace(leaves, tree, static)
+        there = backend.device_of(leaves, name_of(self._fun))
+        device = self._device or there or config.default_device
+        return self._trace(leaves, tree, static), tree, device
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes that a call would return, as `irax.eval_shape`."""
+        return self.trace(*args, **kwargs).out_info
 
     @api_boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -255,14 +301,7 @@ class JitFunction:
         >>> jit(lambda x: x * x).lower(3.0).compile()(4.0)
         Array(16., dtype=float32, weak_type=True)
         """
-        from irax.stages import Lowered
-
-        dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
-        leaves, tree = array_trees.tree_flatten(given)
-        there = backend.device_of(leaves, name_of(self._fun))
-        device = self._device or there or config.default_device
-        return Lowered(self._trace(leaves, tree, static), tree, device)
+        return self.trace(*args, **kwargs).lower()
 
     def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
         names = self._names(tree, leaves)
@@ -301,6 +340,24 @@ class JitFunction:
         given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
         given += [x for name, x in kwargs.items() if name in names]
         return array_trees.tree_leaves(given)
+
+    def _check_donations(self, compiled: Compiled) -> None:
+        """Warns of donated arguments whose memory no result can take."""
+        if not compiled.donated:
+            return
+        results = [(a.shape, a.dtype) for a in compiled.traced.results]
+        unused = []
+        for aval in compiled.donated_avals():
+            if (aval.shape, aval.dtype) in results:
+                results.remove((aval.shape, aval.dtype))
+            else:
+                unused.append(str(aval))
+        if unused:
+            source.warn(
+                f"jit: Some donated buffers were not usable: {', '.join(unused)}: "
+                f"{name_of(self._fun)} has no result of that shape and dtype for each",
+                UserWarning,
+            )
 
     def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
         args, kwargs = array_trees.tree_unflatten(tree, leaves)
@@ -431,14 +488,20 @@ def _parameters(
             raise TypeError(f"jit: {what}_argnames must be strings, got {name!r}")
     try:
         parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if names and what == "donate":
+            raise ValueError(
+                f"jit: {what}_argnames={sorted(names)}: the signature of {name_of(fun)} cannot be "
+                f"read ({error}): give {what}_argnums"
+            ) from error
         return numbers, frozenset(names)
     positional = [
         p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     variadic = any(p.kind == p.VAR_POSITIONAL for p in parameters)
     open_names = any(p.kind == p.VAR_KEYWORD for p in parameters)
-    known = {p.name for p in parameters}
+    known = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    unnamed = {p.name for p in parameters} - known
     for number in numbers:
         if not variadic and not -len(positional) <= number < len(positional):
             raise ValueError(
@@ -446,9 +509,9 @@ def _parameters(
                 f"{len(positional)} positional arguments"
             )
     for name in names:
-        if name not in known and not open_names:
+        if name in unnamed or (name not in known and not open_names):
             raise ValueError(
-                f"jit: {what}_argnames={name!r}: {name_of(fun)} has no such argument; it has "
+                f"jit: {what}_argnames={name!r}: {name_of(fun)} has no argument that is "
                 f"{', '.join(sorted(known))}"
             )
     by_name = {positional.index(name) for name in names if name in positional}
@@ -463,11 +526,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
-    from irax.aval import ShapeDtypeStruct
-
-    compiled = JitFunction(fun).trace(*args, **kwargs)
-    structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in compiled.traced.results]
-    return array_trees.without_words(array_trees.tree_unflatten(compiled.out_tree, structs))
+    return JitFunction(fun).eval_shape(*args, **kwargs)
 
 
 def clear_caches() -> None:

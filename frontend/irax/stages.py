@@ -1,24 +1,36 @@
 """A jitted function on its way to a program, a step at a time: traced, compiled, called.
 
+traced = jit(f).trace(x)       shapes and dtypes of what goes in and comes out
 lowered = jit(f).lower(x)      its module, which can be looked at
 compiled = lowered.compile()   the program, which takes arrays like x and compiles nothing more
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, overload
 
-from irax import array_trees, backend
+from irax import array_trees, backend, tree_util
 from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
+from irax.key_arrays import KeyArray
 from irax.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.tracing import Tracer
 from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of
 from irax_compiler.lowering import lower
 from irax_runtime.device import Device
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """What is known of an argument: its shape and dtype, and whether it is donated."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    donated: bool
 
 
 class Stage:
@@ -42,11 +54,31 @@ class Stage:
         >>> jit(lambda x, y: x + y).lower(1.0, jnp.ones(2)).in_avals
         ((float32[], float32[2]), {})
         """
-        traced = self._traced.traced
-        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
-        own = parameters[: len(parameters) - len(traced.captures)]
-        avals = [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
-        return array_trees.tree_unflatten(self.in_tree, avals)
+        return array_trees.tree_unflatten(self.in_tree, self._traced.argument_avals())
+
+    @property
+    def args_info(self) -> Any:
+        """Shapes and dtypes of the arguments, as `(args, kwargs)`, and which are donated.
+
+        >>> jit(lambda x: x, donate_argnums=0).lower(1.0).args_info
+        ((ArgInfo(shape=(), dtype=dtype('float32'), donated=True),), {})
+        """
+        donated = set(self._traced.donated)
+        infos = [
+            ArgInfo(aval.shape, aval.dtype, i in donated)
+            for i, aval in enumerate(self._traced.argument_avals())
+        ]
+
+        def without_words(x: Any) -> Any:
+            return ArgInfo(x.shape, x.dtype, x.data.donated) if isinstance(x, KeyArray) else x
+
+        tree = array_trees.tree_unflatten(self.in_tree, infos)
+        return tree_util.tree_map(without_words, tree)
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The leaves of the arguments that are donated, counted through."""
+        return tuple(self._traced.donated)
 
     @property
     def out_info(self) -> Any:
@@ -69,11 +101,16 @@ class Stage:
             "bytes accessed": float(cost.bytes),
         }
 
-    def _text(self, stage: str) -> str:
-        name = self._traced.traced.name
+    def _public_module(self) -> mlir.Module:
         module = mlir.clone_module(self._traced.traced.builder.module)
-        mlir.make_public(mlir.functions(module)[name])
-        texts = {"traced": mlir.text_of(module.operation)}
+        mlir.make_public(mlir.functions(module)[self._traced.traced.name])
+        return module
+
+    def _text(self, stage: str, locations: bool = False) -> str:
+        name = self._traced.traced.name
+        module = self._public_module()
+        texts = {"traced": mlir.text_of(module.operation, locations)}
+        texts["stablehlo"] = texts["traced"]
         if stage not in texts:
 
             def keep(pass_: str, module: mlir.Module) -> None:
@@ -85,15 +122,41 @@ class Stage:
         return texts[stage]
 
 
+class Traced(Stage):
+    """What `jit(f).trace(*args)` returns: the function as it was traced."""
+
+    def __repr__(self) -> str:
+        return f"<Traced {self.fun_name}>"
+
+    @property
+    def fun_name(self) -> str:
+        """The function's name."""
+        return self._traced.traced.name
+
+    @property
+    def out_avals(self) -> Any:
+        """Shapes and dtypes of what it returns."""
+        return array_trees.tree_unflatten(self.out_tree, self._traced.traced.results)
+
+    def lower(self) -> Lowered:
+        """Its module, to look at and to compile."""
+        return Lowered(self._traced, self.in_tree, self._device)
+
+
 class Lowered(Stage):
     """What `jit(f).lower(*args)` returns: the function as a module, not compiled yet."""
 
     def __repr__(self) -> str:
         return f"<Lowered {self._traced.traced.name}>"
 
-    def as_text(self, stage: str = "traced") -> str:
-        """The module's text: as traced, "lowered" for the device, or after one of the passes that
-        do that, by the pass's name.
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The module's text.
+
+        Args:
+            dialect: "stablehlo", or "traced", is the module as it was traced; "lowered" is what it
+                is made for the device, or the name of one of the passes that do that, what it is
+                after that one.
+            debug_info: whether the text has the locations, of a module as it was traced.
 
         Raises:
             ValueError: there is no such stage.
@@ -101,16 +164,27 @@ class Lowered(Stage):
         >>> "stablehlo.sine" in jit(jnp.sin).lower(1.0).as_text()
         True
         """
-        return self._text(stage)
+        return self._text(dialect or "traced", debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> mlir.Module | None:
+        """A copy of the module as it was traced, as an object of MLIR's bindings; None for another
+        dialect than "stablehlo".
+        """
+        if dialect not in (None, "stablehlo"):
+            return None
+        return self._public_module()
 
     @overload
-    def compile(self, topology: None = None) -> Compiled: ...
+    def compile(self, compiler_options: Any = None, *, topology: None = None) -> Compiled: ...
     @overload
-    def compile(self, topology: str) -> CompiledForTopology: ...
-    def compile(self, topology: str | None = None) -> Compiled | CompiledForTopology:
+    def compile(self, compiler_options: Any = None, *, topology: str) -> CompiledForTopology: ...
+    def compile(
+        self, compiler_options: Any = None, *, topology: str | None = None
+    ) -> Compiled | CompiledForTopology:
         """The program.
 
         Args:
+            compiler_options: accepted; they are XLA's, and of no effect.
             topology: chips of TPUs to compile for that need not be here: "v5e:2x2x1" are four of
                 v5e. The program tells what it costs, and can be taken to where such chips are.
 
@@ -148,13 +222,21 @@ class Compiled(Stage):
         (256, 256)
         """
         traced = self._traced.traced
-        asked = self._device
-        executable, _ = self._traced.compile(asked)
+        executable = self.runtime_executable()
         function = mlir.functions(traced.builder.module)[traced.name]
         arguments = [
             ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in mlir.arguments(function)
         ]
         return analyse(executable, traced.builder.module, traced.name, (arguments, traced.results))
+
+    def runtime_executable(self) -> Any:
+        """The program as the device has it."""
+        executable, _ = self._traced.compile(self._device)
+        return executable
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the program."""
+        return self(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program.

@@ -12,10 +12,39 @@ class OutOfMemoryError(RuntimeError, MemoryError):
     """A device has too little memory left; the process can go on."""
 
 
+class DeviceClient:
+    """Who serves the devices of a platform: `device.client`."""
+
+    platform: str
+    platform_version: str
+    process_index = 0
+
+    def devices(self) -> list[Any]:
+        """The devices."""
+        raise NotImplementedError
+
+    def local_devices(self) -> list[Any]:
+        """The devices of this process: all of them."""
+        return self.devices()
+
+    def device_count(self) -> int:
+        """How many devices there are."""
+        return len(self.devices())
+
+    def local_device_count(self) -> int:
+        """How many devices this process has."""
+        return len(self.local_devices())
+
+
 class Device(Protocol):
     """Where arrays live and programs run."""
 
     id: int
+
+    @property
+    def client(self) -> DeviceClient:
+        """Who serves it and those like it."""
+        ...
 
     @property
     def target(self) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import warnings
 
-from irax_runtime.device import Device
+from irax_runtime.device import Device, DeviceClient
 from irax_runtime.once import once
 
 VARIABLE = "IRAX_PLATFORMS"
@@ -80,6 +80,20 @@ def devices(platform: str | None = None) -> list[Device]:
     return list(_of_platform(platform.strip().lower()))
 
 
+class PlatformClient(DeviceClient):
+    """The client of devices that one driver of IREE's serves."""
+
+    def __init__(self, device: Device) -> None:
+        self.platform, self.platform_version = device.platform, device.driver
+
+    def devices(self) -> list[Device]:
+        """The devices of the platform."""
+        return devices(self.platform)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.platform!r})"
+
+
 def numbered(platform: str, number: int) -> Device:
     """One of a platform's devices. Devices are pickled as this: what comes back is the device that
     there is.
@@ -121,7 +135,7 @@ def _of_platform(name: str) -> tuple[Device, ...]:
         if name == "tpu" or (name.startswith(PJRT) and name != PJRT):
             from irax_runtime.pjrt.client import client_for
 
-            return tuple(client_for(name.removeprefix(PJRT)).devices)
+            return tuple(client_for(name.removeprefix(PJRT)).devices())
         if name in IREE:
             from irax_runtime import iree_gpu
 

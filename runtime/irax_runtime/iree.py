@@ -21,7 +21,7 @@ from iree.runtime._binding import disable_leak_checker
 from irax_runtime import host, interruptible, memory, shared_library
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
-from irax_runtime.devices import numbered
+from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
 from irax_runtime.signature import TensorType
@@ -83,6 +83,11 @@ class CpuDevice:
 
     def __repr__(self) -> str:
         return f"CpuDevice(id={self.id})"
+
+    @property
+    def client(self) -> PlatformClient:
+        """Who serves it and those like it."""
+        return PlatformClient(self)
 
     def __reduce__(self) -> Any:
         return numbered, (self.platform, self.id)

@@ -171,3 +171,11 @@ def test_examples():
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_read_is_the_value_of_the_process():
+    with module.debug_nans(True):
+        assert config.read("jax_debug_nans") is config.read("debug_nans") is False
+    assert config.x64_enabled is config.jax_enable_x64
+    with pytest.raises(AttributeError, match="no option 'nonsense'"):
+        config.read("nonsense")

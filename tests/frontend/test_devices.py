@@ -416,3 +416,18 @@ def test_what_does_not_fit_is_the_same_error(cpu, pjrt):
             x + jnp.ones(2)
         with pytest.raises(TypeError, match="bitwise_and"):
             x & 1
+
+
+def test_the_client_of_a_device(cpu):
+    client = cpu.client
+    assert (client.platform, client.process_index) == ("cpu", 0)
+    assert client.platform_version == cpu.driver
+    assert client.devices() == client.local_devices() == [cpu]
+    assert client.device_count() == client.local_device_count() == 1
+
+
+@needs_plugin
+def test_the_client_of_a_plugin(pjrt):
+    assert pjrt in pjrt.client.devices()
+    assert pjrt.client.device_count() == len(irax.devices(PJRT))
+    assert pjrt.client.platform_version

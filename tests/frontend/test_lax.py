@@ -475,3 +475,90 @@ def test_select():
         lax.clamp(np.ones((1, 2), np.float32), x, np.float32(1))
     with pytest.raises(TypeError, match=r"lax.clamp: got dtypes"):
         lax.clamp(0, x, 1)
+
+
+def gather_of(shape=(4, 3), indices=(2, 1), sizes=(1, 3), **numbers):
+    given = {"offset_dims": (1,), "collapsed_slice_dims": (0,), "start_index_map": (0,)} | numbers
+    dims = lax.GatherDimensionNumbers(**given)
+    return lax.gather(jnp.ones(shape), jnp.zeros(indices, int), dims, sizes)
+
+
+def scatter_of(shape=(4, 3), indices=(2, 1), updates=(2, 3), **numbers):
+    given = {
+        "update_window_dims": (1,),
+        "inserted_window_dims": (0,),
+        "scatter_dims_to_operand_dims": (0,),
+    }
+    dims = lax.ScatterDimensionNumbers(**given | numbers)
+    return lax.scatter_add(jnp.ones(shape), jnp.zeros(indices, int), jnp.ones(updates), dims)
+
+
+@pytest.mark.parametrize(
+    "call, field",
+    [
+        (lambda: gather_of(offset_dims=(2,)), "offset_dims"),
+        (lambda: gather_of(offset_dims=(0, 0), collapsed_slice_dims=()), "offset_dims"),
+        (lambda: gather_of(collapsed_slice_dims=(5,)), "collapsed_slice_dims"),
+        (lambda: gather_of(start_index_map=(2,)), "start_index_map"),
+        (lambda: gather_of(start_index_map=(0, 1)), "start_index_map"),
+        (lambda: gather_of(operand_batching_dims=(0,)), "operand_batching_dims"),
+        (lambda: gather_of(collapsed_slice_dims=()), "together"),
+        (lambda: gather_of(sizes=(2, 3)), "dimension 0"),
+        (lambda: gather_of(sizes=(1, 4)), "sizes"),
+        (
+            lambda: gather_of(
+                (2, 3, 4),
+                (3, 5, 1),
+                (1, 1, 1),
+                offset_dims=(),
+                collapsed_slice_dims=(1, 2),
+                start_index_map=(1,),
+                operand_batching_dims=(0,),
+                start_indices_batching_dims=(0,),
+            ),
+            "start_indices_batching_dims",
+        ),
+        (lambda: scatter_of(update_window_dims=(3,)), "update_window_dims"),
+        (lambda: scatter_of(inserted_window_dims=(0, 0)), "inserted_window_dims"),
+        (lambda: scatter_of(scatter_dims_to_operand_dims=(7,)), "scatter_dims_to_operand_dims"),
+        (lambda: scatter_of(scatter_dims_to_operand_dims=()), "scatter_dims_to_operand_dims"),
+        (lambda: scatter_of(updates=(5, 3)), "updates"),
+        (lambda: scatter_of(updates=(2, 4)), "sizes"),
+        (lambda: scatter_of(updates=(2, 3, 1)), "updates"),
+    ],
+)
+def test_dimension_numbers_that_do_not_fit(call, field):
+    with pytest.raises(TypeError, match=field):
+        call()
+
+
+def test_dimension_numbers_that_fit():
+    assert gather_of().shape == (2, 3)
+    assert float(scatter_of().sum()) == 18
+    assert scatter_of((0, 3), (0, 1), (0, 3)).shape == (0, 3)
+
+
+def test_dtypes_of_values_and_of_types():
+    assert lax.dtype(np.float32) == lax.dtype("float32") == lax.dtype(1.0) == np.float32
+    assert lax.dtype(np.int8(1)) == lax.dtype(jnp.int8) == np.int8
+    assert lax.dtype(int) == np.int32
+    with pytest.raises(TypeError):
+        lax.dtype([1.0])
+
+
+def test_transforms_of_other_numbers_and_of_no_dimension():
+    np.testing.assert_array_equal(lax.fft(jnp.arange(4), "FFT", (4,)), np.fft.fft(np.arange(4)))
+    np.testing.assert_array_equal(lax.fft(jnp.ones(3), "FFT", ()), np.ones(3, np.complex64))
+    np.testing.assert_allclose(lax.fft(jnp.arange(4), "RFFT", (4,)), np.fft.rfft(np.arange(4)))
+    with pytest.raises(ValueError, match="real numbers"):
+        lax.fft(jnp.ones(4, complex), "RFFT", (4,))
+
+
+def test_presets_for_floats_of_8_bits():
+    x = jnp.ones((2, 3), "float8_e4m3fn")
+    for preset in lax.DotAlgorithmPreset:
+        if preset.name.startswith("ANY_F8"):
+            found = lax.dot(x, x.T, precision=preset, preferred_element_type="float32")
+            np.testing.assert_array_equal(found, np.full((2, 2), 3.0))
+            with pytest.raises(ValueError, match="8-bit floats"):
+                lax.dot(jnp.ones(3), jnp.ones(3), precision=preset)

@@ -125,3 +125,65 @@ def test_examples():
     examples = doctest.DocTestFinder().find(irax.jit(jnp.sin).lower.__func__, globs=names)
     (result,) = [doctest.DocTestRunner().run(example) for example in examples]
     assert result.failed == 0
+
+
+def test_information_of_arguments():
+    def f(x, d, *, key):
+        return x + d["a"], d["b"], irax.random.split(key)
+
+    jitted = irax.jit(f, donate_argnums=(0,), donate_argnames=("key",))
+    key = irax.random.key(0)
+    traced = jitted.trace(jnp.ones(2), {"a": 1.0, "b": 2}, key=key)
+    (x, d), named = traced.args_info
+    assert (x.shape, x.dtype, x.donated) == ((2,), np.float32, True)
+    assert (d["a"].donated, d["b"].dtype) == (False, np.int32)
+    assert (named["key"].shape, named["key"].dtype, named["key"].donated) == ((), key.dtype, True)
+    assert traced.lower().donate_argnums == (0, 3)
+    assert traced.fun_name == "f"
+    assert traced.out_avals[0].shape == traced.out_info[0].shape == (2,)
+    assert jitted.eval_shape(jnp.ones(2), {"a": 1.0, "b": 2}, key=key) == traced.out_info
+
+
+def test_the_module_of_a_stage():
+    first = irax.jit(jnp.sin).lower(1.0)
+    assert "stablehlo.sine" in str(first.compiler_ir("stablehlo"))
+    assert first.compiler_ir("hlo") is None
+    assert first.as_text("stablehlo") == first.as_text()
+    assert "loc(" in first.as_text(debug_info=True)
+    assert "loc(" not in first.as_text()
+    assert first.compile(compiler_options={"xla_nonsense": 1}).runtime_executable() is not None
+
+
+def test_donated_memory_that_no_result_can_take():
+    total = irax.jit(lambda x, y: (jnp.sum(x), y), donate_argnums=(0, 1))
+    with pytest.warns(UserWarning, match=r"not usable: float32\[3\]: "):
+        total(jnp.ones(3), jnp.ones(4))
+    irax.jit(lambda x: x + 1, donate_argnums=0)(jnp.ones(3))  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda: irax.jit(lambda x: x, static_argnames="x", donate_argnames="x"), ValueError),
+        (lambda: irax.jit(lambda x: x, static_argnums=0, donate_argnums=0), ValueError),
+        (lambda: irax.jit(lambda a, /, b: a, static_argnames="a"), ValueError),
+        (lambda: irax.jit(lambda *args, b: b, donate_argnames="args"), ValueError),
+        (lambda: irax.jit(staticmethod(jnp.sin)), TypeError),
+        (lambda: irax.jit(generator), TypeError),
+    ],
+)
+def test_parameters_that_cannot_be(call, kind):
+    with pytest.raises(kind):
+        call()
+
+
+def generator(x):
+    yield x
+
+
+def test_attributes_of_the_function_stay():
+    def f(x):
+        return x
+
+    f.note = 7
+    assert irax.jit(f).note == 7

@@ -43,7 +43,7 @@ func.func @add(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
 def device() -> Any:
     from irax_runtime.pjrt.client import client_for
 
-    return client_for("cpu").devices[0]
+    return client_for("cpu").devices()[0]
 
 
 def artefact(text: str, name: str) -> bytes:

@@ -29,7 +29,7 @@ def refused(use):
     raise AssertionError(use)
 
 client = Client(load_plugin(plugin_for("cpu").path), {{"cpu_device_count": 2}})
-one, other = client.devices
+one, other = client.devices()
 x = one.put(np.ones(3, np.float32))
 add = one.load(ADD)
 """
@@ -98,8 +98,8 @@ def test_cycles_are_collected_in_any_order():
             client = Client(load_plugin(plugin_for("cpu").path))
             holder = Holder()
             holder.me, holder.client = holder, client
-            holder.x = client.devices[0].put(np.ones(3, np.float32))
-            holder.add = client.devices[0].load(ADD)
+            holder.x = client.devices()[0].put(np.ones(3, np.float32))
+            holder.add = client.devices()[0].load(ADD)
             holder.y = holder.add([holder.x, holder.x])[0]
             holder.shown = holder.add([holder.x, holder.x])[0].numpy()
             del client, holder

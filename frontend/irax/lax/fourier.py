@@ -5,7 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
+import numpy as np
+
+from irax import dtypes
 from irax.array import Array
+from irax.elementwise import convert
 from irax.lax.arguments import array_of
 from irax.tracing import bind
 from irax.typing import ArrayLike
@@ -25,13 +29,13 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
     """The transform of the last `len(fft_lengths)` dimensions, at most 3.
 
     Args:
-        x: complex numbers, or, for RFFT, real ones.
+        x: complex numbers, or, for RFFT, real ones; others become such.
         fft_type: one of `FftType`, or its name.
-        fft_lengths: the sizes of these dimensions, of the result for IRFFT.
+        fft_lengths: the sizes of these dimensions, of the result for IRFFT. Without any, the array
+            is not transformed.
 
     Raises:
-        TypeError: a dtype that the transform does not have.
-        ValueError: lengths that are not those of the array.
+        ValueError: complex numbers for RFFT, or lengths that are not those of the array.
 
     >>> irax.lax.fft(jnp.ones(4), "RFFT", (4,))
     Array([4.+0.j, 0.+0.j, 0.+0.j], dtype=complex64)
@@ -43,11 +47,14 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
             f"lax.fft: fft_type must be one of {', '.join(FftType.__members__)}, got {fft_type!r}"
         )
     lengths = tuple(int(n) for n in fft_lengths)
-    wanted = ("float32", "float64") if kind == "RFFT" else ("complex64", "complex128")
-    if array.dtype.name not in wanted:
-        raise TypeError(f"lax.fft: {kind} takes {' or '.join(wanted)}, got {array.dtype}")
+    if kind == "RFFT" and dtypes.issubdtype(array.dtype, np.complexfloating):
+        raise ValueError(f"lax.fft: RFFT takes real numbers, got {array.dtype}")
+    least = np.float32 if kind == "RFFT" else np.complex64
+    array = convert(array, dtypes.promote_types(array.dtype, least))
+    if not lengths:
+        return array
     given = array.shape[array.ndim - len(lengths) :] if len(lengths) <= array.ndim else ()
-    expected = (*lengths[:-1], lengths[-1] // 2 + 1) if kind == "IRFFT" and lengths else lengths
+    expected = (*lengths[:-1], lengths[-1] // 2 + 1) if kind == "IRFFT" else lengths
     if not 1 <= len(lengths) <= 3 or tuple(given) != tuple(expected):
         raise ValueError(
             f"lax.fft: fft_lengths={lengths} are not those of an array of shape {array.shape}; "

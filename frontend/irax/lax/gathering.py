@@ -16,6 +16,7 @@ from irax.key_arrays import KeyArray
 from irax.lax.arguments import adapted, array_of, canonical_shape
 from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full
+from irax.lax.window_numbers import check_numbers, check_windows
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, elementwise, reduction, scatter_by, windows
@@ -137,11 +138,8 @@ def gather(
     parsed = GatherScatterMode.from_any(mode)
     numbers = GatherDimensionNumbers(*map(_ints, dimension_numbers))
     sizes = _ints(slice_sizes)
-    if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
-        raise TypeError(
-            f"{what}: slice_sizes {sizes} do not fit shape {x.shape}: expected a size for each "
-            "dimension, none larger than its size"
-        )
+    check_numbers(what, numbers, x.shape, indices.shape)
+    check_windows(f"{what}: slice_sizes", numbers, x.shape, sizes)
     dims = windows.WindowDims(
         _ints(numbers.offset_dims),
         _ints(numbers.collapsed_slice_dims),
@@ -210,6 +208,7 @@ def _scatter(
     if new.dtype != x.dtype:
         raise TypeError(f"{what}: updates must have the operand's dtype {x.dtype}, got {new.dtype}")
     numbers = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
+    check_numbers(what, numbers, x.shape, indices.shape)
     dims = windows.WindowDims(
         _ints(numbers.update_window_dims),
         _ints(numbers.inserted_window_dims),
@@ -218,6 +217,18 @@ def _scatter(
         _ints(numbers.scatter_dims_to_operand_dims),
         index_vector_dim=indices.ndim - 1,
     )
+    window = set(numbers.update_window_dims)
+    batch = tuple(n for d, n in enumerate(new.shape) if d not in window)
+    if batch != indices.shape[:-1] or new.ndim != len(batch) + len(window):
+        raise TypeError(
+            f"{what}: updates of shape {new.shape} do not fit: but for "
+            f"update_window_dims={numbers.update_window_dims}, they must have the dimensions of "
+            f"the indices, {indices.shape[:-1]}"
+        )
+    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    sizes = dims.sizes(x.shape, new.shape)
+    extents = [0 if d in inserted else n for d, n in enumerate(sizes)]
+    check_windows(f"{what}: the sizes of windows", numbers, x.shape, extents)
     if GatherScatterMode.from_any(mode) is GatherScatterMode.CLIP and dims.index_map:
         sizes = dims.sizes(x.shape, new.shape)
         limits = _limits(indices, [x.shape[d] - sizes[d] for d in dims.index_map])

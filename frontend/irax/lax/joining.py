@@ -152,12 +152,15 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike) -> Array:
 
 
 def dtype(x: Any) -> np.dtype[Any]:
-    """The dtype of an array, or that which a Python number has as one.
+    """The dtype of an array, or that which a Python number or a dtype has in irax.
 
-    >>> irax.lax.dtype(1.0)
-    dtype('float32')
+    Raises:
+        TypeError: this is neither.
+
+    >>> irax.lax.dtype(1.0), irax.lax.dtype(np.int8)
+    (dtype('float32'), dtype('int8'))
     """
-    return array_of("lax.dtype", x).dtype
+    return dtypes.dtype_of(x)[0]
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from irax_runtime import interruptible
+from irax_runtime.device import DeviceClient
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
@@ -121,7 +122,7 @@ class _Loans:
         self._open.clear()
 
 
-class Client:
+class Client(DeviceClient):
     """The devices of a plugin."""
 
     def __init__(self, api: Api, options: Options | None = None) -> None:
@@ -150,13 +151,22 @@ class Client:
         version = api.call("Client_PlatformVersion", client=self.pointer)
         self.platform = text(name.platform_name, name.platform_name_size).lower()
         self.version = text(version.platform_version, version.platform_version_size)
-        self.devices = [PjrtDevice(self, pointer) for pointer in self._device_pointers()]
+        self._devices = [PjrtDevice(self, pointer) for pointer in self._device_pointers()]
         _clients.add(self)
 
     def _device_pointers(self) -> list[int]:
         found = self.api.call("Client_AddressableDevices", client=self.pointer)
         count = found.num_addressable_devices
         return list((ctypes.c_void_p * count).from_address(found.addressable_devices))
+
+    def devices(self) -> list[PjrtDevice]:
+        """The plugin's devices in this process."""
+        return list(self._devices)
+
+    @property
+    def platform_version(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What the plugin says of itself."""
+        return self.version
 
     def check_open(self) -> None:
         """Raises PjrtError if the client is closed."""
