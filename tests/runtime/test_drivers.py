@@ -8,7 +8,6 @@ import _ctypes
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from tests.runtime.pjrt_programs import python
 
 from irax_runtime import devices, inventory
+from irax_runtime.once import once
 from irax_runtime.pjrt import client, plugins
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -56,15 +56,11 @@ class Driver:
 
 
 @pytest.fixture
-def _nothing_is_known() -> Iterator[None]:
+def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """But the processor. What is found is not kept for other tests."""
     devices.devices("cpu")
-    kept = (devices._all, devices._best)
-    for function in kept:
-        function.cache_clear()
-    yield
-    for function in kept:
-        function.cache_clear()
+    for name in ("_all", "_best"):
+        monkeypatch.setattr(devices, name, once(getattr(devices, name).__wrapped__))
 
 
 def fallback(platform: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -140,6 +136,7 @@ def test_the_processor_is_taken_where_a_gpu_has_no_working_driver(libraries, tmp
     code = f"""
 import warnings
 from irax_runtime import devices, inventory
+from irax_runtime.once import once
 from irax_tools import doctor
 
 devices._DEVICE_FILES["vulkan"] = ({str(tmp_path)!r},)  # a GPU, as on most desktops
