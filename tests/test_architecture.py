@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "irax_tools": {"irax", "irax_compiler", "irax_runtime"},
 }
 BINDINGS = PurePosixPath("irax_compiler/mlir.py")
-TARGETS = PurePosixPath("irax_compiler/targets")
+IREE = PurePosixPath("irax_compiler/iree")
 GENERATED = {ROOT / "runtime/irax_runtime/pjrt/abi.py"}
 MAX_LINES = 700
 
@@ -70,10 +70,10 @@ def broken_rule(importer: PurePosixPath, name: str) -> str | None:
     if within(name, "iree.runtime") and package != "irax_runtime":
         return "only irax_runtime imports iree.runtime"
     if within(name, "iree.compiler") and importer != BINDINGS:
-        if not importer.is_relative_to(TARGETS):
+        if not importer.is_relative_to(IREE):
             return f"only {BINDINGS} imports iree.compiler"
         if not within(name, "iree.compiler.api", "iree.compiler.tools"):
-            return f"{TARGETS} may import iree.compiler.api and .tools; the rest is {BINDINGS}'s"
+            return f"{IREE} may import iree.compiler.api and .tools; the rest is {BINDINGS}'s"
     return None
 
 
@@ -123,8 +123,8 @@ def test_files_are_short():
         ("irax_compiler/passes/jvp.py", "import irax_compiler.mlir\nimport numpy as np"),
         ("irax_compiler/passes/jvp.py", "from . import batch\nfrom ..ops import irax"),
         ("irax_compiler/mlir.py", "from iree.compiler import ir, passmanager"),
-        ("irax_compiler/targets/cpu.py", "from iree.compiler import api"),
-        ("irax_compiler/targets/cpu.py", "from iree.compiler.tools import compile_str"),
+        ("irax_compiler/iree/cpu.py", "from iree.compiler import api"),
+        ("irax_compiler/iree/cpu.py", "from iree.compiler.tools import compile_str"),
         ("irax_runtime/device.py", "import iree.runtime as rt"),
         ("irax/jit.py", "import irax_compiler, irax_runtime\nfrom irax import numpy"),
         ("irax_tools/cli.py", "import irax\nfrom irax_runtime import device"),
@@ -146,9 +146,9 @@ def test_an_allowed_import_passes(importer: str, source: str):
         ("irax_runtime/a.py", "import iree.compiler.ir", "only irax_compiler/mlir.py"),
         ("irax_compiler/a.py", "from iree.compiler import ir", "only irax_compiler/mlir.py"),
         ("irax_compiler/ops/mlir.py", "from iree import compiler", "only irax_compiler/mlir.py"),
-        ("irax_compiler/targets/a.py", "from iree.compiler import ir", "iree.compiler.api and"),
-        ("irax_compiler/targets/a.py", "import iree.compiler", "iree.compiler.api and"),
-        ("irax_compiler/targets/a.py", "from iree import runtime", "only irax_runtime"),
+        ("irax_compiler/iree/a.py", "from iree.compiler import ir", "iree.compiler.api and"),
+        ("irax_compiler/iree/a.py", "import iree.compiler", "iree.compiler.api and"),
+        ("irax_compiler/iree/a.py", "from iree import runtime", "only irax_runtime"),
         ("irax_tools/run.py", "import iree.runtime", "only irax_runtime"),
         ("irax/a.py", "from jax.numpy import sin", "never imports JAX"),
         ("irax/a.py", "import numpy, jaxlib.xla_client", "never imports JAX"),

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import find_function
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import family
-
-STABLEHLO = (
-    "symbol-dce,decompose{{target={target}}},symbol-dce,check{{target={target}}},inline,"
-    "symbol-dce,defer,callbacks,widen,"
-    "legalize{{target=chlo}},func.func(chlo-legalize-to-stablehlo),simplify,fold,cse,hoist,"
-    "legalize{{target={target}}},canonicalize,cse,annotate"
-)
-"""The passes, in order, as a pipeline with `target` to be filled in: what leaves StableHLO ..."""
-
-ON_GPU = f"{STABLEHLO},divide"
-"""... for IREE, what keeps kernels within its bounds ..."""
-
-LOWERING = f"{STABLEHLO},loops,host,divide"
-"""... and, on the processor, what it takes besides."""
-
-_OF_SPIRV = ("iree-vulkan", "iree-metal")
-_FOLD_FEW = "fold{{elements=16}}"
-"""Larger constants stay out of kernels there: drivers take half a minute to compile one that has a
-mask of 33 x 33 in it."""
+from irax_compiler.passes.check import Check
+from irax_compiler.passes.core import Pass, find_function
+from irax_compiler.passes.decompose import Decompose
+from irax_compiler.passes.standard import REMOVE_DEAD_FUNCTIONS
+from irax_compiler.pipeline import run_passes
+from irax_compiler.targets import find
 
 
 def lower(
@@ -35,32 +19,21 @@ def lower(
     func: str = "main",
     target: str = "iree-cpu",
     after: Callable[[str, Module], None] | None = None,
-    passes: str | None = None,
+    passes: Iterable[Pass] | None = None,
 ) -> Module:
     """A new module with the function `func` of `module` and what it needs, ready for `target`.
 
     `func` is its only public function. `after(name, module)` is called after each pass. `passes`
-    are those still to run, for a module that has seen some; by default it is all of them.
-    Raises PassError where the module has no such function or the target is not known, and
-    UnsupportedOp for what irax cannot run.
+    are those still to run, for a module that has seen some; by default it is all of the target's.
+    Raises PassError where the module has no such function, ValueError where the target is not
+    known, and UnsupportedOp for what irax cannot run.
 
         lowered = lower(parse_module(text))
         print(lowered)
     """
     lowered = _alone(module, func, is_foreign=passes is None)
-    run_pipeline(lowered, pipeline_for(target) if passes is None else passes, after)
+    run_passes(lowered, find(target).passes if passes is None else passes, after)
     return lowered
-
-
-def pipeline_for(target: str) -> str:
-    """The passes that `lower` runs."""
-    if family(target) == "iree-cpu":
-        passes = LOWERING
-    else:
-        passes = ON_GPU if family(target).startswith("iree-") else STABLEHLO
-    if family(target) in _OF_SPIRV:
-        passes = passes.replace(",fold,", f",{_FOLD_FEW},")
-    return passes.format(target=family(target))
 
 
 def check(module: Module, func: str = "main") -> None:
@@ -69,8 +42,8 @@ def check(module: Module, func: str = "main") -> None:
 
     What just some targets have (a library of the CPU's) counts as what irax can run.
     """
-    pipeline = "symbol-dce,decompose{target=iree-cpu},symbol-dce,check"
-    run_pipeline(_alone(module, func, is_foreign=True), pipeline)
+    passes = (REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"), REMOVE_DEAD_FUNCTIONS, Check())
+    run_passes(_alone(module, func, is_foreign=True), passes)
 
 
 def _alone(module: Module, func: str, is_foreign: bool) -> Module:

@@ -8,43 +8,14 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import MLIRError, Module
 from irax_compiler.passes import Pass, PassError, by_name
-from irax_compiler.passes.core import nested
-
-
-@dataclass(frozen=True)
-class NativePass:
-    """One of MLIR's own passes, with its options as MLIR spells them."""
-
-    text: str
-
-    @property
-    def name(self) -> str:
-        return self.text
-
-    def run(self, module: Module) -> None:
-        try:
-            manager = mlir.passmanager.PassManager.parse(
-                f"builtin.module({self.text})", mlir.CONTEXT
-            )
-        except (MLIRError, ValueError):
-            raise PassError(
-                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(by_name()))}) "
-                "nor one of MLIR, with options that it takes"
-            ) from None
-        if "canonicalize" in self.text:
-            from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
-
-            for operation in list(nested(module.operation)):
-                if operation.name in broadcast_that_permutes.operations:
-                    broadcast_that_permutes.apply(operation)
-        manager.run(module.operation)
+from irax_compiler.passes.core import NativePass
 
 
 def split_passes(text: str) -> list[str]:
@@ -56,7 +27,7 @@ def split_passes(text: str) -> list[str]:
     return _split(text, ",")
 
 
-def parse_pipeline(text: str) -> list[Pass | NativePass]:
+def parse_pipeline(text: str) -> list[Pass]:
     """The passes that a pipeline's text names.
 
     Raises PassError for an unknown pass or option, or an option's malformed value.
@@ -64,23 +35,39 @@ def parse_pipeline(text: str) -> list[Pass | NativePass]:
     return [_parse_pass(item) for item in split_passes(text)]
 
 
-def run_pipeline(
-    module: Module, text: str, after: Callable[[str, Module], None] | None = None
-) -> None:
-    """Runs a pipeline on a module, in place, verifying after each pass.
+def text_of(passes: Iterable[Pass]) -> str:
+    """A pipeline's text, of which `parse_pipeline` makes the same passes.
 
-    `after(name, module)` is called after each pass with the pass's text.
+    >>> text_of(parse_pipeline("vjp{func=main wrt=0,1},cse"))
+    'vjp{func=main wrt=0,1},cse'
     """
-    for text_of_pass, pass_ in zip(split_passes(text), parse_pipeline(text), strict=True):
-        pass_.run(module)
+    return ",".join(map(str, passes))
+
+
+def run_passes(
+    module: Module, passes: Iterable[Pass], after: Callable[[str, Module], None] | None = None
+) -> None:
+    """Runs passes on a module, in place, verifying after each.
+
+    `after(text, module)` is called after each pass with the pass as pipelines have it.
+    """
+    for one in passes:
+        one.run(module)
         try:
             module.operation.verify()
         except MLIRError as error:
             raise PassError(
-                f"{text_of_pass}: the module no longer verifies: {mlir.error_text(error)}"
+                f"{one}: the module no longer verifies: {mlir.error_text(error)}"
             ) from None
         if after is not None:
-            after(text_of_pass, module)
+            after(str(one), module)
+
+
+def run_pipeline(
+    module: Module, text: str, after: Callable[[str, Module], None] | None = None
+) -> None:
+    """Runs a pipeline's passes on a module, in place: see `run_passes`."""
+    run_passes(module, parse_pipeline(text), after)
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -97,7 +84,7 @@ def _split(text: str, separator: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _parse_pass(text: str) -> Pass | NativePass:
+def _parse_pass(text: str) -> Pass:
     match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
     if match is None or match[1] not in by_name():
         return NativePass(text)

@@ -81,7 +81,7 @@ def _supervised(command: Sequence[str], memory: int) -> Iterator[subprocess.Pope
 @cache
 def _reader() -> str | None:
     """The program; None where there is none, or no shell to supervise it."""
-    from irax_compiler.targets.invocation import bundled_tool
+    from irax_compiler.iree.invocation import bundled_tool
 
     path: Path | None = bundled_tool("iree-opt")
     return None if path is None or not os.path.exists(_SHELL) else str(path)

@@ -119,7 +119,7 @@ def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[
 
 
 def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
-    from irax_compiler.targets import cache
+    from irax_compiler import cache
 
     kept = cache.load(cache.key(artefact, [str(device.compiler)]))
     try:
@@ -129,7 +129,7 @@ def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable |
 
 
 def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
-    from irax_compiler.targets import cache
+    from irax_compiler import cache
 
     executable: Any = device.load(artefact, name)
     with suppress(RuntimeError):  # a plugin that does not give its programs away

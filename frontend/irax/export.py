@@ -39,11 +39,8 @@ from irax_compiler.ops.shape import Constant
 from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.core import nested
 from irax_compiler.reading import read_module
-from irax_compiler.targets import iree
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
-
-_OF_PLUGINS = ("pjrt", "tpu")
 
 
 def default_export_platform() -> str:
@@ -273,7 +270,7 @@ class Exported:
         programs, contents = {}, {}
         for platform in self.platforms:
             target = _target(platform)
-            about: dict[str, Any] = {"file": f"{_family(platform)}{_extension(target)}"}
+            about: dict[str, Any] = {"file": f"{_family(platform)}{targets.find(target).extension}"}
             if target == "iree-cpu":
                 about["processor"] = format_.processor_features()
             programs[_family(platform)] = about
@@ -387,24 +384,14 @@ def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:
 
 def _target(platform: str) -> str:
     """The compiler's target for a platform. Raises ValueError where there is none."""
-    kind, _, chip = platform.partition(":")
-    kind = "hip" if kind == "rocm" else kind
-    if kind in _OF_PLUGINS:
-        return kind
-    target = f"iree-{kind}:{chip}" if chip else f"iree-{kind}"
-    if f"iree-{kind}" not in iree.TARGETS:
-        known = [*(name.removeprefix("iree-") for name in iree.TARGETS), *_OF_PLUGINS]
-        raise ValueError(f"export: no platform {platform!r}; there are {', '.join(known)}")
-    iree.flags_of(target)
-    return target
+    try:
+        return targets.for_platform(platform.replace("rocm", "hip"))
+    except ValueError as error:
+        raise ValueError(f"export: {error}") from None
 
 
 def _family(platform: str) -> str:
     return _target(platform).partition(":")[0]
-
-
-def _extension(target: str) -> str:
-    return ".pjrt" if target in _OF_PLUGINS else ".vmfb"
 
 
 __getattr__ = _refuse_names(__name__)

@@ -46,7 +46,7 @@ def analyse(
     told = getattr(executable, "memory_analysis", None)
     if told is not None:
         return of_plugin(told())
-    from irax_compiler.targets import phases
+    from irax_compiler.iree import phases
 
     target = executable.device.target
     lowered = lower(module, name, target)

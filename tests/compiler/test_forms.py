@@ -9,7 +9,7 @@ from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.reading import read_module
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 X = np.arange(6.0, dtype=np.float32).reshape(2, 3)
@@ -165,7 +165,7 @@ def test_derivatives_of_loops_of_rows() -> None:
 
 def test_forms_on_iree() -> None:
     for text, expected in ((TOKENS, [5 * X]), (SCAN, [2 * X, 1 + 2 * X.sum(1)])):
-        artefact = iree_target.compile(mlir.bytecode(lower(read_module(text))))
+        artefact = CPU.compile_text(mlir.bytecode(lower(read_module(text))))
         found = cpu().load(artefact, "main")([cpu().put(X)])
         for buffer, value in zip(found, expected, strict=True):
             np.testing.assert_array_equal(buffer.numpy(), value)

@@ -52,7 +52,7 @@ def test_every_pass_leaves_a_module_that_verifies_and_knows_its_lines(name: str)
         module.operation.verify()
         assert str(mlir.parse_module(str(module))) == str(module)
         # MLIR's own passes forget where constants came from that they merge.
-        merged = any(name_of(text) not in by_name() for text in ran)
+        merged = any(text == "canonicalize" or name_of(text) not in by_name() for text in ran)
         for operation in nested(module.operation):
             if merged and operation.name == "stablehlo.constant":
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from irax_compiler.targets.branches import with_own_references
+from irax_compiler.iree.references import with_own_references
 
 BUFFER, LIST = "!vm.ref<!hal.buffer>", "!vm.list<!vm.ref<!hal.buffer>>"
 

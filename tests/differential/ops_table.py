@@ -11,8 +11,8 @@ from pathlib import Path
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
 from irax_compiler import mlir
-from irax_compiler.passes.decompose import ON_HOST
-from irax_compiler.passes.legalize.legalize import CURES
+from irax_compiler.passes.legalize import sets
+from irax_compiler.targets import find
 
 PATH = Path(__file__).parents[2] / "docs" / "ops.md"
 HEAD = """# Ops
@@ -83,14 +83,14 @@ def tangent(name: str, cases: list[Case]) -> str:
 
 def on_target(name: str, target: str) -> str:
     dialect = name.partition(".")[0]
-    if name in ON_HOST.get(target, {}):
+    if name in find(target).host_functions:
         return "host"
     if name == "func.call":
         return "inlined"
     if dialect == "irax" or name in ("stablehlo.composite", "stablehlo.custom_call"):
         return "decomposed"
-    stages = ["chlo"] if dialect == "chlo" else [target]
-    cures = [f"`{c.name}`" for stage in stages for c in CURES[stage] if name in c.operations]
+    legalizations = sets.CHLO if dialect == "chlo" else find(target).legalizations
+    cures = [f"`{one.name}`" for one in legalizations if name in one.operations]
     if dialect == "chlo":
         cures.append("expanded")
     return ", ".join(cures) or "as it is"

@@ -9,14 +9,14 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops import comparison, elementwise, loops, reduction
 from irax_compiler.ops.core import full, full_like
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 F32, I32 = np.dtype(np.float32), np.dtype(np.int32)
 
 
 def on_iree(module: mlir.Module, arrays: list[np.ndarray]) -> list[np.ndarray]:
-    artefact = iree_target.compile(mlir.bytecode(lower(module)))
+    artefact = CPU.compile_text(mlir.bytecode(lower(module)))
     results = cpu().load(artefact)([cpu().put(a) for a in arrays])
     return [r.numpy() for r in results]
 

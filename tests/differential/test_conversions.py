@@ -15,18 +15,16 @@ import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import LOWERING
 from irax_compiler.mlir import inexact
 from irax_compiler.ops.conversion import Convert
-from irax_compiler.passes.check import NO_ARRAYS_OF, NO_NUMBERS_OF
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 DTYPES = [np.dtype(d) for d in mlir.DTYPES.values()]
 NARROW = [d for d in DTYPES if inexact(d) and d.itemsize <= 2]
-ON_IREE = [d for d in DTYPES if d.name not in NO_NUMBERS_OF["iree-cpu"]]
-AT_THE_BOUNDARY = [d for d in ON_IREE if d.name not in NO_ARRAYS_OF["iree-cpu"]]
+ON_IREE = [d for d in DTYPES if d.name not in CPU.lacks]
+AT_THE_BOUNDARY = [d for d in ON_IREE if d.name not in CPU.lacks_arrays_of]
 
 
 def points(dtype: np.dtype) -> np.ndarray:
@@ -97,8 +95,8 @@ def everything() -> tuple[Evaluator, bytes]:
     for source in AT_THE_BOUNDARY:
         add_to(module, source)
     ready = mlir.clone_module(module)
-    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
-    return Evaluator(module), iree_target.compile(mlir.bytecode(ready))
+    run_pipeline(ready, text_of(CPU.passes))
+    return Evaluator(module), CPU.compile_text(mlir.bytecode(ready))
 
 
 @pytest.mark.parametrize("source", AT_THE_BOUNDARY, ids=str)

@@ -17,12 +17,11 @@ import pytest
 from tests.differential.harness import assert_near, epsilon
 from tests.differential.test_iree import IN_ONE_MODULE, MODULES, Function
 
-from irax_compiler import mlir
+from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import STABLEHLO, lower
+from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree
+from irax_compiler.pipeline import run_pipeline, text_of
 
 EVERYTHING = "IRAX_ALL_FORMS" in os.environ
 TARGET = "iree-cuda:sm_80"
@@ -47,7 +46,7 @@ def lowered(
         if name not in names:
             operation.attributes["sym_visibility"] = mlir.string("private")
     ready = mlir.clone_module(module)
-    run_pipeline(ready, STABLEHLO.format(target=target))
+    run_pipeline(ready, text_of(targets.find(target).passes))
     return module, ready, names
 
 
@@ -65,7 +64,7 @@ def _is_refused(function: Function, target: str) -> bool:
 @pytest.mark.parametrize("functions", PARTS, ids=[str(part[0]) for part in PARTS])
 def test_cuda_compiles_the_same_program(functions: Sequence[Function]) -> None:
     module, ready, names = lowered(functions)
-    for text in assembly(iree.compile(mlir.bytecode(ready), target=TARGET)):
+    for text in assembly(targets.compile(ready, TARGET)):
         assert not races(text)
         if PTXAS is not None:
             assemble(text)
@@ -129,4 +128,4 @@ def test_others_compile(target: str) -> None:
     for i in range(0, len(functions), IN_ONE_MODULE):
         _, ready, names = lowered(functions[i : i + IN_ONE_MODULE], target)
         assert names
-        assert iree.compile(mlir.bytecode(ready), target=target).startswith(b"PK")
+        assert targets.compile(ready, target).startswith(b"PK")

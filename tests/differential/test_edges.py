@@ -17,11 +17,11 @@ from tests.differential.harness import Arrays, epsilon
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import LOWERING, lower
+from irax_compiler.lowering import lower
 from irax_compiler.ops import elementwise, special
 from irax_compiler.ops.elementwise import Elementwise
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 OF_TWO = [
@@ -67,8 +67,8 @@ def test_iree_agrees_with_the_evaluator(dtype: np.dtype) -> None:
             results = op.build(mlir.arguments(function))
         mlir.finish_function(function, results)
     ready = mlir.clone_module(module)
-    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
-    artefact = iree_target.compile(mlir.bytecode(ready))
+    run_pipeline(ready, text_of(CPU.passes))
+    artefact = CPU.compile_text(mlir.bytecode(ready))
     evaluator = Evaluator(module)
     wrong = []
     for op, arrays in points.items():
@@ -112,7 +112,7 @@ def test_powers_are_right_but_for_the_last_digit(dtype: str) -> None:
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
         results = elementwise.power.build(mlir.arguments(function))
     mlir.finish_function(function, results)
-    executable = cpu().load(iree_target.compile(mlir.bytecode(lower(module))), "main")
+    executable = cpu().load(CPU.compile_text(mlir.bytecode(lower(module))), "main")
     found = executable([cpu().put(x), cpu().put(y)])[0].numpy()
     with decimal.localcontext(prec=50):
         pairs = zip(x.tolist(), y.tolist(), strict=True)

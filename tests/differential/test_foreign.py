@@ -14,7 +14,7 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
@@ -36,7 +36,7 @@ def test_foreign_module(function: foreign.Foreign) -> None:
         with pytest.raises(UnsupportedOp):
             lower(module)
         pytest.skip(refusal)
-    artefact = iree_target.compile(mlir.bytecode(lower(module)))
+    artefact = CPU.compile_text(mlir.bytecode(lower(module)))
     buffers = cpu().load(artefact, "main")([cpu().put(a) for a in arguments])
     if function.is_determined:
         assert_agree(Evaluator(module)("main", arguments), expected)

@@ -26,10 +26,10 @@ from tests.differential.harness import (
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import LOWERING, lower
-from irax_compiler.passes.check import NO_ARRAYS_OF, NO_NUMBERS_OF
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.iree.invocation import CompileError
+from irax_compiler.lowering import lower
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 LANES = 2
@@ -93,8 +93,7 @@ def _at_the_boundary(case: Case) -> bool:
     test_widen.py runs the cases inside programs, and of floats that the evaluator alone knows.
     """
     dtypes = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
-    without = (*NO_ARRAYS_OF["iree-cpu"], *NO_NUMBERS_OF["iree-cpu"])
-    return not any(d.name in without for d in dtypes)
+    return not any(d.name in CPU.lacks | CPU.lacks_arrays_of for d in dtypes)
 
 
 SLOW = {
@@ -146,20 +145,20 @@ def lowered(functions: Sequence[Function]) -> tuple[mlir.Module, mlir.Module, li
         if name not in names:
             operation.attributes["sym_visibility"] = mlir.string("private")
     ready = mlir.clone_module(module)
-    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
+    run_pipeline(ready, text_of(CPU.passes))
     return module, ready, names
 
 
 def compiled(functions: Sequence[Function], ready: mlir.Module) -> bytes:
     """The artefact. Where IREE refuses the module, the error says which functions it refuses."""
     try:
-        return iree_target.compile(mlir.bytecode(ready))
-    except iree_target.CompileError:
+        return CPU.compile_text(mlir.bytecode(ready))
+    except CompileError:
         refused = []
         for function in functions:
             try:
-                iree_target.compile(mlir.bytecode(lowered([function])[1]))
-            except iree_target.CompileError as error:
+                CPU.compile_text(mlir.bytecode(lowered([function])[1]))
+            except CompileError as error:
                 refused.append(f"{function}: {error}")
         raise AssertionError("\n".join(refused) or "only all together") from None
 
@@ -220,7 +219,7 @@ def test_large_tiles_fit_on_the_stacks_of_threads() -> None:
     function = Function(case, "vjp")
     name = function.add_to(module, "f")
     arrays = function.arguments()
-    executable = cpu().load(iree_target.compile(mlir.bytecode(lower(module, name))), name)
+    executable = cpu().load(CPU.compile_text(mlir.bytecode(lower(module, name))), name)
     results = executable([cpu().put(a) for a in arrays])
     for result, value in zip(results, Evaluator(module)(name, arrays), strict=True):
         assert_near(result.numpy(), value)

@@ -15,15 +15,14 @@ from tests.differential.test_edges import OF_ONE, OF_TWO, agree
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import LOWERING
 from irax_compiler.mlir import inexact
 from irax_compiler.ops import barrier, bitwise, comparison, elementwise
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.loops import while_loop
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 I32 = np.dtype(np.int32)
@@ -89,9 +88,9 @@ def in_a_loop(module: mlir.Module, name: str, arrays, body) -> None:
 def compiled(module: mlir.Module, most: int = 0) -> bytes:
     """The program, of whose loops at most so many are not kernels."""
     ready = mlir.clone_module(module)
-    run_pipeline(ready, LOWERING.format(target="iree-cpu"))
+    run_pipeline(ready, text_of(CPU.passes))
     assert str(ready).count("stablehlo.while") <= most
-    return iree_target.compile(mlir.bytecode(ready))
+    return CPU.compile_text(mlir.bytecode(ready))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

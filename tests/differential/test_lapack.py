@@ -13,7 +13,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")
@@ -109,7 +109,7 @@ def test_value(name: str) -> None:
 def test_on_iree(name: str) -> None:
     f, *arguments = CASES[name]
     module, expected = exported(f, arguments)
-    program = cpu().load(iree_target.compile(mlir.bytecode(lower(module))), "main")
+    program = cpu().load(CPU.compile_text(mlir.bytecode(lower(module))), "main")
     assert_close([b.numpy() for b in program([cpu().put(x) for x in arguments])], expected)
 
 

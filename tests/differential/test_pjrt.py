@@ -47,10 +47,10 @@ def test_pjrt_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
         name = function.add_to(module, "f")
         if is_refused(function):
             with pytest.raises(UnsupportedOp):
-                pjrt.compile(lower(module, name, "pjrt"))
+                pjrt.artefact(lower(module, name, "pjrt"))
             continue
         arrays = function.arguments()
-        program = device().load(pjrt.compile(lower(module, name, "pjrt")), name)
+        program = device().load(pjrt.artefact(lower(module, name, "pjrt")), name)
         results = program([device().put(a) for a in arrays])
         expected = expected_of(module, function, name, arrays)
         try:

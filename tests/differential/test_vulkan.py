@@ -22,10 +22,10 @@ from tests.differential.test_pjrt import is_refused as needs_host
 from tests.runtime.vulkan_programs import device, needs_vulkan
 
 from irax_compiler import mlir, targets
-from irax_compiler.lowering import STABLEHLO, lower
+from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.check import NO_ARRAYS_OF, NO_NUMBERS_OF
-from irax_compiler.pipeline import run_pipeline
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.vulkan import VULKAN
 
 pytestmark = needs_vulkan
 
@@ -82,7 +82,7 @@ def _has(case: Case, dtypes: Sequence[str]) -> bool:
 def _functions() -> Iterator[Function]:
     number = itertools.count()
     for case in CASES:
-        if case.name in UNDETERMINED or _has(case, NO_ARRAYS_OF[TARGET]):
+        if case.name in UNDETERMINED or _has(case, VULKAN.lacks_arrays_of):
             continue
         forms = ["value"] + ["batch"] * bool(case.operands)
         if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
@@ -117,7 +117,7 @@ def taken(functions: Sequence[Function]) -> list[Function]:
         if not is_refused(function):
             rest.append(function)
             continue
-        with pytest.raises(UnsupportedOp, match=rf"{'|'.join(NO_NUMBERS_OF[TARGET])}|call|LAPACK"):
+        with pytest.raises(UnsupportedOp, match=rf"{'|'.join(VULKAN.lacks)}|call|LAPACK"):
             lower(module, name, TARGET)
     return rest
 
@@ -133,7 +133,7 @@ def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None
         if name not in names:
             operation.attributes["sym_visibility"] = mlir.string("private")
     ready = mlir.clone_module(module)
-    run_pipeline(ready, STABLEHLO.format(target=TARGET))
+    run_pipeline(ready, text_of(targets.find(TARGET).passes))
     artefact = targets.compile(ready, TARGET)
     wrong = []
     for function, name in zip(functions, names, strict=True):

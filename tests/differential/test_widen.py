@@ -10,7 +10,7 @@ from irax_compiler.mlir import InsertionPoint
 from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.widen import WIDE
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 
@@ -42,7 +42,7 @@ OF_4_BITS = [
 def test_cases_in_bytes(case: Case) -> None:
     arrays = case.arrays(case.rng())
     wide = [x.astype(WIDE.get(x.dtype, x.dtype)) for x in arrays]
-    artefact = iree_target.compile(mlir.bytecode(lower(in_bytes(case), "bytes")))
+    artefact = CPU.compile_text(mlir.bytecode(lower(in_bytes(case), "bytes")))
     found = cpu().load(artefact, "bytes")([cpu().put(x) for x in wide])
     for buffer, expected in zip(found, case.run(arrays), strict=True):
         np.testing.assert_array_equal(buffer.numpy(), expected.astype(buffer.numpy().dtype))

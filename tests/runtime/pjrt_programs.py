@@ -47,7 +47,7 @@ def device() -> Any:
 
 
 def artefact(text: str, name: str) -> bytes:
-    return pjrt.compile(lower(mlir.parse_module(text), name, "pjrt"))
+    return pjrt.artefact(lower(mlir.parse_module(text), name, "pjrt"))
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

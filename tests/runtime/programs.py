@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import IreeExecutable, cpu
 
 
@@ -25,7 +25,7 @@ def elementwise(op: str, type_: str = "f32", driver: str = "sync") -> str:
 
 @functools.cache
 def artefact(text: str) -> bytes:
-    return iree_target.compile(text)
+    return CPU.compile_text(text)
 
 
 def load(text: str) -> IreeExecutable:

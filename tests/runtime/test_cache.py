@@ -7,8 +7,8 @@ import os
 import pytest
 from tests.runtime.programs import elementwise
 
-from irax_compiler.targets import cache
-from irax_compiler.targets import iree as iree_target
+from irax_compiler import cache
+from irax_compiler.iree import compiler as iree_compiler
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def compilations(monkeypatch):
     """The modules that IREE is asked to compile."""
     made = []
     monkeypatch.setattr(
-        iree_target, "_invoke_iree", lambda module, flags: made.append(module) or b"artefact"
+        iree_compiler, "_invoke_iree", lambda module, flags: made.append(module) or b"artefact"
     )
     return made
 
@@ -30,9 +30,9 @@ def compilations(monkeypatch):
 def test_nothing_is_compiled_twice(folder, compilations):
     text = elementwise("sine")
     for _ in range(2):
-        assert iree_target.compile(text) == b"artefact"
-        assert iree_target.compile(text, ["--other-flag"]) == b"artefact"
-        assert iree_target.compile(elementwise("cosine")) == b"artefact"
+        assert iree_compiler.compile(text) == b"artefact"
+        assert iree_compiler.compile(text, ["--other-flag"]) == b"artefact"
+        assert iree_compiler.compile(elementwise("cosine")) == b"artefact"
     assert len(compilations) == 3
 
 
@@ -52,11 +52,11 @@ def test_returns_what_was_stored(folder):
 
 @pytest.mark.parametrize("damage", [lambda d: d[:-1], lambda d: b"", lambda d: d[:-1] + b"?"])
 def test_damaged_artefacts_are_compiled_again(folder, damage, compilations):
-    iree_target.compile("module")
+    iree_compiler.compile("module")
     (path,) = folder.iterdir()
     path.write_bytes(damage(path.read_bytes()))
-    assert iree_target.compile("module") == b"artefact"
-    assert iree_target.compile("module") == b"artefact"
+    assert iree_compiler.compile("module") == b"artefact"
+    assert iree_compiler.compile("module") == b"artefact"
     assert len(compilations) == 2
 
 
@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, compila
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     monkeypatch.setenv("IRAX_CACHE_DIR", str(occupied))
-    assert iree_target.compile("module") == b"artefact"
+    assert iree_compiler.compile("module") == b"artefact"
     assert len(compilations) == 1
 
 

@@ -22,10 +22,9 @@ from tests.differential.test_iree import MODULES, Function
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import mlir
+from irax_compiler import targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree
 from irax_runtime.devices import NoDevice
 
 PLATFORM = "cuda"
@@ -45,7 +44,7 @@ def test_the_gpu_agrees_with_the_evaluator(functions: Sequence[Function]) -> Non
     module, ready, names = lowered(functions)
     if not names:
         pytest.skip("all of it is refused: it calls the host")
-    artefact = iree.compile(mlir.bytecode(ready), target=device.target)
+    artefact = targets.compile(ready, device.target)
     run_pipeline(module, "decompose")  # factorizations are unique up to signs
     evaluator = Evaluator(module)
     wrong = []

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.lowering import LOWERING
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
 X = "tensor<8x16xf32>"
@@ -169,8 +168,8 @@ def artefact() -> bytes:
         for internal in (False, True)
     ]
     module = mlir.parse_module("\n".join(texts))
-    run_pipeline(module, LOWERING.format(target="iree-cpu"))
-    return iree_target.compile(mlir.bytecode(module))
+    run_pipeline(module, text_of(CPU.passes))
+    return CPU.compile_text(mlir.bytecode(module))
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def test_deleted_buffers():
 
 def donating(*donated: int) -> bytes:
     module = mlir.parse_module(ADD.replace("3x", "200x100x"))
-    return pjrt.compile(lower(module, "add", "pjrt"), donated)
+    return pjrt.artefact(lower(module, "add", "pjrt"), donated)
 
 
 def test_a_donated_argument_is_gone_and_its_memory_used_again():

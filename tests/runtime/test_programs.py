@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from tests.runtime.programs import artefact, elementwise, function, load
 
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.iree import compiler as iree_compiler
+from irax_compiler.targets import target
+from irax_compiler.targets.cpu import CPU
 from irax_runtime import iree, memory, shared_library
 from irax_runtime.iree import cpu
 from irax_runtime.signature import TensorType, parse_signature
@@ -25,7 +27,7 @@ def run(program, *arguments):
     return [r.numpy() for r in program([cpu().put(np.asarray(a)) for a in arguments])]
 
 
-@pytest.mark.parametrize("module", [iree, iree_target, memory])
+@pytest.mark.parametrize("module", [iree, target, memory])
 def test_examples_run(module):
     assert doctest.testmod(module).failed == 0
     assert doctest.testmod(module).attempted > 0
@@ -137,7 +139,7 @@ def test_programs_for_other_processors_are_refused():
     other = "aarch64" if os.uname().machine == "x86_64" else "x86_64"
     flags = [f"--iree-llvmcpu-target-triple={other}-linux-gnu", "--iree-llvmcpu-target-cpu=generic"]
     with pytest.raises(ValueError, match="not a program for this processor"):
-        cpu().load(iree_target.compile(elementwise("negate"), flags))
+        cpu().load(iree_compiler.compile(elementwise("negate"), [*CPU.flags_for(), *flags]))
 
 
 def test_unknown_functions_and_drivers_name_those_there_are():

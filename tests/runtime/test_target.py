@@ -11,8 +11,12 @@ import pytest
 from tests.runtime.programs import elementwise, function
 
 from irax_compiler import mlir
-from irax_compiler.targets import iree as iree_target
+from irax_compiler.iree import compiler
+from irax_compiler.iree.invocation import CompileError
+from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
+
+FLAGS = CPU.flags_for()
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +27,7 @@ def _compile_anew(monkeypatch):
 @pytest.mark.parametrize("form", [str, str.encode, lambda t: mlir.bytecode(mlir.parse_module(t))])
 @pytest.mark.parametrize("type_", ["f32", "f64"])
 def test_text_and_bytecode(form, type_):
-    artefact = iree_target.compile(form(elementwise("cosine", type_)))
+    artefact = compiler.compile(form(elementwise("cosine", type_)), FLAGS)
     x = np.linspace(0, 1, 16).astype("f4" if type_ == "f32" else "f8")
     (result,) = cpu().load(artefact)([cpu().put(x)])
     np.testing.assert_allclose(result.numpy(), np.cos(x), rtol=1e-6)
@@ -40,11 +44,11 @@ def test_text_and_bytecode(form, type_):
     ],
 )
 def test_errors_are_diagnostics(module, message, capfd):
-    with pytest.raises(iree_target.CompileError, match=message) as caught:
-        iree_target.compile(module)
+    with pytest.raises(CompileError, match=message) as caught:
+        compiler.compile(module, FLAGS)
     assert len(str(caught.value)) < 2000
     assert not any(capfd.readouterr())
-    assert iree_target.compile(elementwise("negate"))  # and the process goes on
+    assert compiler.compile(elementwise("negate"), FLAGS)  # and the process goes on
 
 
 def test_errors_carry_source_locations(capfd):
@@ -54,16 +58,14 @@ def test_errors_carry_source_locations(capfd):
              loc("user.py":12:5)
            return %0 : tensor<4x4xf32>""",
     )
-    with pytest.raises(
-        iree_target.CompileError, match=r"user\.py:12:5: failed to legalize .*choles"
-    ):
-        iree_target.compile(module)
+    with pytest.raises(CompileError, match=r"user\.py:12:5: failed to legalize .*choles"):
+        compiler.compile(module, FLAGS)
     assert not any(capfd.readouterr())
 
 
 def test_unknown_flags():
     with pytest.raises(ValueError, match="option not found: no-such-flag"):
-        iree_target.compile(elementwise("negate"), ["--no-such-flag"])
+        compiler.compile(elementwise("negate"), [*FLAGS, "--no-such-flag"])
 
 
 def test_data_tiling():
@@ -74,24 +76,24 @@ def test_data_tiling():
              : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
            return %0 : tensor<128x128xf32>""",
     )
-    tiled = iree_target.compile(text, data_tiling=True)
-    assert tiled != iree_target.compile(text)
+    tiled = compiler.compile(text, FLAGS, data_tiling=True)
+    assert tiled != compiler.compile(text, FLAGS)
     (result,) = cpu().load(tiled)([cpu().put(x)])
     np.testing.assert_allclose(result.numpy(), x @ x, rtol=1e-4, atol=1e-4)
 
 
 def test_data_tiling_is_left_out_where_iree_cannot(monkeypatch):
     def refuse_tiling(module: bytes, flags: tuple[str, ...]) -> bytes:
-        if set(iree_target.DATA_TILING) & set(flags):
-            raise iree_target.CompileError("NYI")
+        if set(compiler.DATA_TILING) & set(flags):
+            raise CompileError("NYI")
         return b"untiled"
 
-    monkeypatch.setattr(iree_target, "_invoke_iree", refuse_tiling)
-    assert iree_target.compile("module", data_tiling=True) == b"untiled"
+    monkeypatch.setattr(compiler, "_invoke_iree", refuse_tiling)
+    assert compiler.compile("module", FLAGS, data_tiling=True) == b"untiled"
 
 
 def test_importing_the_target_does_not_import_iree():
-    source = "import sys, irax_compiler.targets.iree; print('iree.compiler' in sys.modules)"
+    source = "import sys, irax_compiler.iree.compiler; print('iree.compiler' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
@@ -103,9 +105,9 @@ def test_a_forked_process_compiles():
     """IREE's threads are not there any more."""
     code = f"""
 import os
-from irax_compiler.targets import iree
+from irax_compiler.targets.cpu import CPU
 for number in range(2):
-    iree.compile({elementwise("sine", "f32")!r})
+    CPU.compile_text({elementwise("sine", "f32")!r})
     if number == 0 and os.fork():
         break
 else:

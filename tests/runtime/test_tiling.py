@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir, targets
+from irax_compiler.iree import tiling
+from irax_compiler.iree.target import iree_target
 from irax_compiler.lowering import lower
-from irax_compiler.targets import tiling
 from irax_runtime.iree import cpu
 
 
@@ -47,15 +48,15 @@ def products(*sizes, dtype="f32"):
     ],
 )
 def test_large_matrices_gain(sizes, dtype, expected):
-    assert tiling.pays(products(*sizes, dtype=dtype), "iree-cpu") is expected
+    assert tiling.pays(products(*sizes, dtype=dtype)) is expected
 
 
 def test_values():
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal(shape).astype(np.float32) for shape in ((33, 1000), (1000, 1001)))
     module = products((33, 1000, 1001))
-    assert tiling.pays(module, "iree-cpu")
-    assert not tiling.pays(module, "iree-cuda:sm_89")
+    assert iree_target("iree-cpu").tiles(module)
+    assert not iree_target("iree-cuda:sm_89").tiles(module)
     program = cpu().load(targets.compile(module, "iree-cpu"))
     (result,) = program([cpu().put(x), cpu().put(y)])
     np.testing.assert_allclose(result.numpy(), x.astype(np.float64) @ y, atol=2e-4)

@@ -24,7 +24,7 @@ func.func @dot(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
 
 
 def artefact(text: str, name: str) -> bytes:
-    return pjrt.compile(lower(mlir.parse_module(text), name, "tpu"))
+    return pjrt.artefact(lower(mlir.parse_module(text), name, "tpu"))
 
 
 START = f"""

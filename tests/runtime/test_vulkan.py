@@ -13,9 +13,9 @@ from tests.runtime.pjrt_programs import python
 from tests.runtime.vulkan_programs import device, needs_vulkan, run
 
 from irax_compiler import mlir, targets
+from irax_compiler.iree import spirv
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.targets import spirv
 from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.device import OutOfMemoryError
 

@@ -113,7 +113,9 @@ def test_compile_for_pjrt(irax, folder):
     done = irax("compile", "in.mlir", "--device", "pjrt", "-o", "m.pjrt")
     assert done.returncode == 0, done.stderr
     first = (folder / "m.pjrt").read_text().splitlines()[0]
-    assert first == '// irax: {"name": "main", "args": "f32[4];f32[4]", "results": "f32[]"}'
+    assert first == (
+        '// irax: {"name": "main", "args": "f32[4];f32[4]", "results": "f32[]", "takes": "moments"}'
+    )
     inputs = ("--input", "4xf32=0", "--input", "4xf32=1")
     assert irax("run", "m.pjrt", *inputs, "--device", "pjrt:cpu").stdout == "float32[]\n0.0\n"
     refused = irax("run", "m.pjrt", *inputs)
@@ -205,7 +207,7 @@ USAGE, FAILURE = 2, 1
         (["opt", "in.mlir", "--pipeline", "vjp{wrt=9}"], FAILURE, "@main has 2 arguments"),
         (["opt", "in.mlir", "--pipeline", "vjp{of=1}"], FAILURE, "unknown option 'of'"),
         (["opt", "in.mlir", "-o", "none/out.mlir"], FAILURE, "cannot be written"),
-        (["compile", "in.mlir", "-o", "m.vmfb", "--device", "toaster"], USAGE, "unknown device"),
+        (["compile", "in.mlir", "-o", "m.vmfb", "--device", "toaster"], USAGE, "no platform"),
         (
             ["compile", "in.mlir", "-o", "m.vmfb", "--device", "cuda", "--chip", "sm_90"],
             USAGE,

@@ -18,7 +18,7 @@ from tests.tools import show_programs as programs
 import irax_tools.show
 from irax_compiler import locations, mlir
 from irax_compiler.cost import cost_of
-from irax_compiler.targets.phases import PHASES, phases
+from irax_compiler.iree.phases import PHASES, phases
 from irax_tools.cli import main
 from irax_tools.show import terminal
 from irax_tools.show.lines import lines_of, number, operations_of

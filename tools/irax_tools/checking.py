@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.iree.invocation import CompileError
 from irax_compiler.lowering import check
 from irax_compiler.mlir import InsertionPoint
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets.invocation import CompileError
 from irax_tools import arrays, derive
 from irax_tools.files import write_file
 from irax_tools.noise import noise

@@ -399,7 +399,7 @@ def compile_(
     if topology is None:
         write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
         return
-    if target not in programs.OF_PLUGINS:
+    if not programs.is_for_plugins(target):
         raise click.UsageError(f"--topology {topology}: expected with --device tpu or pjrt:NAME")
     from irax_tools import topologies
 
@@ -557,7 +557,7 @@ def cache(action: str) -> None:
     """Tell of, list, or remove the compiled programs that irax keeps."""
     import time
 
-    from irax_compiler.targets import cache as kept
+    from irax_compiler import cache as kept
 
     folder = kept.directory()
     if folder is None:

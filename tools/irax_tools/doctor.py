@@ -10,7 +10,7 @@ from importlib import metadata
 
 import numpy as np
 
-from irax_compiler.targets import cache
+from irax_compiler import cache
 from irax_runtime import devices
 from irax_runtime.inventory import describe
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler import mlir, targets
-from irax_compiler.lowering import lower, pipeline_for
-from irax_compiler.pipeline import split_passes
-from irax_compiler.targets import family, iree, phases, tiling
+from irax_compiler.iree import compiler, phases
+from irax_compiler.iree.target import IreeTarget, iree_target
+from irax_compiler.lowering import lower
+from irax_compiler.pipeline import parse_pipeline, text_of
 from irax_runtime import files
 from irax_tools.sources import Source
 
@@ -62,19 +63,20 @@ def save_stages(source: Source, target: str, folder: str) -> None:
         files.write(Path(folder) / f"{written:02}-{name}.mlir", text.encode())
         written += 1
 
-    remaining = split_passes(pipeline_for(target))
+    kind = targets.find(target)
+    remaining = list(kind.passes)
 
     def after_pass(name: str, module: mlir.Module) -> None:
         remaining.pop(0)
-        write(Stage(name, target, source.func, ",".join(remaining)), module)
+        write(Stage(name, target, source.func, text_of(remaining)), module)
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         first = "traced" if source.is_traced else "read"
-        write(Stage(first, target, source.func, ",".join(remaining)), source.module)
+        write(Stage(first, target, source.func, text_of(remaining)), source.module)
         lowered = lower(source.module, source.func, target, after_pass)
-        if family(target) in iree.TARGETS:
-            tiled = tiling.pays(lowered, target)
+        if isinstance(kind, IreeTarget):
+            tiled = kind.tiles(lowered)
             for phase, module in phases.phases(lowered, target):
                 stage = Stage(f"iree-{phase}", target, source.func, phase=phase, tiled=tiled)
                 write(stage, module)
@@ -102,9 +104,10 @@ def read_stage(data: bytes, path: str) -> tuple[Stage, str] | None:
 def compile_stage(stage: Stage, text: str) -> bytes:
     """The artefact of a module, taken up where it stands."""
     if stage.phase:
-        flags = iree.DATA_TILING if stage.tiled else ()
-        return iree.resume(text.encode(), stage.phase, stage.target, flags)
+        tiled = compiler.DATA_TILING if stage.tiled else ()
+        flags = iree_target(stage.target).flags_for(stage.target.partition(":")[2])
+        return compiler.resume(text.encode(), stage.phase, (*flags, *tiled))
     module = mlir.parse_module(text)
     return targets.compile(
-        lower(module, stage.func, stage.target, passes=stage.passes), stage.target
+        lower(module, stage.func, stage.target, passes=parse_pipeline(stage.passes)), stage.target
     )

@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import check, lower
-from irax_compiler.targets import iree
+from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, exported
 from irax_runtime.devices import devices
 from irax_tools import arrays, dumps, sources
@@ -22,9 +22,6 @@ from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
 
-OF_PLUGINS = ("pjrt", "tpu")
-DEVICES = (*(target.removeprefix("iree-") for target in iree.TARGETS), *OF_PLUGINS)
-"""What programs are compiled for; PJRT's platforms but TPUs are the same to the compiler."""
 WITHOUT_MODULE = (".vmfb", ".pjrt")
 COMPILED = (*WITHOUT_MODULE, ".irax")
 REFERENCE = "reference"
@@ -40,19 +37,15 @@ def target_of(device: str, chip: str | None = None) -> str:
 
     Raises UsageError where there is no such device or chip.
     """
-    kind = device.partition(":")[0]
-    if kind not in DEVICES:
-        raise click.UsageError(f"unknown device {device!r}; there are {', '.join(DEVICES)}")
-    if kind in OF_PLUGINS:
-        if chip is not None:
-            raise click.UsageError(f"--chip {chip}: PJRT's plugins compile for the chip they find")
-        return kind
-    target = f"iree-{device}" if chip is None else f"iree-{device}:{chip}"
     try:
-        iree.flags_of(target)
+        return targets.for_platform(device, chip or "")
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    return target
+
+
+def is_for_plugins(target: str) -> bool:
+    """Whether programs for a target are compiled by PJRT's plugins."""
+    return isinstance(targets.find(target), PjrtTarget)
 
 
 def load_program(

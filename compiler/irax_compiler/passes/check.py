@@ -13,28 +13,11 @@ from irax_compiler.ops.core import UnsupportedOp, read, registered_names, unknow
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
-
-WITH_CALLBACKS = ("", "iree-cpu")
-"""The targets whose programs can call Python functions; "" for none in particular."""
+from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
 
 _RETURNS = {"func.return", "stablehlo.return"}
-_AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
-
-_IREE = ("int2", "uint2", "int4", "uint4", "float8_e4m3b11fnuz")
-NO_ARRAYS_OF = {f"iree-{kind}": _IREE for kind in ("cpu", "vulkan", "cuda", "hip", "metal")}
-"""The dtypes that are good inside a target's programs, but not as their arguments and results."""
-
-_OF_THE_EVALUATOR = (
-    *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
-    *("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"),
-)
 _INSTEAD = {"float64": "float32", "complex128": "complex64"}
-NO_NUMBERS_OF = {
-    **dict.fromkeys((*NO_ARRAYS_OF, "pjrt", "tpu"), _OF_THE_EVALUATOR),
-    **dict.fromkeys(("iree-vulkan", "iree-metal"), (*_OF_THE_EVALUATOR, *_INSTEAD)),
-}
-"""The dtypes that a target cannot compute with: Vulkan has no functions of float64, and many of its
-devices no float64 at all; Metal has none. Some narrow floats are the evaluator's alone."""
+_AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
 
 @register_pass
@@ -51,62 +34,65 @@ class Check(Pass):
     target: str = ""
 
     def run(self, module: Module) -> None:
+        target = find(self.target) if self.target else NO_TARGET
         known = {*registered_names(), *_RETURNS}
         functions = mlir.functions(module)
         for name, function in functions.items():
             check_function(name, function)
             if mlir.is_public(function):
-                self._check_boundary(name, function)
+                _check_boundary(name, function, target)
             for operation in nested(function):
                 _check_operation(operation, known)
-                self._check_numbers(operation)
+                _check_numbers(operation, target)
                 if is_callback(operation):
-                    self._check_callback(operation)
+                    _check_callback(operation, target)
         _check_calls(functions)
 
-    def _check_boundary(self, name: str, function: Operation) -> None:
-        arguments = [x.type for x in mlir.arguments(function)]
-        for kind, types in (("argument", arguments), ("result", mlir.result_types(function))):
-            for i, type_ in enumerate(types):
-                dtype = mlir.dtype_of_type(type_).name
-                if dtype in NO_ARRAYS_OF.get(self.target, ()):
-                    raise UnsupportedOp(
-                        f"{kind} {i} of {name} is {type_}: {self.target} has no arrays of "
-                        f"{dtype}; convert to and from it inside the function"
-                    )
 
-    def _check_numbers(self, operation: Operation) -> None:
-        for value in [*operation.operands, *operation.results]:
-            dtype = mlir.dtype_of(value).name
-            if dtype in NO_NUMBERS_OF.get(self.target, ()):
-                other, device = _INSTEAD.get(dtype, "float32"), "cpu"
-                if dtype in _OF_THE_EVALUATOR:
-                    device = "reference"
+def _check_boundary(name: str, function: Operation, target: Target) -> None:
+    arguments = [x.type for x in mlir.arguments(function)]
+    for kind, types in (("argument", arguments), ("result", mlir.result_types(function))):
+        for i, type_ in enumerate(types):
+            dtype = mlir.dtype_of_type(type_).name
+            if dtype in target.lacks_arrays_of:
                 raise UnsupportedOp(
-                    f"{operation.name} at {operation.location} has a value of type {value.type}: "
-                    f"{self.target} does not compute with {dtype}; use {other}, or the device "
-                    f"{device!r}"
+                    f"{kind} {i} of {name} is {type_}: {target.name} has no arrays of "
+                    f"{dtype}; convert to and from it inside the function"
                 )
 
-    def _check_callback(self, operation: Operation) -> None:
-        if self.target not in WITH_CALLBACKS:
+
+def _check_numbers(operation: Operation, target: Target) -> None:
+    for value in [*operation.operands, *operation.results]:
+        dtype = mlir.dtype_of(value).name
+        if dtype in target.lacks:
+            other = _INSTEAD.get(dtype, "float32")
+            device = "reference" if dtype in OF_THE_EVALUATOR else "cpu"
             raise UnsupportedOp(
-                f"a callback at {operation.location}: programs of the target {self.target} call "
-                f"no Python functions; expected the target {WITH_CALLBACKS[-1]}"
+                f"{operation.name} at {operation.location} has a value of type {value.type}: "
+                f"{target.name} does not compute with {dtype}; use {other}, or the device "
+                f"{device!r}"
             )
-        around: Any = operation.parent
-        if around.name not in _AROUND_CALLBACKS:
+
+
+def _check_callback(operation: Operation, target: Target) -> None:
+    if not target.calls_python:
+        raise UnsupportedOp(
+            f"a callback at {operation.location}: programs of the target {target.name} call "
+            "no Python functions; expected the target iree-cpu"
+        )
+    around: Any = operation.parent
+    if around.name not in _AROUND_CALLBACKS:
+        raise UnsupportedOp(
+            f"a callback at {operation.location} inside of {around.name}: not supported; "
+            "expected it in a function, a loop or a branch"
+        )
+    for value in [*operation.operands, *operation.results]:
+        dtype = mlir.dtype_of(value).name
+        if dtype in target.lacks_arrays_of:
             raise UnsupportedOp(
-                f"a callback at {operation.location} inside of {around.name}: not supported; "
-                "expected it in a function, a loop or a branch"
+                f"a callback at {operation.location} takes or returns {value.type}: "
+                f"{target.name} has no arrays of {dtype}; convert to and from it outside"
             )
-        for value in [*operation.operands, *operation.results]:
-            dtype = mlir.dtype_of(value).name
-            if dtype in NO_ARRAYS_OF.get(self.target, ()):
-                raise UnsupportedOp(
-                    f"a callback at {operation.location} takes or returns {value.type}: "
-                    f"{self.target} has no arrays of {dtype}; convert to and from it outside"
-                )
 
 
 def _check_operation(operation: Operation, known: set[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 from irax_compiler import mlir
@@ -25,6 +25,38 @@ class Pass:
     def run(self, module: Module) -> None:
         """Rewrites the module in place, and leaves one that verifies."""
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The pass as pipelines have it, with the options that are not the default's."""
+        given = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
+        options = [f"{name}={_text(value)}" for name, value, default in given if value != default]
+        return f"{self.name}{{{' '.join(options)}}}" if options else self.name
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@dataclass
+class NativePass(Pass):
+    """One of MLIR's own passes, with its options as MLIR spells them."""
+
+    text: str
+
+    def run(self, module: Module) -> None:
+        try:
+            manager = mlir.passmanager.PassManager.parse(
+                f"builtin.module({self.text})", mlir.CONTEXT
+            )
+        except (mlir.MLIRError, ValueError):
+            raise PassError(
+                f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
+                "nor one of MLIR, with options that it takes"
+            ) from None
+        manager.run(module.operation)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 PASSES: dict[str, type[Pass]] = {}

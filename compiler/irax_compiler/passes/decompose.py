@@ -16,14 +16,7 @@ from irax_compiler.ops.matrices import LibraryOp
 from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
-
-ON_HOST = {
-    "iree-cpu": {
-        f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")
-    }
-}
-"""Composites that a target leaves to a library of the host's, and the host function's name. Their
-parameters are the host function's."""
+from irax_compiler.targets.target import NO_TARGET, find
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
 MOST_ROWS, MOST_ELEMENTS = 4, 128
@@ -43,6 +36,7 @@ class Decompose(Pass):
     target: str = ""
 
     def run(self, module: Module) -> None:
+        target = find(self.target) if self.target else NO_TARGET
         for operation in [o for o in nested(module.operation) if _is_defined(o)]:
             _define(operation)
         functions = mlir.functions(module)
@@ -50,7 +44,7 @@ class Decompose(Pass):
         for composite in composites:
             callee = decomposition_of(composite)
             op = read(composite)
-            on_host = ON_HOST.get(self.target, {}).get(op.name)
+            on_host = target.host_functions.get(op.name)
             if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
                 on_host = None
             if on_host is None and not functions[callee].regions[0].blocks:

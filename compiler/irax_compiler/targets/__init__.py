@@ -1,12 +1,13 @@
-"""The targets: what turns a lowered module into an artefact that a device runs."""
+"""The targets: what turns a module into an artefact that a device runs, a file for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from irax_compiler.mlir import Module
+from irax_compiler.mlir import Module
+from irax_compiler.targets.target import Target, all_targets, find, for_platform, register
+
+__all__ = ["Target", "all_targets", "compile", "find", "for_platform", "register"]
 
 
 def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
@@ -14,31 +15,14 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
 
     Args:
         module: the module.
-        target: the target: `iree-cpu`, `iree-vulkan`, `iree-cuda`, `iree-hip`, `iree-metal`, a
-            chip after a colon (`iree-cuda:sm_89`), `pjrt` or `tpu`.
+        target: the name of the target, such as `iree-cpu`, with a chip after a colon or without:
+            `iree-cuda:sm_89`.
         donated: arguments whose memory the program may use for its results. IREE's targets never
             write into an argument.
 
     Raises:
-        ValueError: there is no such target.
+        ValueError: there is no such target, or it has no such chip.
         UnsupportedOp: the target has no way to do something that is in the module.
         RuntimeError: the target's compiler refuses the module.
     """
-    if target in ("pjrt", "tpu"):
-        from irax_compiler.targets import pjrt
-
-        return pjrt.compile(module, donated)
-    from irax_compiler import mlir
-    from irax_compiler.targets import iree, tiling
-
-    data_tiling = tiling.pays(module, target)
-    return iree.compile(mlir.bytecode(module), target=target, data_tiling=data_tiling)
-
-
-def family(target: str) -> str:
-    """A target without the chip that it is for: `iree-cuda` of `iree-cuda:sm_89`.
-
-    >>> family("iree-cuda:sm_89")
-    'iree-cuda'
-    """
-    return target.partition(":")[0]
+    return find(target).compile(module, target.partition(":")[2], donated)

@@ -1,5 +1,4 @@
-"""The targets `pjrt` and `tpu`: StableHLO for a PJRT plugin, whose compiler does the rest. They
-differ in what XLA's compiler for TPUs lacks (see `legalize`).
+"""StableHLO for a PJRT plugin, whose compiler does the rest.
 
 The artefact is the module's text under a line that tells the types of arguments and results (see
 `irax_runtime/pjrt/executables.py`). Text, and not MLIR's bytecode: plugins of many versions read
@@ -11,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
@@ -18,12 +18,31 @@ from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.host import is_host_call
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.standard import standard_passes
+from irax_compiler.targets.target import Target, register
 
 ENTRY = "main"
 """What a plugin calls a program's function."""
 
 
-def compile(module: Module, donated: Sequence[int] = ()) -> bytes:
+@dataclass(frozen=True, kw_only=True)
+class PjrtTarget(Target):
+    """A platform of PJRT's. The plugin compiles for the chip that it finds."""
+
+    extension: str = ".pjrt"
+
+    def check_chip(self, chip: str) -> None:
+        raise ValueError(f"{self.name}:{chip}: PJRT's plugins compile for the chip they find")
+
+    def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
+        return artefact(module, donated)
+
+
+PJRT = register(PjrtTarget(name="pjrt", passes=standard_passes("pjrt"), legalizations=sets.XLA))
+
+
+def artefact(module: Module, donated: Sequence[int] = ()) -> bytes:
     """The artefact of a lowered module, whose one public function becomes `main`.
 
     Args:
@@ -36,7 +55,7 @@ def compile(module: Module, donated: Sequence[int] = ()) -> bytes:
 
     >>> text = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
     >>> from irax_compiler.lowering import lower
-    >>> compile(lower(mlir.parse_module(text), "f", "pjrt")).splitlines()[0]
+    >>> artefact(lower(mlir.parse_module(text), "f", "pjrt")).splitlines()[0]
     b'// irax: {"name": "f", "args": "f32[]", "results": "f32[]", "takes": "moments"}'
     """
     module = mlir.clone_module(module)

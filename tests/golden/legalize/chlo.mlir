@@ -1,5 +1,5 @@
 // Functions of 8-bit floats are those of float32.
-// RUN: --pipeline "legalize{target=chlo}"
+// RUN: --pipeline "legalize-chlo"
 func.func @float8_function(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
   %0 = chlo.erf %x : tensor<4xf8E5M2> -> tensor<4xf8E5M2>
   return %0 : tensor<4xf8E5M2>

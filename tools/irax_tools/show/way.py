@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import mlir
+from irax_compiler.iree.phases import phases
 from irax_compiler.lowering import lower
 from irax_compiler.mlir import Module
 from irax_compiler.pipeline import run_pipeline
-from irax_compiler.targets.phases import phases
 from irax_tools import derive
 from irax_tools.sources import Source
 

@@ -1,5 +1,5 @@
 """Rewrites of StableHLO to what a target takes and gets right: one small cure for each defect."""
 
-from irax_compiler.passes.legalize.legalize import CURES, Legalize
+from irax_compiler.passes.legalize.legalize import Legalize, LegalizeChlo
 
-__all__ = ["CURES", "Legalize"]
+__all__ = ["Legalize", "LegalizeChlo"]

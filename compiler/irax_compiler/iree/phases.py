@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from irax_compiler import mlir
+from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.target import all_flags
 from irax_compiler.mlir import Module
-from irax_compiler.targets import iree, tiling
-from irax_compiler.targets.invocation import invocation
 
 PHASES = (
     *("input", "global-optimization", "flow", "stream", "executable-sources"),
@@ -29,9 +29,9 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
 
     Raises:
         CompileError: IREE refuses the module.
-        ValueError: there is no such target.
+        ValueError: there is no such target, or it is not one of IREE's.
     """
-    with invocation(mlir.bytecode(module), _flags(module, target)) as run:
+    with invocation(mlir.bytecode(module), all_flags(module, target)) as run:
         for before, phase in itertools.pairwise(("", *PHASES)):
             if before:
                 run.begin_after(before)
@@ -46,12 +46,12 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
 
     Raises:
         CompileError: IREE refuses the module.
-        ValueError: there is no such target.
+        ValueError: there is no such target, or it is not one of IREE's.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "statistics.json"
         flags = (
-            *_flags(module, target),
+            *all_flags(module, target),
             "--iree-scheduling-dump-statistics-format=json",
             f"--iree-scheduling-dump-statistics-file={file}",
         )
@@ -60,9 +60,3 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
             run.execute()
         statistics = json.loads(file.read_text())
     return statistics["stream-aggregate"]["execution"]["transient-memory-size"]
-
-
-def _flags(module: Module, target: str) -> tuple[str, ...]:
-    """Those with which the module would be compiled."""
-    tiled = tiling.pays(module, target)
-    return (*iree.flags_of(target), *(iree.DATA_TILING if tiled else ()))

@@ -10,7 +10,6 @@ from irax_compiler.mlir import Module, Operation, dtype_of, shape_of
 from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import nested
-from irax_compiler.targets import family
 
 LARGE = 1_000_000
 """Elements of a matrix from which on a copy of it in tiles pays."""
@@ -20,14 +19,12 @@ SHARE = 0.9
 """How much of a program's multiplications must gain: the others lose."""
 
 
-def pays(module: Module, target: str) -> bool:
-    """Whether a program is for the processor, and most of its multiplications of large matrices.
+def pays(module: Module) -> bool:
+    """Whether most of a program's multiplications, on the processor, are of large matrices.
 
     Measured on one core: 128x1024 by 1024x1024 takes as long as it did, 1024 cubed half as long,
     2048 cubed a fifth; 512 cubed would take 1.8 times as long, a vector by a matrix 8 times.
     """
-    if family(target) != "iree-cpu":
-        return False
     products = [o for o in nested(module.operation) if o.name == DotGeneral.name]
     work = {product: _multiplications(product) for product in products}
     gaining = sum(work[product] for product in products if _gains(product))

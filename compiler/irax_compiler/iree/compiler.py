@@ -1,0 +1,110 @@
+"""Programs by IREE's compiler: its flags, and how it is run for a target."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+
+from irax_compiler import cache
+from irax_compiler.iree import references
+from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation
+
+FLAGS = (
+    "--iree-input-type=stablehlo",
+    # Without this, float64 silently becomes float32.
+    "--iree-input-demote-f64-to-f32=false",
+    # What follows from constants is computed where the program is loaded. IREE would compile, load
+    # and run another program for it; the pass `fold` has left little of it.
+    "--iree-opt-const-eval=false",
+    "--iree-hal-executable-debug-level=0",
+    "--iree-vm-bytecode-module-strip-source-map=true",
+)
+
+
+DATA_TILING = ("--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all")
+
+_CALLS_LIBM = re.compile(
+    r"(?:(?:stablehlo|math|arith)\.(?:sine?|cos(?:ine)?|tanh?|atan2|remainder|remf|powf|cbrt)\b|chlo\.)"
+    r"[^\n]*f64|complex<f64>"
+)
+"""Finds operations that become calls of sin, cos, tanh, atan2 or fmod of float64."""
+
+_TOO_LONG_TO_PRINT = 4 << 20
+
+
+def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool = False) -> bytes:
+    """Compiles a lowered module, MLIR text or bytecode, to a .vmfb.
+
+    Artefacts are kept on disk (see `cache`).
+
+    Args:
+        module: StableHLO as it leaves `lowering.lower`.
+        flags: IREE's flags for the device, after those that all programs are compiled with.
+        data_tiling: lays matrices out anew for multiplication, where IREE can compile that;
+            `tiling` says for which programs it pays.
+
+    Raises:
+        CompileError: IREE refuses the module; its diagnostics name operation and location.
+        ValueError: IREE does not know one of the flags.
+    """
+    data = module.encode() if isinstance(module, str) else module
+    if data_tiling:
+        try:
+            return _compile(data, (*FLAGS, *flags, *DATA_TILING))
+        except CompileError:
+            pass  # a defect of data tiling, or of the module: compiling it without will tell
+    return _compile(data, (*FLAGS, *flags))
+
+
+def _compile(module: bytes, flags: Sequence[str]) -> bytes:
+    key = cache.key(module, [*flags, "own references"])
+    artefact = cache.load(key)
+    if artefact is None:
+        artefact = _invoke_iree(module, flags)
+        cache.store(key, artefact)
+    return artefact
+
+
+def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
+    """The .vmfb of a module as it was after one of IREE's phases, "input", "flow", "vm", ...
+
+    Raises:
+        CompileError: IREE refuses the module.
+        ValueError: there is no such phase.
+    """
+    return _invoke_iree(module, (*FLAGS, *flags), phase)
+
+
+def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
+    with invocation(module, flags) as run:
+        if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(run.text()):
+            run.set_flags(*_libm_flags())
+        if after:
+            run.begin_after(after)
+        if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
+            run.execute()
+            return run.program()
+        run.end_with("vm")
+        run.execute()
+        text = run.text()
+        cured = references.with_own_references(text)
+        if cured == text:
+            return run.program()
+    return _invoke_iree(cured.encode(), flags, "vm")
+
+
+@functools.cache
+def _libm_flags() -> tuple[str, ...]:
+    """Makes a shared library, which finds C's functions where it is loaded.
+
+    Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
+    the linker is the one that comes with IREE; elsewhere it is the system's.
+    """
+    flags = ("--iree-llvmcpu-link-embedded=false",)
+    linker = bundled_tool("iree-lld")
+    if sys.platform != "linux" or linker is None:
+        return flags
+    return (*flags, f"--iree-llvmcpu-system-linker-path={shlex.quote(str(linker))} -flavor gnu")

@@ -1,0 +1,97 @@
+"""The kind of target that IREE compiles for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from irax_compiler import mlir
+from irax_compiler.iree import compiler
+from irax_compiler.mlir import Module
+from irax_compiler.targets.target import Target, find
+
+ASYNCHRONOUS = "--iree-execution-model=async-external"
+"""Programs that take fences: one to wait for, one to say that the results are there."""
+
+LACKS_ARRAYS_OF = frozenset({"int2", "uint2", "int4", "uint4", "float8_e4m3b11fnuz"})
+"""Dtypes that IREE's runtime has no arrays of."""
+
+DOUBLES = frozenset({"float64", "complex128"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class IreeTarget(Target):
+    """A target of IREE's, with what its compiler must be told.
+
+    A target may be named with a chip (`iree-cuda:sm_80`); without one, it means `chip`.
+    """
+
+    lacks_arrays_of: frozenset[str] = LACKS_ARRAYS_OF
+    has_chips: bool = True
+    flags: tuple[str, ...]
+    chip_flag: str = ""
+    """The flag that names the chip, up to its value."""
+    chip: str = ""
+    """The chip that programs are for where none is named."""
+    chips: tuple[str, ...] = ()
+    """Those that IREE knows, the usual ones first. With others it crashes, ends the process, or
+    refuses every program."""
+    newer: tuple[str, ...] = ()
+    """Those that IREE does not know, but that run programs for `chip`."""
+    any_chip: tuple[str, ...] = ()
+    """What takes the place of the flags and the chip where none is named."""
+
+    def flags_for(self, chip: str = "") -> tuple[str, ...]:
+        """IREE's flags for a chip; without one, for the usual.
+
+        Raises:
+            ValueError: there is no such chip.
+        """
+        if chip:
+            self.check_chip(chip)
+        elif self.any_chip:
+            return self.any_chip
+        named = (f"{self.chip_flag}{chip or self.chip}",) if self.chip_flag else ()
+        return (*self.flags, *named)
+
+    def check_chip(self, chip: str) -> None:
+        if chip not in self.chips:
+            raise ValueError(f"target '{self.name}:{chip}': {self._unknown_chip(chip)}")
+
+    def _unknown_chip(self, chip: str) -> str:
+        if not self.chips:
+            return f"{self.name} has no chips to choose from"
+        if chip in self.newer:
+            return f"IREE has no {chip}; programs for {self.chip} run on newer chips such as this"
+        return f"{self.name} has no chip {chip!r}; there are {', '.join(self.chips)}"
+
+    def tiles(self, module: Module) -> bool:
+        """Whether IREE should lay matrices out anew before it multiplies them."""
+        return False
+
+    def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
+        flags = self.flags_for(chip)
+        return compiler.compile(mlir.bytecode(module), flags, data_tiling=self.tiles(module))
+
+    def compile_text(self, module: str | bytes) -> bytes:
+        """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
+        return compiler.compile(module, self.flags_for())
+
+
+def iree_target(name: str) -> IreeTarget:
+    """The target of a name. Raises ValueError where there is none, or it is not one of IREE's."""
+    target = find(name)
+    if not isinstance(target, IreeTarget):
+        raise ValueError(f"{name} is not one of IREE's targets")
+    return target
+
+
+def all_flags(module: Module, name: str) -> tuple[str, ...]:
+    """The flags that a lowered module is compiled with for a target, named with a chip or without.
+
+    Raises:
+        ValueError: there is no such target or chip, or it is not one of IREE's.
+    """
+    target = iree_target(name)
+    tiled = compiler.DATA_TILING if target.tiles(module) else ()
+    return (*compiler.FLAGS, *target.flags_for(name.partition(":")[2]), *tiled)

@@ -1,0 +1,26 @@
+"""MLIR's canonicalization, kept from what it gets wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler.mlir import Module
+from irax_compiler.passes.core import NativePass, Pass, nested, register_pass
+from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
+
+
+@register_pass
+@dataclass
+class Canonicalize(Pass):
+    """Applies the canonicalization patterns of all dialects. Broadcasts that permute dimensions,
+    for which StableHLO's pattern is wrong, are written as a transpose and a broadcast before.
+    """
+
+    name: ClassVar[str] = "canonicalize"
+
+    def run(self, module: Module) -> None:
+        for operation in list(nested(module.operation)):
+            if operation.name in broadcast_that_permutes.operations:
+                broadcast_that_permutes.apply(operation)
+        NativePass(self.name).run(module)

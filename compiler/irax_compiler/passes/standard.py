@@ -1,0 +1,52 @@
+"""The passes that every target's pipeline begins with."""
+
+from __future__ import annotations
+
+from irax_compiler.passes.annotate import Annotate
+from irax_compiler.passes.callbacks import Callbacks
+from irax_compiler.passes.canonicalize import Canonicalize
+from irax_compiler.passes.check import Check
+from irax_compiler.passes.core import NativePass, Pass
+from irax_compiler.passes.decompose import Decompose
+from irax_compiler.passes.defer import Defer
+from irax_compiler.passes.fold import Fold
+from irax_compiler.passes.hoist import Hoist
+from irax_compiler.passes.legalize import Legalize, LegalizeChlo
+from irax_compiler.passes.simplify import Simplify
+from irax_compiler.passes.widen import Widen
+
+FEW = 16
+"""The most elements of a constant that may be part of a kernel where drivers compile kernels: one
+that has a mask of 33 x 33 in it takes some of them half a minute."""
+
+CSE = NativePass("cse")
+INLINE = NativePass("inline")
+REMOVE_DEAD_FUNCTIONS = NativePass("symbol-dce")
+EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
+
+
+def standard_passes(target: str, largest_constant: int = Fold.elements) -> tuple[Pass, ...]:
+    """Passes that make any module StableHLO without calls, composites and CHLO, legal on a target,
+    of which constants of up to so many elements were computed.
+    """
+    return (
+        REMOVE_DEAD_FUNCTIONS,
+        Decompose(target),
+        REMOVE_DEAD_FUNCTIONS,
+        Check(target),
+        INLINE,
+        REMOVE_DEAD_FUNCTIONS,
+        Defer(),
+        Callbacks(),
+        Widen(),
+        LegalizeChlo(),
+        EXPAND_CHLO,
+        Simplify(),
+        Fold(largest_constant),
+        CSE,
+        Hoist(),
+        Legalize(target),
+        Canonicalize(),
+        CSE,
+        Annotate(),
+    )

@@ -1,0 +1,60 @@
+"""The processor of this host, by IREE."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+
+from irax_compiler.iree import tiling
+from irax_compiler.iree.target import IreeTarget
+from irax_compiler.mlir import Module
+from irax_compiler.passes.divide import Divide
+from irax_compiler.passes.host import Host
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.loops import Loops
+from irax_compiler.passes.standard import standard_passes
+from irax_compiler.targets.target import register
+
+NAME = "iree-cpu"
+
+CHIPS = (
+    ("host", "generic", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+    if platform.machine() in ("x86_64", "AMD64")
+    else ("host", "generic")
+)
+"""Just the processors of this host's kind: for others the linker is not here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuTarget(IreeTarget):
+    """The processor, for which IREE may lay matrices out anew."""
+
+    def tiles(self, module: Module) -> bool:
+        return tiling.pays(module)
+
+
+CPU = register(
+    CpuTarget(
+        name=NAME,
+        passes=(*standard_passes(NAME), Loops(), Host(), Divide()),
+        legalizations=sets.IREE,
+        host_functions={
+            f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")
+        },
+        calls_python=True,
+        flags=(
+            "--iree-hal-target-device=local",
+            "--iree-hal-local-target-device-backends=llvm-cpu",
+            # The default of 32 KiB refuses some programs; more than this could overflow a
+            # thread's stack.
+            "--iree-llvmcpu-stack-allocation-limit=1048576",
+            # Reductions are vectorised only if their order may change, as XLA's may: a sum of a
+            # million floats takes 60 us and not 830, a softmax half the time.
+            "--iree-llvmcpu-reassociate-fp-reductions=true",
+            "--iree-llvmcpu-debug-symbols=false",
+        ),
+        chip_flag="--iree-llvmcpu-target-cpu=",
+        chip="host",
+        chips=CHIPS,
+    )
+)

@@ -1,0 +1,21 @@
+"""Apple's GPUs by Metal, by IREE, which makes its programs of SPIR-V."""
+
+from __future__ import annotations
+
+from irax_compiler.iree.target import ASYNCHRONOUS, DOUBLES, IreeTarget
+from irax_compiler.passes.divide import Divide
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.standard import FEW, standard_passes
+from irax_compiler.targets.target import OF_THE_EVALUATOR, register
+
+NAME = "iree-metal"
+
+METAL = register(
+    IreeTarget(
+        name=NAME,
+        passes=(*standard_passes(NAME, largest_constant=FEW), Divide()),
+        legalizations=sets.SPIRV,
+        lacks=OF_THE_EVALUATOR | DOUBLES,
+        flags=("--iree-hal-target-device=metal", ASYNCHRONOUS),
+    )
+)

@@ -1,0 +1,128 @@
+"""Targets: the kinds of device that programs are compiled for.
+
+A target is one object, in a file of its own in this folder: `cpu.py`, `vulkan.py`, ... The passes
+`check`, `decompose` and `legalize` find it by its name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from irax_compiler.mlir import Module
+from irax_compiler.passes.core import Pass
+from irax_compiler.passes.legalize.cure import Cure
+
+OF_THE_EVALUATOR = frozenset(
+    [
+        *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+        *("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"),
+    ]
+)
+"""The dtypes that the evaluator alone computes with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A kind of device, and all that the compiler knows of it."""
+
+    name: str
+    """Its name for passes and options: "iree-cpu"."""
+    passes: tuple[Pass, ...] = ()
+    """What makes any StableHLO module one that `compile` takes, in order."""
+    legalizations: tuple[Cure, ...] = ()
+    """The rewrites of what its compiler refuses or gets wrong, in the order in which `legalize`
+    applies them. Each goes over the whole module once: it sees what those before it built, and
+    never what it built itself."""
+    lacks: frozenset[str] = OF_THE_EVALUATOR
+    """The dtypes that its programs cannot compute with."""
+    lacks_arrays_of: frozenset[str] = frozenset()
+    """The dtypes that are good inside its programs, but not as their arguments and results."""
+    host_functions: Mapping[str, str] = field(default_factory=dict)
+    """For composites that it leaves to a library of the host's, the name of the host function. The
+    parameters of the composite are the host function's."""
+    calls_python: bool = False
+    """Whether its programs can call Python functions."""
+    has_chips: bool = False
+    """Whether programs can be made for a chip by name."""
+    extension: str = ".vmfb"
+    """How the names of files with its artefacts end."""
+
+    @property
+    def platform(self) -> str:
+        """The name of its devices: "cpu"."""
+        return self.name.removeprefix("iree-")
+
+    def check_chip(self, chip: str) -> None:
+        """Raises ValueError where the target has no such chip."""
+        raise ValueError(f"target '{self.name}:{chip}': {self.name} has no chips to choose from")
+
+    def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
+        """The artefact of a lowered module; see `targets.compile`."""
+        raise NotImplementedError
+
+
+NO_TARGET = Target(name="", lacks=frozenset(), calls_python=True)
+"""What stands in the place of a target where none is meant in particular: it has everything."""
+
+T = TypeVar("T", bound=Target)
+
+_targets: dict[str, Target] = {}
+
+
+def register(target: T) -> T:
+    """Makes a target known by its name, and returns it."""
+    _targets[target.name] = target
+    return target
+
+
+def all_targets() -> list[Target]:
+    """The targets there are: those of this folder, and those that were registered besides."""
+    import irax_compiler.targets as folder
+
+    own = {f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)}
+    for name in sorted(own - {__name__}):
+        importlib.import_module(name)
+    return sorted(_targets.values(), key=lambda target: target.name)
+
+
+def find(name: str) -> Target:
+    """The target of a name, with or without a chip: "iree-cuda", "iree-cuda:sm_89".
+
+    Raises:
+        ValueError: there is no such target.
+    """
+    family, _, _ = name.partition(":")
+    if family not in _targets:
+        all_targets()
+    if family not in _targets:
+        raise ValueError(f"unknown target {name!r}; there are {', '.join(sorted(_targets))}")
+    return _targets[family]
+
+
+def for_platform(platform: str, chip: str = "") -> str:
+    """The name of the target that compiles for a platform, with the chip if one is meant.
+
+    Args:
+        platform: "cuda", "cuda:sm_89", or one of a plugin's such as "pjrt:cpu".
+        chip: the chip, if the platform does not name it.
+
+    Raises:
+        ValueError: there is no such platform, or it has no such chip.
+
+    >>> for_platform("cuda", "sm_89")
+    'iree-cuda:sm_89'
+    """
+    kind, _, suffix = platform.partition(":")
+    targets = {target.platform: target for target in all_targets()}
+    if kind not in targets:
+        raise ValueError(f"no platform {platform!r}; there are {', '.join(targets)}")
+    target = targets[kind]
+    chip = chip or (suffix if target.has_chips else "")
+    if not chip:
+        return target.name
+    target.check_chip(chip)
+    return f"{target.name}:{chip}"
