@@ -20,6 +20,7 @@ from irax import array_trees, autodiff, backend, numpy
 from irax.absent import refuse_names as _refuse_names
 from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray, ShapeDtypeStruct
+from irax.copies import OfThisProcess
 from irax.export_trees import describe, make, parts
 from irax.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
@@ -129,8 +130,10 @@ def _closed(module: mlir.Module, name: str, captures: Sequence[Array]) -> str:
     return name
 
 
-class Exported:
+class Exported(OfThisProcess):
     """A function as StableHLO, for arguments of fixed shapes and dtypes."""
+
+    pickle_instead = "what its method serialize returns, which irax.export.deserialize takes"
 
     nr_devices = 1
 

@@ -19,6 +19,7 @@ from irax import backend, dtypes
 from irax.array import Array, ConcreteArray, as_array
 from irax.aval import ShapedArray
 from irax.config import config
+from irax.copies import OfThisProcess
 from irax.flat import name_of
 from irax.jit import JitFunction
 from irax.tracebacks import api_boundary
@@ -30,8 +31,10 @@ from irax_compiler.reading import read_module
 from irax_runtime.device import Device, Executable
 
 
-class IR:
+class IR(OfThisProcess):
     """A module. `print(ir)` shows its text; passes give new ones."""
+
+    pickle_instead = "its text, `str(ir)`"
 
     def __init__(self, module: mlir.Module, func: str = "main", kept: Any = None) -> None:
         self.module = module
@@ -138,8 +141,10 @@ def _source(text_or_path: str | bytes | os.PathLike[str]) -> tuple[str | bytes, 
         raise ValueError(f"{path}: {error}") from None
 
 
-class LoadedFunction:
+class LoadedFunction(OfThisProcess):
     """A function of a StableHLO module, called with arrays, returning one or a tuple of them."""
+
+    pickle_instead = "the file that it was loaded from"
 
     def __init__(self, module: mlir.Module, func: str, device: Device | str | None) -> None:
         found = mlir.functions(module)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
+import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +23,15 @@ from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.tracebacks import api_boundary, hide_frames
-from irax.tracing import Traced, call, concrete_array, current_trace, trace_function
+from irax.tracing import (
+    ModuleBuilder,
+    Trace,
+    Traced,
+    call,
+    concrete_array,
+    current_trace,
+    trace_function,
+)
 from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
 
@@ -230,6 +241,20 @@ class JitFunction:
     def __repr__(self) -> str:
         return f"<jit of {self._fun!r}>"
 
+    def __reduce__(self) -> Any:
+        """Copies share what was traced and compiled. Where the function is found by the name of
+        what `jit` made of it, as a decorated one is, it is pickled by name.
+        """
+        name = getattr(self, "__qualname__", "")
+        try:
+            found = operator.attrgetter(name)(sys.modules[self.__module__])
+        except (AttributeError, KeyError):
+            found = None
+        if found is self:
+            return name
+        static = self._static_argnums, self._static_argnames
+        return JitFunction, (self._fun, static, self._donated, self._device)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
         return self if instance is None else functools.partial(self, instance)
@@ -245,7 +270,7 @@ class JitFunction:
             leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
             trace = current_trace()
             if trace is not None:
-                return self._call_traced(leaves, tree, static)
+                return self._call_traced(trace, leaves, tree, static)
             try:
                 key = (tree, static, config.traced, *map(_signature, leaves))
             except TypeError:
@@ -260,6 +285,8 @@ class JitFunction:
                 return compiled.run(leaves, self._device, fixed=True)
             return compiled.run(leaves, config.default_device)
         except Exception as error:
+            if isinstance(error, RecursionError):
+                _tell_depth(error)
             hide_frames(error)
             raise
 
@@ -303,29 +330,55 @@ class JitFunction:
         """
         return self.trace(*args, **kwargs).lower()
 
-    def _call_traced(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Any:
+    def _call_traced(
+        self, trace: Trace, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]
+    ) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         options = (*config.traced, *axis_names.bound())
         key = (tree, static, options, *(x.aval for x in arrays))
         compiled = self._cache.get(key)
         if compiled is None:
-            reports.missed(name_of(self._fun), key, self._cache)
-            compiled = self._trace(arrays, tree, static)
-            if not compiled.traced.captures_tracers():
-                compiled = self._cache.setdefault(key, compiled)
+            compiled = self._traced_within(trace.builder, key, arrays)
         traced = compiled.traced
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
-    def _trace(self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]) -> Compiled:
+    def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Compiled:
+        """What a call inside of a trace runs. Where that is of a jitted function, too, this one is
+        traced into its module: to copy it there would copy all that it calls, at each level anew.
+        """
+        among = builder.jitted
+        place = (id(self._cache), key)
+        if among is not None and place in among:
+            return among[place][-1]
+        reports.missed(name_of(self._fun), key, self._cache)
+        tree, static, *_ = key
+        compiled = self._trace(arrays, tree, static, within=among is not None)
+        if compiled.traced.captures_tracers():
+            return compiled
+        if among is None:
+            return self._cache.setdefault(key, compiled)
+        among[place] = self._cache, key, compiled
+        return compiled
+
+    def _trace(
+        self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...], within: bool = False
+    ) -> Compiled:
+        """Traces the function into a module of its own, or into that of a jitted function around
+        it.
+        """
         fun = self._with_static(static)
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
         name = name_of(self._fun)
         with reports.timed("traced", name, inputs):
-            traced = trace_function(flat, inputs, "jit", name, fresh_module=True)
+            if within:
+                traced = trace_function(flat, inputs, "jit", name)
+            else:
+                with _own_module() as builder:
+                    traced = trace_function(flat, inputs, "jit", name, True, builder)
         return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
 
     def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
@@ -415,6 +468,32 @@ class JitFunction:
             return self._fun(*full, **kwargs)
 
         return fun
+
+
+def _tell_depth(error: RecursionError) -> None:
+    """Has an error say how many jitted functions deep Python was; called at each of them."""
+    known = error.__dict__
+    depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
+    said = known.setdefault("jit_said", str(error))
+    if depth > 1:
+        error.args = (
+            f"{said}: {depth} jitted functions call each other, one inside of the other, and each "
+            f"takes some of the {sys.getrecursionlimit()} frames that Python allows. To jit the "
+            "outermost one is enough; sys.setrecursionlimit allows more frames",
+        )
+
+
+@contextmanager
+def _own_module() -> Iterator[ModuleBuilder]:
+    """A module to trace a jitted function into in a `with` block, and those that it calls; all are
+    known to everybody once it is complete.
+    """
+    builder = ModuleBuilder()
+    builder.jitted = jitted = {}
+    yield builder
+    builder.jitted = None
+    for cache, key, compiled in jitted.values():
+        cache.setdefault(key, compiled)
 
 
 @dataclass(frozen=True)

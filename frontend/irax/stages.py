@@ -13,6 +13,7 @@ from typing import Any, overload
 from irax import array_trees, backend, tree_util
 from irax.array import as_array
 from irax.aval import ShapedArray, ShapeDtypeStruct
+from irax.copies import OfThisProcess
 from irax.flat import argument_names
 from irax.jit import Compiled as _Traced
 from irax.key_arrays import KeyArray
@@ -33,7 +34,7 @@ class ArgInfo:
     donated: bool
 
 
-class Stage:
+class Stage(OfThisProcess):
     """What the stages have in common."""
 
     def __init__(self, traced: _Traced, in_tree: Any, device: Device | str | None) -> None:

@@ -21,6 +21,7 @@ from irax import errors, leaks, nans, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.aval import ShapedArray
 from irax.config import config
+from irax.copies import OfThisProcess
 from irax.key_arrays import KeyArray, bind_keys
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
@@ -81,7 +82,7 @@ def ensure_compile_time_eval() -> Iterator[None]:
         yield
 
 
-class ModuleBuilder:
+class ModuleBuilder(OfThisProcess):
     """A module that traces add functions to. Nested traces share the one of the outermost."""
 
     def __init__(self, module: mlir.Module | None = None) -> None:
@@ -89,6 +90,9 @@ class ModuleBuilder:
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
         self.kept: list[Any] = []
         """What the module names but cannot hold: functions that it calls back."""
+        self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
+        """While a jitted function is traced into a module of its own: those that it calls, and that
+        were traced for it. Nobody else may see them before the module is complete."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:

@@ -1,0 +1,23 @@
+"""Copies of what belongs to a process: modules, and what holds them."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+
+class OfThisProcess:
+    """Is shared by all that use it, so a copy of it is the thing itself. It cannot be pickled."""
+
+    pickle_instead = "the function that they were made of, and transform that where it is unpickled"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} objects belong to this process and cannot be pickled: pickle "
+            f"{self.pickle_instead}"
+        )
