@@ -335,7 +335,7 @@ def debug_infs(value: bool = True) -> AbstractContextManager[None]:
     return _override("debug_infs", value)
 
 
-def disable_jit(value: bool = True) -> AbstractContextManager[None]:
+def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
     """Run jitted functions as plain Python in this thread, for the length of a `with` block.
 
     Raises:
@@ -347,7 +347,7 @@ def disable_jit(value: bool = True) -> AbstractContextManager[None]:
         ...     config.disable_jit
         True
     """
-    return _override("disable_jit", value)
+    return _override("disable_jit", disable)
 
 
 def threefry_partitionable(value: bool = True) -> AbstractContextManager[None]:

@@ -101,7 +101,11 @@ class Ruled:
         return array_trees.tree_unflatten(flat.out_tree, results)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults filled in."""
+        """All arguments by position, defaults filled in; those that a partial fills in are its own
+        affair.
+        """
+        if isinstance(self.fun, functools.partial) and not kwargs:
+            return args
         try:
             bound = inspect.signature(self.fun).bind(*args, **kwargs)
         except ValueError:  # a builtin, which tells nothing of its arguments

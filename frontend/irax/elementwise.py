@@ -61,6 +61,11 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
         return shapes[0]
     if config.numpy_rank_promotion != "allow":
         _check_ranks(shapes, what)
+    return fitted_shape(*shapes, what=what)
+
+
+def fitted_shape(*shapes: tuple[int, ...], what: str) -> tuple[int, ...]:
+    """The same, whatever the option `numpy_rank_promotion` says."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

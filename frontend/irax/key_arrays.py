@@ -94,6 +94,9 @@ class KeyArray(Array):
         """Nothing is left to be done: see the method of arrays of numbers."""
 
     def __getitem__(self, index: Any) -> KeyArray:
+        parts = index if isinstance(index, tuple) else (index,)
+        if sum(part is not None and part is not Ellipsis for part in parts) > self.ndim:
+            raise IndexError(f"{index!r} has more indices than there are in {self.aval}")
         if isinstance(index, tuple) and any(part is Ellipsis for part in index):
             return self.with_data(self.data[(*index, slice(None))])
         return self.with_data(self.data[index])

@@ -1,5 +1,7 @@
 """Derivative rules of the user's own, under every transformation, to second order."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -237,3 +239,10 @@ def test_linear_transpose():
         irax.linear_transpose(lambda x: x, 1)
     with pytest.raises(TypeError, match="structure"):
         irax.linear_transpose(lambda x: x, 1.0)((1.0,))
+
+
+def test_rules_of_a_partial_take_what_it_leaves_open():
+    f = irax.custom_jvp(functools.partial(lambda x, y, a: x * y * a, a=3.0))
+    f.defjvp(lambda primals, tangents: (f(*primals), 10.0 * tangents[0] + tangents[1]))
+    assert f(2.0, 5.0) == 30.0
+    assert irax.grad(f, argnums=(0, 1))(2.0, 5.0) == (10.0, 1.0)

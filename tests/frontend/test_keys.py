@@ -123,3 +123,27 @@ def test_errors_name_the_argument_at_fault():
 def test_keys_are_no_numbers(call):
     with pytest.raises(TypeError, match="key"):
         call()
+
+
+def test_arrays_of_keys_that_are_made_of_a_number():
+    made = jnp.full((2,), 7, KEY.dtype)
+    np.testing.assert_array_equal(random.key_data(made), [[7, 7], [7, 7]])
+    assert jnp.zeros((3,), KEY.dtype).shape == lax.full_like(PAIRS[:, 0], 0, shape=(3,)).shape
+
+
+def test_too_many_indices():
+    for call in (lambda: KEY[0], lambda: KEYS[0, 0], lambda: PAIRS[0, 0, 0], lambda: KEY[..., 0]):
+        with pytest.raises(IndexError):
+            call()
+    assert PAIRS[None, ..., 1].shape == (1, 2)
+
+
+def test_seeds_have_64_bits():
+    assert random.key(2**64 - 1) == random.key(-1)
+    for seed in (2**64, -(2**63) - 1):
+        with pytest.raises(OverflowError, match="64 bits"):
+            random.key(seed)
+
+
+def test_shapes_of_more_numbers_than_memory_holds():
+    assert irax.eval_shape(lambda k: random.normal(k, (10**12,)), KEY).size == 10**12

@@ -294,3 +294,24 @@ def test_arrays_of_keys():
     np.testing.assert_array_equal(keys != keys[0], [[False] * 3, [True] * 3])
     drawn = irax.vmap(irax.vmap(lambda k: random.gamma(k, 2.0)))(keys)
     assert drawn[1, 2] == random.gamma(keys[1, 2], 2.0)
+
+
+BROADCAST = {
+    "uniform": lambda k: random.uniform(k, (3, 2), minval=jnp.zeros(2), maxval=jnp.ones((3, 1))),
+    "randint": lambda k: random.randint(k, (3, 2), jnp.zeros(2, int), jnp.full((3, 1), 5)),
+    "bernoulli": lambda k: random.bernoulli(k, jnp.ones(2) / 2, (3, 2)),
+    "truncated_normal": lambda k: random.truncated_normal(k, -jnp.ones(2), 1.0, (3, 2)),
+    "generalized_normal": lambda k: random.generalized_normal(k, jnp.array([1.0, 2.0]), (3, 2)),
+    "weibull_min": lambda k: random.weibull_min(k, jnp.ones(2), jnp.ones((3, 1)), (3, 2)),
+    "triangular": lambda k: random.triangular(k, 0.0, jnp.ones(2) / 2, 1.0, (3, 2)),
+    "geometric": lambda k: random.geometric(k, jnp.ones(2) / 2, (3, 2)),
+    "rayleigh": lambda k: random.rayleigh(k, jnp.ones(2), (3, 2)),
+    "wald": lambda k: random.wald(k, jnp.ones(2), (3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", BROADCAST)
+def test_parameters_broadcast_against_the_shape(name):
+    found = np.asarray(BROADCAST[name](random.key(0)))
+    assert found.shape == (3, 2)
+    assert np.isfinite(found).all()

@@ -32,7 +32,7 @@ def complex(x: ArrayLike, y: ArrayLike) -> Array:
 def _part(what: str, op: elementwise.Elementwise, x: ArrayLike) -> Array:
     array = array_of(what, x)
     check_dtype(what, array.dtype, np.complexfloating)
-    return apply(op, array, what=what)
+    return apply(op, array, what=what).with_weak_type(array.weak_type)
 
 
 def real(x: ArrayLike) -> Array:

@@ -14,7 +14,7 @@ from irax.array import Array
 from irax.config import config
 from irax.elementwise import convert
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
-from irax.lax.arguments import array_of, strict
+from irax.lax.arguments import array_of
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import dot as ops
@@ -77,7 +77,8 @@ def dot_general(
 
     Args:
         lhs: an array.
-        rhs: an array of the same dtype.
+        rhs: an array. Where its dtype is another, both are converted to the one that holds both, or
+            else to that of the result.
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the sums, and so of the result.
@@ -94,8 +95,7 @@ def dot_general(
     """
     what = "lax.dot_general"
     x, y = array_of(what, lhs), array_of(what, rhs)
-    if x.dtype != y.dtype:
-        x, y = strict(what, x, y)
+    x, y = _of_one_dtype(what, x, y, preferred_element_type)
     (x_contract, y_contract), (x_batch, y_batch) = (
         tuple(tuple(map(operator.index, side)) for side in pair) for pair in dimension_numbers
     )
@@ -120,6 +120,19 @@ def dot_general(
         precision = None
     op = ops.DotGeneral(dims, dtype, precision_pair(what, precision), algorithm)
     return bind(op, x, y, weak_type=weak)
+
+
+def _of_one_dtype(what: str, x: Array, y: Array, preferred: Any) -> tuple[Array, Array]:
+    """The operands in the dtype that holds both; where none does, in that of the result."""
+    if x.dtype == y.dtype:
+        return x, y
+    try:
+        common = dtypes.promote_types(x.dtype, y.dtype)
+    except dtypes.TypePromotionError:
+        if preferred is None:
+            raise
+        common = dtypes.requested_dtype(preferred, what)
+    return convert(x, common), convert(y, common)
 
 
 def dot(

@@ -133,7 +133,8 @@ def padtype_to_pads(
             f"lax.padtype_to_pads: padding must be 'SAME', 'SAME_LOWER' or 'VALID', got {padding!r}"
         )
     pads: Pads = []
-    for n, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
+    shapes = (map(operator.index, shape) for shape in (in_shape, window_shape, window_strides))
+    for n, window, stride in zip(*shapes, strict=True):
         count = -(-n // stride)
         total = max((count - 1) * stride + window - n, 0)
         less, more = total // 2, total - total // 2

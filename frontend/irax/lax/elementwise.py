@@ -25,7 +25,7 @@ from irax.elementwise import (
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
 from irax.tracing import bind
-from irax.typing import ArrayLike
+from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bessel, bitwise, comparison, conversion, shape, special
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
@@ -75,7 +75,29 @@ def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
 
 add = binary("add", ew.add, NUMBER, "x + y.")
 sub = binary("sub", ew.subtract, NUMBER, "x - y.")
-mul = binary("mul", ew.multiply, NUMBER, "x y.")
+_mul = binary("mul", ew.multiply, NUMBER, "x y.")
+
+
+def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Array:
+    """x y.
+
+    Operands: one dtype; one shape, or scalars.
+
+    Args:
+        x: numbers.
+        y: numbers.
+        out_dtype: the dtype in which they are multiplied, and of the result.
+
+    >>> irax.lax.mul(np.int8([100]), np.int8([100]), out_dtype="int32")
+    Array([10000], dtype=int32)
+    """
+    if out_dtype is None:
+        return _mul(x, y)
+    what = "lax.mul"
+    wanted = dtypes.requested_dtype(out_dtype, what)
+    return _mul(*(convert(array, wanted) for array in strict(what, x, y)))
+
+
 div = binary("div", ew.divide, NUMBER, "x / y; integers are rounded to zero.")
 rem = binary("rem", ew.remainder, NUMBER, "The remainder of x / y, with the sign of x.")
 max = binary("max", ew.maximum, ANY, "The larger one; nan where either is nan.")

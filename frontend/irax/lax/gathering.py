@@ -183,7 +183,8 @@ def _limits(indices: Array, limits: Sequence[int]) -> Array:
 def _inside(indices: Array, limits: Sequence[int]) -> Array:
     """Whether windows that begin at the index vectors lie within the operand."""
     low = apply(comparison.greater_equal, indices, 0, what="gather")
-    high = apply(comparison.less_equal, indices, _limits(indices, limits), what="gather")
+    most = broadcast_to(_limits(indices, limits), indices.shape)
+    high = apply(comparison.less_equal, indices, most, what="gather")
     both = apply(bitwise.and_, low, high, what="gather")
     true = array_of("gather", np.bool(True))
     return bind(reduction.Reduce("and", (indices.ndim - 1,)), both, true)

@@ -61,6 +61,7 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The index of the first largest element along an axis; of the first nan if there is one.
 
     Raises:
+        TypeError: `index_dtype` is not an integer dtype.
         ValueError: the axis is empty, or there is no such axis.
 
     >>> irax.lax.argmax(irax.numpy.array([1, 3, 3]), 0, "int32")
@@ -73,6 +74,7 @@ def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The index of the first smallest element along an axis; of the first nan if there is one.
 
     Raises:
+        TypeError: `index_dtype` is not an integer dtype.
         ValueError: the axis is empty, or there is no such axis.
 
     >>> irax.lax.argmin(irax.numpy.array([3, 1, 1]), 0, "int32")
@@ -88,6 +90,8 @@ def _first_of(
     check_dtype(what, x.dtype, ORDERED)
     axis = canonical_axis(what, axis, x.ndim)
     dtype = dtypes.requested_dtype(index_dtype, what)
+    if not dtypes.issubdtype(dtype, np.integer):
+        raise TypeError(f"{what}: index_dtype must be an integer dtype, got {dtype}")
     if not x.shape[axis]:
         raise ValueError(f"{what}: axis {axis} of shape {x.shape} is empty, it has no extremum")
     if is_now(x):

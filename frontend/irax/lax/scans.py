@@ -94,7 +94,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     Args:
         f: takes a pytree like `xs`, of rows; returns a pytree of arrays.
         xs: a pytree of arrays of the same leading length.
-        batch_size: how many rows to compute at once, as by `vmap`.
+        batch_size: how many rows to compute at once, as by `vmap`; 0 and None are one by one.
 
     Returns:
         The stacked results.
@@ -112,10 +112,10 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     def one(_: Any, x: Any) -> tuple[None, Any]:
         return None, f(x)
 
-    if batch_size is None:
+    if not batch_size:
         return scan(one, None, xs)[1]
-    if not isinstance(batch_size, int) or batch_size < 1:
-        raise ValueError(f"{what}: batch_size must be a positive int, got {batch_size!r}")
+    if not isinstance(batch_size, int) or batch_size < 0:
+        raise ValueError(f"{what}: batch_size must be an int, none below 0, got {batch_size!r}")
     leaves, tree = array_trees.tree_flatten(xs)
     names = leaf_names("xs", xs)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]

@@ -16,7 +16,8 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.array import Array, ConcreteArray
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, convert, fitted_shape
+from irax.key_arrays import KeyArray
 from irax.lax.arguments import adapted, array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
@@ -68,6 +69,8 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """An array with every element `fill_value`, of its dtype if none is given.
 
+    With a dtype of keys each word of a key is `fill_value`.
+
     >>> irax.lax.full((2,), 1.5)
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
@@ -77,7 +80,10 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
     if fill.ndim:
         raise TypeError(f"{what}: fill_value must be a scalar, got an array of shape {fill.shape}")
     if dtype is not None:
-        fill = convert(fill, dtypes.requested_dtype(dtype, what))
+        wanted = dtypes.requested_dtype(dtype, what)
+        if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:
+            return KeyArray(full((*sizes, wanted.words), fill, np.uint32), wanted)
+        fill = convert(fill, wanted)
     if current_trace() is None and isinstance(fill, ConcreteArray):
         return ConcreteArray(np.full(sizes, fill.value), fill.weak_type)
     return broadcast(fill, sizes)
@@ -180,10 +186,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
         TypeError: a size is no int, or is negative.
         ValueError: the shapes do not fit together.
     """
-    from irax.elementwise import broadcast_shapes
-
     what = "lax.broadcast_shapes"
-    return broadcast_shapes(*(canonical_shape(what, s) for s in shapes), what=what)
+    return fitted_shape(*(canonical_shape(what, s) for s in shapes), what=what)
 
 
 def reshape(

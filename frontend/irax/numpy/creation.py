@@ -10,7 +10,6 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array, ConcreteArray, as_array, aval_of
 from irax.elementwise import as_arrays, convert
-from irax.key_arrays import KeyArray
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
@@ -261,9 +260,10 @@ def full(
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    fill = array(fill_value, dtype)
+    of_keys = isinstance(dtype, dtypes.KeyType)
+    fill = array(fill_value, None if of_keys else dtype)
     sizes = canonical_shape("full", shape)
-    result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill)
+    result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill, dtype)
     return placed("full", result, device, out_sharding)
 
 
@@ -329,9 +329,8 @@ def full_like(
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
-    if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:  # of words
-        words = lax.full((*sizes, wanted.words), convert(fill, np.dtype(np.uint32)))
-        result = KeyArray(words, wanted)
+    if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:
+        result = lax.full(sizes, fill, wanted)
     elif fill.ndim:
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
+from irax import lax
 from irax.array import Array, ConcreteArray, any_committed
 from irax.elementwise import convert
 from irax.jit import jit
@@ -60,7 +61,8 @@ def seed_words(seed: Array) -> Array:
 
 def index_words(shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The high and low words of each element's place in row-major order."""
-    low = jnp.reshape(jnp.arange(math.prod(shape), dtype=U32), shape)
+    # Counted in the trace: there may be more elements than memory holds.
+    low = jnp.reshape(lax.iota(U32, math.prod(shape)), shape)
     return jnp.zeros(shape, U32), low
 
 
