@@ -6,8 +6,13 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
+from irax_compiler.targets.target import OF_THE_EVALUATOR
 
-FLOATS8 = [text for text, dtype in mlir.DTYPES.items() if text.startswith("f8")]
+FLOATS8 = [
+    text
+    for text, dtype in mlir.DTYPES.items()
+    if text.startswith("f8") and dtype.name not in OF_THE_EVALUATOR
+]
 
 
 def on_gpu(text: str) -> Evaluator:
