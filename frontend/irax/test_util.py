@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ def check_grads(
     args: Sequence[Any],
     order: int,
     modes: Sequence[str] = ("fwd", "rev"),
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: float | Mapping[Any, float] | None = None,
+    rtol: float | Mapping[Any, float] | None = None,
     eps: float | None = None,
 ) -> None:
     """Checks derivatives of `f` up to `order` against central finite differences.
@@ -36,7 +36,8 @@ def check_grads(
         args: the point.
         order: 1, 2, ...
         modes: "fwd", "rev" or both.
-        atol: absolute tolerance; by default 1e-5 in float64 and 2e-2 in float32.
+        atol: absolute tolerance, or one for each dtype; by default 1e-5 in float64 and 2e-2 in
+            float32.
         rtol: relative tolerance, likewise.
         eps: half the distance of the difference quotient; 1e-5 in float64, 1e-2 in float32.
 
@@ -51,11 +52,20 @@ def check_grads(
         raise ValueError(f"check_grads: modes must be 'fwd' or 'rev', got {sorted(unknown)}")
     dtype = _least_dtype(point)
     check = _Check(
-        atol if atol is not None else _TOLERANCES[dtype],
-        rtol if rtol is not None else _TOLERANCES[dtype],
+        _tolerance(atol, point, dtype),
+        _tolerance(rtol, point, dtype),
         eps if eps is not None else _STEPS[dtype],
     )
     check.run(f, point, order, tuple(modes), "f")
+
+
+def _tolerance(given: Any, point: tuple[Any, ...], dtype: str) -> float:
+    """The one that is given, of several the largest for a dtype of the point, or the default."""
+    if isinstance(given, Mapping):
+        by_dtype = {np.dtype(kind): number for kind, number in given.items()}
+        kinds = {dtypes.dtype_of(x)[0] for x in tree_util.tree_leaves(point)}
+        return max([by_dtype[kind] for kind in kinds if kind in by_dtype] or [_TOLERANCES[dtype]])
+    return _TOLERANCES[dtype] if given is None else given
 
 
 class _Check:

@@ -81,3 +81,10 @@ FUNCTIONS = {
 def test_derivatives(name):
     with irax.enable_x64(True):
         check_grads(FUNCTIONS[name], (jnp.asarray(X), jnp.asarray(Y)), order=2)
+
+
+def test_tolerances_by_dtype():
+    x = np.float32([1.0, 2.0])
+    check_grads(lambda x: x**2, (x,), 1, atol={np.float32: 0.1}, rtol={np.float32: 0.1})
+    with pytest.raises(AssertionError):
+        check_grads(lambda x: x**2, (x,), 1, atol={np.float32: 1e-9}, rtol={np.float32: 1e-9})

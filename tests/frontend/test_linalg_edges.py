@@ -190,3 +190,9 @@ def test_pseudo_inverses_of_long_and_of_empty_matrices(shape):
 def test_pinv_takes_one_limit():
     with pytest.raises(ValueError, match="give one"):
         jnp.linalg.pinv(jnp.eye(2), rtol=0.1, rcond=0.1)
+
+
+@pytest.mark.parametrize("order", [np.inf, 2, 1])
+def test_norms_of_nothing_are_0(order):
+    assert jnp.linalg.norm(np.zeros((0, 0)), order) == 0
+    assert jnp.linalg.norm(np.zeros(0), order) == 0

@@ -82,3 +82,18 @@ def test_derivatives_batches_and_compilation():
 def test_wrong_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: jnp.fft.fft(np.ones((2, 3)), axis=(0, 1)),
+        lambda: jnp.fft.ihfft(np.ones((2, 3)), axis=[1]),
+        lambda: jnp.fft.fft2(np.ones((2, 3)), axes=(0,)),
+        lambda: jnp.fft.fftfreq([1, 2]),
+        lambda: jnp.fft.rfftfreq(3, d=[1.0]),
+    ],
+)
+def test_wrong_axes_are_value_errors(call):
+    with pytest.raises(ValueError, match="fft"):
+        call()

@@ -320,3 +320,26 @@ def test_errors_name_the_function(call, error, text):
         call()
     with pytest.raises(error, match=text):
         irax.make_ir(lambda x: (call(), x))(1.0)
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal"])
+def test_complex_numbers_are_ordered_by_their_parts(name):
+    z = np.array([1 + 2j, 1 + 2j, 1 - 2j, np.nan + 1j], np.complex64)
+    w = np.array([1 + 2j, 1 + 3j, -1 + 9j, 1j], np.complex64)
+    with np.errstate(invalid="ignore"):
+        expected = [getattr(np, name)(z, w), getattr(np, name)(z, 1.0)]
+    results = run(lambda z, w: [getattr(jnp, name)(z, w), getattr(jnp, name)(z, 1.0)], z, w)
+    np.testing.assert_array_equal(results, expected)
+
+
+def test_logaddexp_of_complex_numbers():
+    rng = np.random.default_rng(0)
+    z, w = (rng.uniform(-5, 5, 50) + 1j * rng.uniform(-5, 5, 50) for _ in range(2))
+    z, w = z.astype(np.complex64), w.astype(np.complex64)
+    (result,) = run(jnp.logaddexp, z, w)
+    wide = np.log(np.exp(z.astype("c16")) + np.exp(w.astype("c16")))
+    np.testing.assert_allclose(result, wide, rtol=1e-4, atol=1e-5)
+    (result,) = run(jnp.logaddexp, z + 200, w + 200)
+    np.testing.assert_allclose(result, wide + 200, rtol=1e-4)
+    with pytest.raises(ValueError, match="hypot"):
+        jnp.hypot(z, w)

@@ -230,3 +230,18 @@ def test_what_distributions_say() -> None:
     assert isinstance(stats.norm, Distribution)
     assert repr(stats.norm) == "<distribution irax.scipy.stats.norm>"
     assert stats.norm.pdf.__doc__ == "The probability density at x."
+
+
+def test_entropies_of_poisson():
+    means = np.array([0.0, 0.1, 3.0, 50.0, 99.0, 101.0, 1e4, -1.0])
+    found = irax.scipy.stats.poisson.entropy(means.astype("f4"))
+    logs = scipy.stats.poisson.logpmf(np.arange(12_000)[:, None], means[:-1])
+    expected = -np.sum(np.exp(logs) * np.where(logs < -700, 0, logs), 0)
+    np.testing.assert_allclose(found[:-1], expected, rtol=1e-4, atol=1e-6)
+    assert np.isnan(found[-1])
+
+
+def test_parameters_of_no_distribution_give_nan():
+    stats = irax.scipy.stats
+    assert np.isnan(stats.beta.logpdf(0.5, -1.0, 2.0))
+    assert np.isnan(stats.truncnorm.sf(np.array([-9.0, 0.5, 9.0]), 2.0, 1.0)).all()

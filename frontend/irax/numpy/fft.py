@@ -84,9 +84,15 @@ def _of_one(name: str, kind: str, doc: str) -> Callable[..., Array]:
     def function(
         a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
     ) -> Array:
+        _check_axis(f"fft.{name}", axis)
         return _transform(f"fft.{name}", kind, a, None if n is None else (n,), (axis,), norm)
 
     return documented(function, name, doc)
+
+
+def _check_axis(what: str, axis: Any) -> None:
+    if isinstance(axis, tuple | list):
+        raise ValueError(f"{what}: expected one axis, got {axis}; {what}n takes several")
 
 
 def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
@@ -96,6 +102,8 @@ def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
         axes: Sequence[int] = (-2, -1),
         norm: str | None = None,
     ) -> Array:
+        if len(axes) != 2:
+            raise ValueError(f"fft.{name}: expected two axes, got {axes}; fftn takes any number")
         return _transform(f"fft.{name}", kind, a, s, axes, norm)
 
     return documented(function, name, doc)
@@ -131,12 +139,14 @@ _OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The real transform of numbers whose second half are conjugates of the first."""
+    _check_axis("fft.hfft", axis)
     _scale("fft.hfft", norm, (1,), inverse=False)
     return irfft(ufuncs.conjugate(a), n, axis, _OTHER[norm])
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`."""
+    _check_axis("fft.ihfft", axis)
     _scale("fft.ihfft", norm, (1,), inverse=True)
     return ufuncs.conjugate(rfft(a, n, axis, _OTHER[norm]))
 
@@ -147,19 +157,23 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
-    return _frequencies("fftfreq", np.fft.fftfreq(n), d, dtype, device)
+    return _frequencies("fftfreq", np.fft.fftfreq, n, d, dtype, device)
 
 
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of `rfft`'s results, for n samples that are `d` apart."""
-    return _frequencies("rfftfreq", np.fft.rfftfreq(n), d, dtype, device)
+    return _frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype, device)
 
 
 def _frequencies(
-    name: str, numbers: np.ndarray[Any, Any], d: ArrayLike, dtype: Any, device: Any
+    name: str, made: Callable[[int], Any], n: int, d: Any, dtype: Any, device: Any
 ) -> Array:
+    if np.ndim(n):
+        raise ValueError(f"fft.{name}: n must be an int, got {n!r}")
+    if np.ndim(d):
+        raise ValueError(f"fft.{name}: d must be a number, got {d!r}")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, name)
-    return creation.asarray(numbers.astype(wanted), device=device) / d
+    return creation.asarray(made(n).astype(wanted), device=device) / d
 
 
 def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:

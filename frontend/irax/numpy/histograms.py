@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array, ConcreteArray
+from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
@@ -19,7 +19,8 @@ from irax.numpy.logic import equal, less_equal, logical_and, where
 from irax.numpy.manipulation import ravel, reshape, stack
 from irax.numpy.ordering import searchsorted
 from irax.numpy.ranges import linspace
-from irax.numpy.ufuncs import add, divide, multiply, subtract
+from irax.numpy.tables import integers_of_bools
+from irax.numpy.ufuncs import add, clip, divide, multiply, subtract
 from irax.typing import ArrayLike
 
 
@@ -34,16 +35,15 @@ def bincount(
     """How often each of the numbers 0, 1, 2, ... is there.
 
     Args:
-        x: a vector of integers that are not negative.
+        x: a vector of integers or booleans; negative ones count as 0.
         weights: what each of them counts; 1 by default.
         minlength: the least length of the result.
-        length: the length of the result; with it `x` may be traced. Larger numbers, and negative
-            ones in a traced array, are left out.
+        length: the length of the result; with it `x` may be traced. Larger numbers are left out.
         out_sharding: not supported.
 
     Raises:
         TypeError: not integers.
-        ValueError: not a vector, weights of another shape, or negative numbers.
+        ValueError: not a vector, or weights of another shape.
         ConcretizationTypeError: a traced array without `length`.
 
     >>> irax.numpy.bincount(irax.numpy.array([1, 3, 1]))
@@ -52,12 +52,11 @@ def bincount(
     if out_sharding is not None:
         raise NotImplementedError("bincount: the argument 'out_sharding' is not supported")
     (numbers,) = as_arrays([x], "bincount")
-    if not dtypes.issubdtype(numbers.dtype, np.integer):
+    if not dtypes.issubdtype(numbers.dtype, np.integer) and numbers.dtype != np.bool:
         raise TypeError(f"bincount: expected integers, got {numbers.dtype}")
     if numbers.ndim != 1:
         raise ValueError(f"bincount: expected a vector, got shape {numbers.shape}")
-    if isinstance(numbers, ConcreteArray) and numbers.size and numbers.value.min() < 0:
-        raise ValueError(f"bincount: negative numbers cannot be counted, got {numbers.value.min()}")
+    numbers = clip(integers_of_bools(numbers)[0], 0)
     if length is None:
         why = "bincount needs the largest element to know the shape of its result; give length=..."
         known = numbers.concrete(why, errors.ConcretizationTypeError)

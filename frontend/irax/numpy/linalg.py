@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -84,6 +85,10 @@ def _euclidean(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
     return where(zero, 0, sqrt(where(zero, 1, squares)))
 
 
+_max_of_sizes = functools.partial(reductions.max, initial=0)
+"""The largest of numbers that are not negative; 0 for none."""
+
+
 def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
     axis = tuple(axes)
     if isinstance(ord, str):
@@ -92,7 +97,7 @@ def _vector_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
         return _euclidean(x, axes, keepdims)
     sizes = abs(x)
     if ord == np.inf:
-        return reductions.max(sizes, axis, keepdims=keepdims)
+        return _max_of_sizes(sizes, axis, keepdims=keepdims)
     if ord == -np.inf:
         return reductions.min(sizes, axis, keepdims=keepdims)
     if ord == 0:
@@ -112,7 +117,7 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
         return _euclidean(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
         values = svdvals(moveaxis(x, (rows, columns), (-2, -1)))
-        folds = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
+        folds = {2: _max_of_sizes, -2: reductions.min, "nuc": reductions.sum}
         fold = folds[ord]
         return fold(values, -1) if not keepdims else expand_dims(fold(values, -1), tuple(axes))
     if ord not in (1, -1, np.inf, -np.inf):
@@ -121,7 +126,7 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
         )
     summed, chosen = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = reductions.sum(abs(x), summed, keepdims=True)
-    extreme = reductions.max if ord > 0 else reductions.min
+    extreme = _max_of_sizes if ord > 0 else reductions.min
     result = extreme(sums, chosen, keepdims=True)
     return result if keepdims else lax.squeeze(result, tuple(axes))
 

@@ -10,9 +10,10 @@ from irax import lax
 from irax.array import Array
 from irax.elementwise import apply, as_arrays, promote_dtypes
 from irax.elementwise import select as choose
+from irax.lax.arguments import documented
 from irax.numpy.tables import (
     BITS,
-    ORDERED,
+    OF_TWO,
     binary,
     floats,
     integers_of_bools,
@@ -25,15 +26,37 @@ from irax.numpy.ufunc_objects import universal
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison
 from irax_compiler.ops import elementwise as ew
+from irax_compiler.ops.core import Op
 
 # ---- comparisons ---------------------------------------------------------------------------------
 
 equal = binary("equal", comparison.equal, "Whether x1 == x2.")
 not_equal = binary("not_equal", comparison.not_equal, "Whether x1 != x2.")
-less = binary("less", comparison.less, "Whether x1 < x2.", ORDERED)
-less_equal = binary("less_equal", comparison.less_equal, "Whether x1 <= x2.", ORDERED)
-greater = binary("greater", comparison.greater, "Whether x1 > x2.", ORDERED)
-greater_equal = binary("greater_equal", comparison.greater_equal, "Whether x1 >= x2.", ORDERED)
+
+
+def _order(name: str, symbol: str, op: Op, strict: Op) -> Any:
+    def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+        if not (_is_complex(x1) or _is_complex(x2)):
+            return apply(op, x1, x2, what=name)
+        x, y = promote_dtypes(x1, x2, what=name)
+        a, b = lax.real(x), lax.real(y)
+        ahead = apply(strict, a, b, what=name)
+        tied = apply(comparison.equal, a, b, what=name)
+        last = apply(op, lax.imag(x), lax.imag(y), what=name)
+        return apply(bitwise.or_, ahead, apply(bitwise.and_, tied, last, what=name), what=name)
+
+    doc = f"Whether x1 {symbol} x2; complex numbers by their real parts, then by the others."
+    return universal(2)(documented(function, name, doc + OF_TWO, "irax.numpy"))
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.kind == "c" if hasattr(x, "dtype") else isinstance(x, complex)
+
+
+less = _order("less", "<", comparison.less, comparison.less)
+less_equal = _order("less_equal", "<=", comparison.less_equal, comparison.less)
+greater = _order("greater", ">", comparison.greater, comparison.greater)
+greater_equal = _order("greater_equal", ">=", comparison.greater_equal, comparison.greater)
 
 
 def isnan(x: ArrayLike, /) -> Array:

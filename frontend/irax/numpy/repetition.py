@@ -35,7 +35,8 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,)
+    several = isinstance(shift, tuple | list) or np.ndim(shift) == 1
+    shifts = tuple(shift) if several else (shift,)
     count = max(len(axes), len(shifts))
     if len(axes) not in (1, count) or len(shifts) not in (1, count):
         raise ValueError(f"roll: shift={shift!r} and axis={axis!r} have different lengths")

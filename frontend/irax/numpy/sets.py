@@ -331,8 +331,8 @@ def setdiff1d(
     >>> irax.numpy.setdiff1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
     Array([3], dtype=int32)
     """
-    x, y = _two("setdiff1d", ar1, ar2)
-    mask = None
+    first, y = as_arrays([ar1, ar2], "setdiff1d")
+    x, mask = ravel(first), None
     if not assume_unique and x.size:
         (x,), _, mask = sorted_runs([x], equal_nan=True)
     missing = isin(x, y, invert=True)

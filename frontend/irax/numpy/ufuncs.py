@@ -229,17 +229,30 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(1000.6932, dtype=float32, weak_type=True)
     """
     x, y = floats("logaddexp", x1, x2)
+    if x.dtype.kind == "c":
+        return _logaddexp_complex(x, y)
     if is_now(x, y):
         return by_numpy("logaddexp", x, y, what="logaddexp")
     gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
     return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
 
 
+def _logaddexp_complex(x: Array, y: Array) -> Array:
+    """From the one with the larger real part; the imaginary part between -pi and pi."""
+    ahead = greater(real(x), real(y))
+    large, small = where(ahead, x, y), where(ahead, y, x)
+    gap = where(equal(large, small), 0, subtract(small, large))
+    total = add(large, log1p(exp(gap)))
+    turns = floor(divide(add(imag(total), np.pi), 2 * np.pi))
+    angle = subtract(imag(total), multiply(turns, 2 * np.pi))
+    return bind(ew.complex_, real(total), angle, weak_type=total.weak_type)
+
+
 @universal(2, -np.inf)
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
-    if is_now(x, y):
+    if is_now(x, y) and x.dtype.kind != "c":
         return by_numpy("logaddexp2", x, y, what="logaddexp2")
     scale = float(np.log(2))
     return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
@@ -252,6 +265,8 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(5., dtype=float32, weak_type=True)
     """
     x, y = floats("hypot", x1, x2)
+    if x.dtype.kind == "c":
+        raise ValueError("hypot: expected real numbers, got complex ones; take abs of them first")
     if is_now(x, y):
         return by_numpy("hypot", x, y, what="hypot")
     x, y = abs(x), abs(y)

@@ -60,6 +60,7 @@ truncnorm = Distribution(
         "logsf": lambda z, a, b: _normal_part(z, b) - _normal_part(a, b),
     },
     (lambda a, b: a, lambda a, b: b),
+    valid=jnp.less,
 )
 
 gennorm = Distribution(
@@ -217,6 +218,7 @@ beta = Distribution(
         "sf": lambda z, a, b: special.betainc(b, a, 1 - z),
     },
     (0.0, 1.0),
+    valid=lambda a, b: jnp.greater(jnp.minimum(a, b), 0),
 )
 
 pareto = Distribution(

@@ -59,6 +59,8 @@ class Distribution:
         located: whether there are the arguments `loc` and `scale` (not if discrete).
         first: what the argument is called, by function, where it is not x, k or q.
         unmoved: functions that do not take `loc` and `scale`.
+        valid: for which parameters there is such a distribution; for others all is nan.
+        further: functions that are given whole.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class Distribution:
         located: bool = True,
         first: dict[str, str] | None = None,
         unmoved: str = "",
+        valid: Callable[..., Array] | None = None,
+        further: dict[str, Callable[..., Array]] | None = None,
     ) -> None:
         self.__name__ = name
         self._parameters = tuple(parameters)
@@ -80,8 +84,11 @@ class Distribution:
         self._discrete = discrete
         self._located = located
         self._unmoved = unmoved.split()
+        self._valid = valid
         for offered in offers.split():
             self._offer(offered, (first or {}).get(offered))
+        for offered, function in (further or {}).items():
+            setattr(self, offered, replayed(function))
 
     def __repr__(self) -> str:
         return f"<distribution irax.scipy.stats.{self.__name__}>"
@@ -130,6 +137,8 @@ class Distribution:
             found = jnp.subtract(found, jnp.log(scale))
         if scale is not None:
             found = jnp.where(jnp.greater(scale, 0), found, np.nan)
+        if self._valid is not None:
+            found = jnp.where(self._valid(*parameters), found, np.nan)
         return (jnp.exp(found) if base != name else found).astype(dtype)
 
     def _inside(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
