@@ -48,6 +48,8 @@ CASES = [
     reduce("multiply-odd", "multiply", f64(7, 2), (0,), 1),
     reduce("multiply-all", "multiply", f64(2, 3), (0, 1), 1),
     reduce("multiply-from-init", "multiply", f64(2, 3), (1,), -2.5),
+    reduce("multiply-and-init", "multiply", f64(2, 3), (1,), f64(low=1), wrt=[0, 1]),
+    reduce("maximum-and-init", "maximum", f64(2, 3), (1,), f64(low=0.2), wrt=[0, 1]),
     reduce("multiply-with-zeros", "multiply", fixed([[0.0, 2, 3], [0, 4, 0], [1, 2, 3]]), (1,), 1),
     reduce("multiply-nothing", "multiply", f64(2, 0), (1,), 1),
     reduce("maximum", "maximum", f64(2, 5), (1,), -np.inf),

@@ -19,7 +19,6 @@ from irax_compiler.ops.core import (
     Linear,
     Op,
     Tangent,
-    UnsupportedOp,
     attribute,
     full,
     full_like,
@@ -119,9 +118,7 @@ class Reduce(Op):
                 return [reduce_sum(only([t]), self.dimensions)]
             return [self(t or zeros_like(x), t_init)]
         if t_init is not None:
-            raise UnsupportedOp(
-                f"{self.name}: no jvp rule for {self.combiner} with respect to the init value"
-            )
+            return self._tangent_from_init(x, init, t, t_init, results[0])
         if 0 in shape_of(x):
             return [None]
         if self.combiner == "multiply":
@@ -130,6 +127,17 @@ class Reduce(Op):
                 return [slope]
             return [elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))]
         return [self._extremum_tangent(x, init, only([t]), results[0])]
+
+    def _tangent_from_init(
+        self, x: Value, init: Value, t: Tangent, t_init: Value, result: Value
+    ) -> Sequence[Tangent]:
+        """As of the init value combined with what all elements are folded to."""
+        start = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
+        folded = self(x, start)
+        t_folded = None if t is None else self.jvp([x, start], [t, None], [folded])[0]
+        first, t_first = (shape.broadcast_scalar(v, shape_of(folded)) for v in (init, t_init))
+        combine: elementwise.Elementwise = getattr(elementwise, self.combiner)
+        return combine.jvp([folded, first], [t_folded, t_first], [result])
 
     def _extremum_tangent(self, x: Value, init: Value, t: Value, extremum: Value) -> Value:
         """The mean of the tangents at the places that attain the maximum (or minimum)."""
@@ -145,10 +153,13 @@ class Reduce(Op):
     def transpose(
         self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        if self.combiner != "add":
-            return super().transpose(cotangents, operands)
         x, init = operands
         ct = only(cotangents)
+        if self.combiner == "multiply" and not isinstance(x, Linear):
+            product = elementwise.multiply(ct, self(x, full((), 1, dtype_of(x))))
+            return [None, reduce_sum(product, range(len(shape_of(ct))))]
+        if self.combiner != "add":
+            return super().transpose(cotangents, operands)
         wide = shape_of(x)
         kept = tuple(d for d in range(len(wide)) if d not in self.dimensions)
         return [
