@@ -1,7 +1,7 @@
 """Complex numbers: their parts, and functions of them."""
 
 import numpy as np
-from tests.differential.harness import Case, Operand, f64, of
+from tests.differential.harness import Case, Operand, f64, fixed, of
 
 from irax_compiler.ops import comparison, conversion, elementwise, special
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
@@ -55,6 +55,13 @@ def short(op: elementwise.Elementwise) -> str:
     return op.name.partition(".")[2]
 
 
+REAL_PART = """
+func.func @main(%x: tensor<3xcomplex<f32>>) -> tensor<3xf32> {
+  %0 = stablehlo.log_plus_one %x : tensor<3xcomplex<f32>>
+  %1 = stablehlo.real %0 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+"""
 CASES = [
     Case("complex", elementwise.complex_, [f64(2, 3), f64(2, 3)], lambda x, y: x + 1j * y),
     Case("complex-f32", elementwise.complex_, [of("f4", 3), of("f4", 3)], lambda x, y: x + 1j * y),
@@ -71,6 +78,13 @@ CASES = [
     *(
         Case(f"{short(op)}-c64", op, [of("c8", 5, low=0.1, high=0.6)], f, tolerance=2e-6)
         for op, f in [*ANYWHERE, *OFF_THE_CUTS]
+    ),
+    Case(
+        "log_plus_one-near-1-c64",
+        REAL_PART,
+        [fixed([-1.94335 - 0.4032j, -0.3 - 0.72j, -0.022 + 0.214j], np.complex64)],
+        lambda x: np.log1p(x.astype(complex)).real,
+        tolerance=2e-7,
     ),
     Case(
         "select",

@@ -19,6 +19,7 @@ from irax_compiler.ops.elementwise import (
     exponential,
     multiply,
     negate,
+    of_complex64,
     rsqrt,
     subtract,
     unary,
@@ -64,7 +65,7 @@ def _one_minus_square(x: Value) -> Value:
 sinh = chlo_unary("sinh", np.sinh, lambda x, y: cosh(x))
 cosh = chlo_unary("cosh", np.cosh, lambda x, y: sinh(x))
 tan = chlo_unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1))
-asin = chlo_unary("asin", np.arcsin, lambda x, y: rsqrt(_one_minus_square(x)))
+asin = chlo_unary("asin", of_complex64(np.arcsin), lambda x, y: rsqrt(_one_minus_square(x)))
 acos = chlo_unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
 atan = chlo_unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
 asinh = chlo_unary("asinh", np.arcsinh, lambda x, y: rsqrt(_plus(_squared(x), 1)))
