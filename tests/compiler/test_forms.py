@@ -273,3 +273,66 @@ def test_locations_name_the_file() -> None:
     )
     with pytest.raises(UnsupportedOp, match=r'foo\.bar at loc\("dir/in\.mlir":2:8\)'):
         lower(read_module(text, "dir/in.mlir"))
+
+
+I8 = "!quant.uniform<i8:f32, 0.5:-20>"
+ROWS = "!quant.uniform<i8<-100:100>:f32:0, {0.5:10, 0.25}>"
+QUANTIZED = f"""
+func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xi8>, tensor<2x3xf32>, tensor<3x2xf32>) {{
+  %0 = stablehlo.uniform_quantize %x : (tensor<2x3xf32>) -> tensor<2x3x{I8}>
+  %1 = stablehlo.uniform_quantize %x : (tensor<2x3xf32>) -> tensor<2x3x{ROWS}>
+  %2 = stablehlo.bitcast_convert %1 : (tensor<2x3x{ROWS}>) -> tensor<2x3xi8>
+  %3 = stablehlo.add %0, %0 : tensor<2x3x{I8}>
+  %4 = stablehlo.uniform_dequantize %3 : (tensor<2x3x{I8}>) -> tensor<2x3xf32>
+  %5 = func.call @turned(%0) : (tensor<2x3x{I8}>) -> tensor<3x2x{I8}>
+  %6 = stablehlo.uniform_dequantize %5 : (tensor<3x2x{I8}>) -> tensor<3x2xf32>
+  return %2, %4, %6 : tensor<2x3xi8>, tensor<2x3xf32>, tensor<3x2xf32>
+}}
+func.func private @turned(%x: tensor<2x3x{I8}>) -> tensor<3x2x{I8}> {{
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3x{I8}>) -> tensor<3x2x{I8}>
+  return %0 : tensor<3x2x{I8}>
+}}
+"""
+
+
+def test_quantized_numbers() -> None:
+    x = np.array([[1.3, -7.6, 100], [-60, 0.3, 1]], np.float32)
+    integers, twice, turned = evaluated(QUANTIZED, x)
+    scales, points = np.array([[0.5], [0.25]]), np.array([[10], [0]])
+    np.testing.assert_array_equal(integers, np.rint(np.clip(x / scales + points, -100, 100)))
+    near = (np.clip(np.rint(x * 2 - 20), -128, 127) + 20) / 2
+    np.testing.assert_array_equal(turned, near.T)
+    np.testing.assert_array_equal(twice, np.clip(2 * near, -54, 73.5))
+
+
+def test_quantized_constants() -> None:
+    (found,) = evaluated(
+        """
+        func.func @main() -> tensor<2xf32> {
+          %0 = "stablehlo.constant"() {value = dense<[2, -4]> : tensor<2xi8>}
+              : () -> tensor<2x!quant.uniform<i8:f32, 0.5:-20>>
+          %1 = stablehlo.uniform_dequantize %0
+              : (tensor<2x!quant.uniform<i8:f32, 0.5:-20>>) -> tensor<2xf32>
+          return %1 : tensor<2xf32>
+        }
+        """
+    )
+    np.testing.assert_array_equal(found, [11, 8])
+
+
+def test_quantized_numbers_in_other_operations_are_refused_by_name() -> None:
+    module = read_module(
+        f"""
+        func.func @main(%x: tensor<2xf32>) -> tensor<f32> {{
+          %0 = stablehlo.uniform_quantize %x : (tensor<2xf32>) -> tensor<2x{I8}>
+          %1 = stablehlo.slice %0 [0:1] : (tensor<2x{I8}>) -> tensor<1x{I8}>
+          %2 = stablehlo.reshape %1 : (tensor<1x{I8}>) -> tensor<{I8}>
+          %3 = stablehlo.reduce(%0 init: %2) applies stablehlo.maximum across dimensions = [0]
+              : (tensor<2x{I8}>, tensor<{I8}>) -> tensor<{I8}>
+          %4 = stablehlo.uniform_dequantize %3 : (tensor<{I8}>) -> tensor<f32>
+          return %4 : tensor<f32>
+        }}
+        """
+    )
+    with pytest.raises(UnsupportedOp, match=r"stablehlo\.uniform_quantize at"):
+        lower(module)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from irax_compiler import mlir
-from irax_compiler.forms import devices, random_numbers, scans, tokens, tuples
+from irax_compiler.forms import devices, quantized, random_numbers, scans, tokens, tuples
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
@@ -23,7 +23,7 @@ FORMS: dict[str, Form] = {
 }
 """The forms by the names of operations."""
 
-_WORDS = {name.partition(".")[2] for name in FORMS} | {"token"}
+_WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token"}
 
 
 def may_have_forms(text: str | bytes) -> bool:
@@ -35,6 +35,7 @@ def may_have_forms(text: str | bytes) -> bool:
 
 def rewrite(module: Module) -> None:
     """Leaves a module that means the same, in the forms that irax has."""
+    quantized.with_plain_numbers(module)
     numbers: Counter[str] = Counter()
     for operation in _operations(module.operation):
         form = FORMS.get(operation.name)
