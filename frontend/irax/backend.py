@@ -35,8 +35,17 @@ def devices(backend: str | None = None) -> list[Device]:
     return runtime_devices.devices(backend)
 
 
-def local_devices(backend: str | None = None) -> list[Device]:
-    """The devices of this process: all of them."""
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """The devices of a process, of one platform or of all: there is one process, number 0.
+
+    Raises:
+        ValueError: another process.
+    """
+    for number in (process_index, host_id):
+        if number not in (None, 0):
+            raise ValueError(f"local_devices: there is no process {number!r}, only 0")
     return devices(backend)
 
 

@@ -145,7 +145,7 @@ _KINDS: dict[type, type] = {
 } | {_DTYPES[name].type: np.floating for name in (*SMALL_FLOATS, "bfloat16")}
 
 
-def canonicalize_dtype(dtype: Any) -> np.dtype[Any]:
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype[Any]:
     """Return the dtype that an array of this dtype gets in irax.
 
     With the option `enable_x64` that is the same dtype, in native byte order; without it, a 64-bit
@@ -153,6 +153,7 @@ def canonicalize_dtype(dtype: Any) -> np.dtype[Any]:
 
     Args:
         dtype: a dtype, its name, a NumPy or ml_dtypes scalar type, or bool, int, float or complex.
+        allow_extended_dtype: accepted; dtypes of keys stay as they are.
 
     Raises:
         TypeError: there is no such dtype, or irax doesn't support it.
@@ -446,8 +447,12 @@ def _check_strictly(result: np.dtype[Any], args: Sequence[Any]) -> None:
         )
 
 
-def result_type(*args: Any) -> np.dtype[Any]:
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """Return the dtype that values promote to; what it takes and raises is `lattice_result_type`'s.
+
+    Args:
+        args: what has a dtype, or is one.
+        return_weak_type_flag: whether to return also if it is a weak type.
 
     Example:
         >>> import numpy as np
@@ -455,7 +460,8 @@ def result_type(*args: Any) -> np.dtype[Any]:
         >>> result_type(np.float16(1), 2.5), result_type(np.uint8(1), np.int8(1))
         (dtype('float16'), dtype('int16'))
     """
-    return lattice_result_type(*args)[0]
+    found = lattice_result_type(*args)
+    return found if return_weak_type_flag else found[0]
 
 
 def promote_types(a: Any, b: Any) -> np.dtype[Any]:

@@ -22,6 +22,7 @@ from irax.backend import check_device
 from irax.callbacks import recorded, replayed
 from irax.config import config
 from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.jit_parameters import Parameters, parameters_of
 from irax.tracebacks import api_boundary, hide_frames
 from irax.tracing import (
     ModuleBuilder,
@@ -111,8 +112,8 @@ def jit(
         raise ValueError("jit: device and backend say the same: give one of them")
     if device is not None or backend is not None:
         check_device(device or backend, "jit: device")
-    static = _parameters(fun, static_argnums, static_argnames, "static")
-    donated = _parameters(fun, donate_argnums, donate_argnames, "donate")
+    static = parameters_of(fun, static_argnums, static_argnames, "static")
+    donated = parameters_of(fun, donate_argnums, donate_argnames, "donate")
     for both in (set(static[0]) & set(donated[0]), static[1] & donated[1]):
         if both:
             raise ValueError(
@@ -546,58 +547,6 @@ def _signature(leaf: Any) -> Any:
 _PYTHON_SCALARS = {bool, int, float, complex}
 
 
-Parameters = tuple[tuple[int, ...], frozenset[str]]
-"""Parameters of a function, by position and by name."""
-
-
-def _parameters(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] | None,
-    argnames: str | Iterable[str] | None,
-    what: str,
-) -> Parameters:
-    """Those that are static, or donated (`what`); positions tell names and the other way round."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
-    names = {argnames} if isinstance(argnames, str) else set(argnames or ())
-    for number in numbers:
-        if not isinstance(number, int):
-            raise TypeError(f"jit: {what}_argnums must be ints, got {number!r}")
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"jit: {what}_argnames must be strings, got {name!r}")
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError) as error:
-        if names and what == "donate":
-            raise ValueError(
-                f"jit: {what}_argnames={sorted(names)}: the signature of {name_of(fun)} cannot be "
-                f"read ({error}): give {what}_argnums"
-            ) from error
-        return numbers, frozenset(names)
-    positional = [
-        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    variadic = any(p.kind == p.VAR_POSITIONAL for p in parameters)
-    open_names = any(p.kind == p.VAR_KEYWORD for p in parameters)
-    known = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    unnamed = {p.name for p in parameters} - known
-    for number in numbers:
-        if not variadic and not -len(positional) <= number < len(positional):
-            raise ValueError(
-                f"jit: {what}_argnums={number} is out of range: {name_of(fun)} has "
-                f"{len(positional)} positional arguments"
-            )
-    for name in names:
-        if name in unnamed or (name not in known and not open_names):
-            raise ValueError(
-                f"jit: {what}_argnames={name!r}: {name_of(fun)} has no argument that is "
-                f"{', '.join(sorted(known))}"
-            )
-    by_name = {positional.index(name) for name in names if name in positional}
-    by_number = {positional[n] for n in numbers if -len(positional) <= n < len(positional)}
-    return tuple(sorted({*numbers, *by_name})), frozenset(names | by_number)
-
-
 @api_boundary
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
@@ -622,9 +571,9 @@ def clear_caches() -> None:
     replay.clear_cache()
 
 
-def block_until_ready(tree: Any) -> Any:
+def block_until_ready(x: Any) -> Any:
     """Waits until every array in a pytree has been computed; returns the pytree."""
-    for leaf in array_trees.tree_leaves(tree):
+    for leaf in array_trees.tree_leaves(x):
         if isinstance(leaf, Array):
             leaf.block_until_ready()
-    return tree
+    return x

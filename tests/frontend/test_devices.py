@@ -431,3 +431,9 @@ def test_the_client_of_a_plugin(pjrt):
     assert pjrt in pjrt.client.devices()
     assert pjrt.client.device_count() == len(irax.devices(PJRT))
     assert pjrt.client.platform_version
+
+
+def test_the_devices_of_a_process(cpu):
+    assert irax.local_devices(0) == irax.local_devices(backend="cpu", host_id=0) == [cpu]
+    with pytest.raises(ValueError, match="no process 1"):
+        irax.local_devices(process_index=1)

@@ -361,3 +361,9 @@ def test_bits_of_elements():
     known = {"bool": 8, "int2": 2, "uint4": 4, "float4_e2m1fn": 4, "float8_e5m2": 8}
     known |= {"bfloat16": 16, "int64": 64, "complex64": 64}
     assert {name: dtypes.itemsize_bits(name) for name in known} == known
+
+
+def test_the_weakness_of_a_result():
+    found = [dtypes.result_type(*x, return_weak_type_flag=True) for x in ((1, 2.0), (np.int8(1),))]
+    assert found == [(np.float32, True), (np.int8, False)]
+    assert dtypes.canonicalize_dtype("float64", allow_extended_dtype=True) == np.float32

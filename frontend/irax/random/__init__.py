@@ -1,7 +1,8 @@
-"""irax.random: random numbers from explicit keys, with the bits of JAX's threefry generator.
+"""irax.random: random numbers from explicit keys, with the bits of JAX's generators.
 
-A key is an array of dtype `key<fry>` (`key`), or one of two uint32 (`PRNGKey`). The same key gives
-the same numbers, always: `split` makes new keys. With the option `threefry_partitionable`, which is
+A key is an array of dtype `key<fry>` (`key`), or one of two uint32 (`PRNGKey`); those of another
+generator than threefry have dtypes, and numbers of words, of their own. The same key gives the same
+numbers, always: `split` makes new keys. With the option `threefry_partitionable`, which is
 on by default, the bits are drawn in the order that is cheap to split over devices, otherwise in the
 older order.
 """
