@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
-from irax_compiler.ops import callback, collective, host, lapack, top_k
+from irax_compiler.ops import callback, collective, formulas, host, lapack, top_k
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import DefinedOp
 from irax_compiler.ops.core import Op, UnsupportedOp, register_class
@@ -49,6 +49,8 @@ class ForeignCall(DefinedOp):
             return callback.Callback.read(operation)
         if target.value == host.TARGET:
             return host.NumpyCall.read(operation)
+        if target.value == formulas.TARGET:
+            return formulas.FormulaCall.read(operation)
         if target.value in collective.KINDS:
             return collective.read_call(operation)
         if target.value not in TARGETS:

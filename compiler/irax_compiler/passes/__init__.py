@@ -34,6 +34,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         legalize,
         linearize,
         loops,
+        outline,
         prune,
         simplify,
         transpose,

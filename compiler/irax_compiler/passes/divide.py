@@ -19,7 +19,7 @@ _APART = {
         *("concatenate", "convolution", "custom_call", "dot_general", "dynamic_update_slice"),
         *("fft", "optimization_barrier", "scatter", "sort"),
     )
-} | {*CAPTURING, "flow.dispatch.region", "func.call"}
+} | {*CAPTURING, "flow.dispatch", "flow.dispatch.region", "func.call"}
 """Operations that IREE does not fuse with what makes their operands."""
 
 

@@ -12,6 +12,7 @@ from irax_compiler.passes.defer import Defer
 from irax_compiler.passes.fold import Fold
 from irax_compiler.passes.hoist import Hoist
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
+from irax_compiler.passes.outline import Outline
 from irax_compiler.passes.simplify import Simplify
 from irax_compiler.passes.widen import Widen
 
@@ -25,9 +26,12 @@ REMOVE_DEAD_FUNCTIONS = NativePass("symbol-dce")
 EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 
 
-def standard_passes(target: str, largest_constant: int = Fold.elements) -> tuple[Pass, ...]:
+def standard_passes(
+    target: str, largest_constant: int = Fold.elements, calls_formulas: bool = False
+) -> tuple[Pass, ...]:
     """Passes that make any module StableHLO without calls, composites and CHLO, legal on a target,
-    of which constants of up to so many elements were computed.
+    of which constants of up to so many elements were computed. What is left of calls are those of
+    formulas, if the target's own passes deal with them.
     """
     return (
         REMOVE_DEAD_FUNCTIONS,
@@ -39,6 +43,7 @@ def standard_passes(target: str, largest_constant: int = Fold.elements) -> tuple
         Defer(),
         Callbacks(),
         Widen(),
+        *([Outline()] if calls_formulas else []),
         LegalizeChlo(),
         EXPAND_CHLO,
         Simplify(),

@@ -36,7 +36,7 @@ class CpuTarget(IreeTarget):
 CPU = register(
     CpuTarget(
         name=NAME,
-        passes=(*standard_passes(NAME), Loops(), Host(), Divide()),
+        passes=(*standard_passes(NAME, calls_formulas=True), Loops(), Host(), Divide()),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")

@@ -15,14 +15,19 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops.core import read as read_op
+from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import registers, vectors
+from irax_compiler.passes.loops.launch import Functions
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.loops.registers import (
     Registers,
     emit,
     register_type,
 )
+
+REGISTERS = 128
+"""Up to so many elements a value is kept in registers."""
 
 
 @dataclass
@@ -39,6 +44,14 @@ class Scope:
     """For arrays that are written, the memory that holds them and where in it they begin."""
     memory: dict[np.dtype, Value] = field(default_factory=dict)
     """One tensor for each dtype: two that are alike would be taken for one."""
+    lanes: int = REGISTERS
+    """How many elements of larger arrays registers hold, where those are gone through in steps."""
+    functions: Functions | None = None
+    """Those that formulas are calls of; without them, formulas are written out."""
+
+    def size(self, x: Value) -> int:
+        """How many elements the register of a value has."""
+        return min(prod(shape_of(x)), self.lanes)
 
     def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
         """The scope of a block inside, whose arguments are given."""
@@ -46,7 +59,7 @@ class Scope:
 
     def register(self, x: Value) -> Value:
         found = self.registers.get(x)
-        return _constant(x) if found is None else found
+        return _constant(x, self.size(x)) if found is None else found
 
     def array(self, x: Value, at: Value) -> tuple[Value, Value]:
         """The tensor that holds an array now, and where in it that is which is at a place of it."""
@@ -67,6 +80,8 @@ def is_known(operation: Operation, arrays: set[Value]) -> bool:
     registers.
     """
     name = operation.name
+    if is_formula(operation) or name == "func.return":
+        return True
     if name == "stablehlo.dot_general":
         tables = [x for x in operation.operands if x in arrays]
         return vectors.multiplies(operation) and len(tables) < 2
@@ -149,7 +164,7 @@ def while_loop(
 def _translated(operation: Operation, scope: Scope) -> Registers:
     name = operation.name
     if name == "stablehlo.constant":
-        return [_constant(operation.results[0])]
+        return [scope.register(operation.results[0])]
     if name == "stablehlo.iota":
         return [registers.constant(np.asarray(read_op(operation).evaluate()))]
     if name == "stablehlo.while":
@@ -169,6 +184,10 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
     operands = [scope.register(x) for x in operation.operands]
     if name in _RENAMING:
         return operands
+    if is_formula(operation):
+        return _formula(operation, operands, scope)
+    if name == "stablehlo.broadcast_in_dim" and registers.size_of(operands[0]) == 1:
+        return [registers.spread(operands[0], scope.size(operation.results[0]))]
     if name in vectors.MOVES:
         return [vectors.moved(operation, operands)]
     if name == "stablehlo.dot_general":
@@ -183,7 +202,7 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         return vectors.folded(operation, operands, combine)
     if name == "stablehlo.map":
         (inner,) = operation.regions[0].blocks
-        size = prod(shape_of(operation.results[0]))
+        size = scope.size(operation.results[0])
         mapped = results(inner, scope.inner(inner.arguments, operands))
         return [registers.spread(x, size) for x in mapped]
     if name in ("stablehlo.case", "stablehlo.if"):
@@ -193,6 +212,21 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         build_branch = [lambda b=b: results(b, scope.inner((), ())) for b in branches]
         return choose(operands[0], build_branch, to)
     return [registers.apply(operation, operands)]
+
+
+def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registers:
+    size = scope.size(operation.results[0])
+    function = definition(operation)
+    body = mlir.body(function)
+
+    def written_out(given: Registers) -> Registers:
+        inside = Scope(dict(zip(body.arguments, given, strict=True)))
+        return [registers.spread(x, size) for x in results(body, inside)]
+
+    given = [registers.spread(x, size) for x in operands]
+    if scope.functions is None:
+        return written_out(given)
+    return scope.functions.call(mlir.function_name(function), given, written_out)
 
 
 def _product_with_table(operation: Operation, scope: Scope) -> Value:
@@ -207,18 +241,21 @@ def _product_with_table(operation: Operation, scope: Scope) -> Value:
     return vectors.product_with_table(operation, table_is_left, register, row)
 
 
-def _constant(x: Value) -> Value:
-    definition, fill = mlir.definition(x), mlir.splat(x)
-    assert definition is not None
-    found = registers.constant(mlir.dense_to_numpy(definition) if fill is None else fill)
-    return registers.spread(found, prod(shape_of(x)))
+def _constant(x: Value, size: int) -> Value:
+    source, fill = mlir.definition(x), mlir.splat(x)
+    assert source is not None
+    found = registers.constant(mlir.dense_to_numpy(source) if fill is None else fill)
+    return registers.spread(found, size)
 
 
-def load(array: Value, at: Value, x: Value) -> Value:
-    """The register of a value whose elements begin at a place of an array."""
-    loaded = read(array, at, registers.type_of(held_dtype(x), prod(shape_of(x))))
-    is_boolean = dtype_of(x) == np.bool_
-    return emit("arith.trunci", loaded, to=register_type(x)) if is_boolean else loaded
+def load(array: Value, at: Value, x: Value, most: int = REGISTERS) -> Value:
+    """The register of a value, or of `most` of its elements, that begin at a place of an array."""
+    size = min(prod(shape_of(x)), most)
+    loaded = read(array, at, registers.type_of(held_dtype(x), size))
+    boolean = np.dtype(np.bool_)
+    if dtype_of(x) != boolean:
+        return loaded
+    return emit("arith.trunci", loaded, to=registers.type_of(boolean, size))
 
 
 def store(x: Value, array: Value, at: Value) -> Value:

@@ -6,7 +6,9 @@ a random number takes a dozen launches, of a microsecond and more each, for nano
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -15,11 +17,17 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.formulas import is_formula
 from irax_compiler.passes.core import CAPTURING, inputs, nested, walk
-from irax_compiler.passes.loops import blocks, kernels
+from irax_compiler.passes.loops import blocks, kernels, registers
 
 WORTHWHILE = 16
 """So many operations IREE makes several kernels of."""
+MOST = 1024
+"""So many operations a kernel has at most."""
+
+Kernel = Callable[[Sequence[Operation], Sequence[Value], Sequence[Value]], list[Value]]
+"""Makes a kernel of operations, of the values they take and of those that others need of them."""
 
 _FREE = {f"stablehlo.{name}" for name in ("broadcast_in_dim", "constant", "iota", "reshape")}
 _APART = {"stablehlo.constant", "stablehlo.optimization_barrier", *CAPTURING}
@@ -30,40 +38,80 @@ def gather_in_kernels(block: Block) -> None:
     need some of their results and make what others of them need.
     """
     remove_dead_operations(block)
-    for cluster in _clusters(block):
-        taken, (given, after) = _taken(cluster), _given(cluster)
-        if kernels.too_many(taken, len({dtype_of(x) for x in given})):
-            continue
-        with InsertionPoint(cluster[0]), cluster[0].location:
-            results = kernels.of_operations(cluster, taken, given)
-            outside = dict(zip(given, results, strict=True))
-            for operation in after:
-                mlir.copy(operation, outside)
-        for old, new in outside.items():
-            old.replace_all_uses_with(new)
-        for operation in reversed(cluster):
-            operation.erase()
+    for cluster in _clusters(block, _is_small, _is_worthwhile):
+        for part in _parts(cluster):
+            _gather(part, kernels.of_operations)
+    for elements in _long(block):
+        for cluster in _clusters(block, partial(_is_of, elements), _is_long):
+            for part in _parts(cluster):
+                _gather(part, kernels.of_arrays)
+
+
+def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
+    taken, (given, after) = _taken(cluster), _given(cluster)
+    if not given or kernels.too_many(taken, _results(kernel, given)):
+        return
+    with InsertionPoint(cluster[0]), cluster[0].location:
+        results = kernel(cluster, taken, given)
+        outside = dict(zip(given, results, strict=True))
+        for operation in after:
+            mlir.copy(operation, outside)
+    for old, new in outside.items():
+        old.replace_all_uses_with(new)
+    for operation in reversed(cluster):
+        operation.erase()
+
+
+def _results(kernel: Kernel, given: Sequence[Value]) -> int:
+    """How many arrays a kernel returns."""
+    return len(given if kernel is kernels.of_arrays else {dtype_of(x) for x in given})
 
 
 # ---- which operations ----------------------------------------------------------------------------
 
 
-def _clusters(block: Block) -> list[list[Operation]]:
+def _clusters(
+    block: Block,
+    is_taken: Callable[[Operation], bool],
+    is_worthwhile: Callable[[Sequence[Operation]], bool],
+) -> list[list[Operation]]:
     """Operations that can be one kernel, next to each other: the block is sorted for it."""
     operations = list(walk(block))
     counting = _counting(operations)
-    small = [o not in counting and _is_small(o) for o in operations]
+    small = [o not in counting and is_taken(o) for o in operations]
     levels = _levels(operations, small)
     found: dict[int, list[Operation]] = {}
     for operation, is_small, level in zip(operations, small, levels, strict=True):
         if is_small:
             found.setdefault(level, []).append(operation)
-    clusters = [c for c in found.values() if sum(o.name not in _FREE for o in c) >= WORTHWHILE]
+    clusters = [cluster for cluster in found.values() if is_worthwhile(cluster)]
     if clusters:
         last = mlir.terminator(block)
         for i in sorted(range(len(operations)), key=lambda i: (levels[i], small[i])):
             operations[i].move_before(last)
     return clusters
+
+
+def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
+    """The cluster in parts that a compiler, which takes more than twice as long for twice as much,
+    is done with soon.
+    """
+    return [cluster[i : i + MOST] for i in range(0, len(cluster), MOST)]
+
+
+def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
+    return sum(o.name not in _FREE for o in cluster) >= WORTHWHILE
+
+
+def _is_long(cluster: Sequence[Operation]) -> bool:
+    """Whether a cluster has so many formulas that they should be called."""
+    return sum(map(is_formula, cluster)) >= kernels.LONG
+
+
+def _long(block: Block) -> list[int]:
+    """The numbers of elements of arrays, too large for registers, that have so many formulas."""
+    sizes = Counter(prod(shape_of(o.results[0])) for o in walk(block) if is_formula(o))
+    return [n for n, count in sizes.items() if n > kernels.REGISTERS and count >= kernels.LONG]
 
 
 def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]:
@@ -88,6 +136,23 @@ def _is_small(operation: Operation) -> bool:
     if any(prod(shape_of(x)) > kernels.REGISTERS for x in values):
         return False
     return all(blocks.is_known(o, set()) for o in (operation, *nested(operation)))
+
+
+def _is_of(elements: int, operation: Operation) -> bool:
+    """Whether an operation is an elementwise one on arrays of so many elements, and numbers."""
+    values = [*operation.operands, *operation.results]
+    if operation.name in _APART or not all(map(kernels.is_plain, values)):
+        return False
+    sizes = [prod(shape_of(x)) for x in operation.operands]
+    if any(prod(shape_of(x)) != elements for x in operation.results) or not operation.results:
+        return False
+    if operation.name == "stablehlo.broadcast_in_dim":
+        return sizes == [1]
+    if operation.name == "stablehlo.iota" or not set(sizes) <= {1, elements}:
+        return False
+    is_elementwise = is_formula(operation) or registers.is_known(operation)
+    is_one = is_elementwise or operation.name in ("stablehlo.map", "stablehlo.reshape")
+    return is_one and all(blocks.is_known(o, set()) for o in (operation, *nested(operation)))
 
 
 def _counting(operations: Iterable[Operation]) -> set[Operation]:

@@ -5,7 +5,7 @@ IREE launches kernels for each step, which costs microseconds; the step itself t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,17 +14,21 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, shape
+from irax_compiler.ops.formulas import is_formula
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, registers, vectors
+from irax_compiler.passes.loops import blocks, launch, registers, vectors
+from irax_compiler.passes.loops.blocks import REGISTERS
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 
-REGISTERS = 128
-"""Up to so many elements a value is kept in registers."""
 BINDINGS = 32
 """So many arrays a kernel may read and write."""
 FEW = 1 << 16
 """Up to so many operations on elements a step the loop is faster in one kernel, on one core, than
 with kernels for each step."""
+LANES = 16
+"""So many elements of large arrays are dealt with at a time."""
+LONG = 16
+"""A kernel of so many formulas calls functions."""
 
 
 def as_kernel(loop: Operation) -> Sequence[Value] | None:
@@ -166,22 +170,31 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     memory = _Memory.of([start[i] for i in parts.buffers])
     types = [mlir.tensor_type((prod(shape_of(start[i])),), held_dtype(start[i])) for i in kept]
     types += [x.type for x in memory.arrays.values()]
-    dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
-    with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
+
+    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> list[Value]:
         first = registers.index(0)
-        loaded = {x: blocks.load(array, first, x) for x, array in elements.items()}
-        scope = blocks.Scope(loaded, tables, factors)
-        own = {dtype: _copied(array) for dtype, array in memory.arrays.items()}
+        loaded = {x: blocks.load(inside[array], first, x) for x, array in elements.items()}
+        scope = blocks.Scope(
+            loaded,
+            {x: inside[array] for x, array in tables.items()},
+            {o: inside[array] for o, array in factors.items()},
+            functions=functions,
+        )
+        own = {dtype: _copied(inside[array]) for dtype, array in memory.arrays.items()}
         places = list(zip(parts.buffers, memory.places, strict=True))
         results = _loop(loop, scope, kept, places, own)
         n = len(kept)
         results[:n] = [_stored(x, first, t) for x, t in zip(results[:n], types, strict=False)]
-        mlir.emit("flow.return", results, {}, [])
-    final: dict[int, Value] = dict(zip(kept, dispatch.results, strict=False))
-    arrays = dict(zip(memory.arrays, list(dispatch.results)[len(kept) :], strict=True))
-    for i, (dtype, base) in places:
+        return results
+
+    groups = (tables, factors, elements, memory.arrays)
+    arrays = list(dict.fromkeys(array for group in groups for array in group.values()))
+    results = _launched(nested(loop), arrays, types, body)
+    final: dict[int, Value] = dict(zip(kept, results, strict=False))
+    written = dict(zip(memory.arrays, results[len(kept) :], strict=True))
+    for i, (dtype, base) in zip(parts.buffers, memory.places, strict=True):
         end = base + prod(shape_of(start[i]))
-        final[i] = shape.Slice((base,), (end,), (1,))(arrays[dtype])
+        final[i] = shape.Slice((base,), (end,), (1,))(written[dtype])
     return [_as_it_was(final[i], start[i]) for i in range(len(start))]
 
 
@@ -199,10 +212,11 @@ def of_operations(
         places[x] = sizes.get(held_dtype(x), 0)
         sizes[held_dtype(x)] = places[x] + prod(shape_of(x))
     types = [mlir.tensor_type((size,), dtype) for dtype, size in sizes.items()]
-    dispatch = mlir.emit("flow.dispatch.region", [], _NO_WORKLOAD, types, regions=2)
-    with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
+
+    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> list[Value]:
         first = registers.index(0)
-        scope = blocks.Scope({x: blocks.load(array, first, x) for x, array in elements.items()})
+        loaded = {x: blocks.load(inside[array], first, x) for x, array in elements.items()}
+        scope = blocks.Scope(loaded, functions=functions)
         blocks.translate(operations, scope)
         made = {
             dtype: mlir.emit("tensor.empty", [], {}, [type_]).results[0]
@@ -211,9 +225,63 @@ def of_operations(
         for x, place in places.items():
             dtype = held_dtype(x)
             made[dtype] = blocks.store(scope.register(x), made[dtype], registers.index(place))
-        mlir.emit("flow.return", list(made.values()), {}, [])
-    arrays = dict(zip(sizes, dispatch.results, strict=True))
+        return list(made.values())
+
+    results = _launched(operations, list(dict.fromkeys(elements.values())), types, body)
+    arrays = dict(zip(sizes, results, strict=True))
     return [_as_it_was(_alone(arrays[held_dtype(x)], place, x), x) for x, place in places.items()]
+
+
+def of_arrays(
+    operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
+) -> list[Value]:
+    """The same for elementwise operations on arrays of one size, and numbers: workgroups share the
+    arrays, and go through their shares by registers.
+    """
+    elements = prod(shape_of(operations[0].results[0]))
+    arrays = {x: _kept_out(_flat(x)) for x in taken}
+    types = [mlir.tensor_type((elements,), held_dtype(x)) for x in given]
+    shares = launch.Shares.of(elements, LANES)
+    to = [mlir.tensor_type((shares.size,), held_dtype(x)) for x in given]
+
+    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> Sequence[Value]:
+        first, last = registers.index(0), registers.index(shares.size - LANES)
+        limit, width = registers.index(shares.size), registers.index(LANES)
+        numbers = {
+            x: blocks.load(inside[array], first, x)
+            for x, array in arrays.items()
+            if prod(shape_of(x)) == 1
+        }
+        empty = [mlir.emit("tensor.empty", [], {}, [t]).results[0] for t in to]
+        steps = mlir.emit("scf.for", [first, limit, width, *empty], {}, to, regions=1)
+        step = mlir.Block.create_at_start(steps.regions[0], [first.type, *to])
+        with InsertionPoint(step):
+            at, *made = step.arguments
+            place = registers.emit("arith.minsi", at, last)
+            loaded = {
+                x: blocks.load(inside[array], place, x, LANES)
+                for x, array in arrays.items()
+                if x not in numbers
+            }
+            scope = blocks.Scope(numbers | loaded, lanes=LANES, functions=functions)
+            blocks.translate(operations, scope)
+            results = [registers.spread(scope.register(x), LANES) for x in given]
+            stored = [blocks.store(x, y, place) for x, y in zip(results, made, strict=True)]
+            mlir.emit("scf.yield", stored, {}, [])
+        return list(steps.results)
+
+    results = launch.executable(list(dict.fromkeys(arrays.values())), types, body, shares)
+    return [_as_it_was(y, x) for x, y in zip(given, results, strict=True)]
+
+
+def _launched(
+    operations: Iterable[Operation],
+    arrays: Sequence[Value],
+    types: Sequence[mlir.Type],
+    body: launch.Body,
+) -> list[Value]:
+    is_long = sum(map(is_formula, operations)) >= LONG
+    return (launch.executable if is_long else launch.region)(arrays, types, body)
 
 
 def _alone(array: Value, place: int, x: Value) -> Value:
@@ -275,9 +343,6 @@ def _loop(
         lambda carried: blocks.results(condition, inside(condition, carried))[0],
         step,
     )
-
-
-_NO_WORKLOAD = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
 
 
 def _flat(x: Value) -> Value:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.effects import has_effects
+from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.passes.core import CAPTURING, Pass, register_pass
+from irax_compiler.ops.formulas import definition, inlined, is_formula
+from irax_compiler.passes import parts
+from irax_compiler.passes.core import CAPTURING, Pass, nested, register_pass
+from irax_compiler.passes.loops import blocks
 from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
@@ -27,9 +30,45 @@ class Loops(Pass):
     name: ClassVar[str] = "loops"
 
     def run(self, module: Module) -> None:
+        calls = [o for o in nested(module.operation) if is_formula(o)]
+        formulas = {definition(call) for call in calls}
+        for function in formulas:
+            _simplify(function)
+        unknown = {f for f in formulas if not all(blocks.is_known(o, set()) for o in nested(f))}
+        _write_out(call for call in calls if definition(call) in unknown)
         for function in mlir.functions(module).values():
-            for block in function.regions[0]:
-                _rewrite(block)
+            if function not in formulas:
+                for block in function.regions[0]:
+                    _rewrite(block)
+        _write_out(o for o in nested(module.operation) if is_formula(o))
+        for function in formulas:
+            function.erase()
+
+
+def _simplify(formula: Operation) -> None:
+    """Takes out of a formula what only arrays need: barriers, and complex numbers put together."""
+    known: parts.Parts = {}
+    for operation in list(nested(formula)):
+        with InsertionPoint(operation), operation.location:
+            if operation.name == barrier.barrier.name:
+                simpler = list(operation.operands)
+            elif parts.has_parts(operation) and operation.name in parts.RULES:
+                simpler = [parts.together(parts.RULES[operation.name](operation, known), known)]
+            else:
+                continue
+        for old, new in zip(operation.results, simpler, strict=True):
+            old.replace_all_uses_with(new)
+    remove_dead_operations(mlir.body(formula))
+
+
+def _write_out(calls: Iterable[Operation]) -> None:
+    """Puts formulas in the place of calls of them."""
+    for call in list(calls):
+        with InsertionPoint(call), call.location:
+            results = inlined(call)
+        for old, new in zip(call.results, results, strict=True):
+            old.replace_all_uses_with(new)
+        call.erase()
 
 
 def _rewrite(block: Block) -> None:

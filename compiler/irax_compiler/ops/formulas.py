@@ -1,0 +1,75 @@
+"""Elementwise functions as calls of functions of scalars: programs that compute many of them have
+each once.
+
+    stablehlo.custom_call @irax.formula(%x) {backend_config = {function = @sine_f32}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.core import SYMBOL, Op, call_attributes
+from irax_compiler.ops.mapped import Map
+
+TARGET = "irax.formula"
+
+
+@dataclass(frozen=True)
+class FormulaCall(Op):
+    """What a function of scalars gives for each element of arrays of one shape."""
+
+    num_results: ClassVar[int] = -1
+
+    name = "stablehlo.custom_call"
+    function: str
+    dtypes: tuple[np.dtype, ...]
+    """Of the results."""
+
+    def attributes(self) -> dict[str, Any]:
+        return call_attributes(TARGET, {"function": SYMBOL.encode(self.function)})
+
+    def result_types(self, operands: Sequence[Value]):
+        return [mlir.tensor_type(shape_of(operands[0]), dtype) for dtype in self.dtypes]
+
+    @classmethod
+    def read(cls, operation: Operation) -> FormulaCall:
+        return cls(_name(operation), tuple(map(dtype_of, operation.results)))
+
+
+def is_formula(operation: Operation) -> bool:
+    """Whether an operation is what `FormulaCall` builds."""
+    if operation.name != FormulaCall.name:
+        return False
+    target: Any = operation.attributes["call_target_name"]
+    return target.value == TARGET
+
+
+def definition(call: Operation) -> Operation:
+    """The function that it calls."""
+    return mlir.function_beside(call, _name(call))
+
+
+def inlined(call: Operation) -> Sequence[Value]:
+    """What the call computes, without it, built at the insertion point."""
+    body, operands = mlir.body(definition(call)), list(call.operands)
+    extents = shape_of(call.results[0])
+    computation = Computation.of(body)
+    if not extents or len(body.operations) == 2:
+        return computation(*operands)
+    dtypes, dimensions = [dtype_of(x) for x in operands], tuple(range(len(extents)))
+    return [
+        Map(Computation.build(dtypes, lambda *x, i=i: [computation(*x)[i]]), dimensions)(*operands)
+        for i in range(len(call.results))
+    ]
+
+
+def _name(call: Operation) -> str:
+    config: Any = call.attributes["backend_config"]
+    return config["function"].value

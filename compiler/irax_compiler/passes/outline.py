@@ -1,0 +1,131 @@
+"""Elementwise functions that a program computes many of, written once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.formulas import FormulaCall
+from irax_compiler.passes import parts
+from irax_compiler.passes.core import CAPTURING, Pass, register_pass, walk
+from irax_compiler.passes.parts import Parts
+
+_SHORT = {
+    f"stablehlo.{name}"
+    for name in (
+        *("abs", "add", "and", "ceil", "count_leading_zeros", "divide", "floor", "is_finite"),
+        *("maximum", "minimum", "multiply", "negate", "not", "or", "popcnt"),
+        *("round_nearest_afz", "round_nearest_even", "shift_left", "sign", "sqrt"),
+        *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor"),
+    )
+} | {"chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.square"}
+"""What takes a few instructions, of real numbers."""
+
+
+@register_pass
+@dataclass
+class Outline(Pass):
+    """Makes calls of functions of scalars of the elementwise functions of arrays of one size, where
+    a module has at least `many`: each formula is then legalized once, and a kernel of many has each
+    once. Arithmetic of complex numbers between them becomes that of their parts.
+    """
+
+    name: ClassVar[str] = "outline"
+    many: int = 16
+
+    def run(self, module: Module) -> None:
+        blocks = [mlir.body(function) for function in mlir.functions(module).values()]
+        counts = Counter(_size(o) for block in blocks for o in _within(block) if is_long(o))
+        outlining = _Outlining(module, {size for size, n in counts.items() if n >= self.many})
+        if outlining.sizes:
+            for block in blocks:
+                outlining.of_block(block, {})
+
+
+def is_long(operation: Operation) -> bool:
+    """Whether an operation is an elementwise function of many instructions."""
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return False
+    if not isinstance(op, elementwise.Elementwise):
+        return False
+    return operation.name not in (parts.RULES if parts.has_parts(operation) else _SHORT)
+
+
+def _size(operation: Operation) -> int:
+    return prod(shape_of(operation.results[0]))
+
+
+def _within(block: Block) -> Iterator[Operation]:
+    """The operations of a block, and those of loops and branches in it."""
+    for operation in walk(block):
+        yield operation
+        if operation.name in CAPTURING:
+            for region in operation.regions:
+                yield from _within(region.blocks[0])
+
+
+@dataclass
+class _Outlining:
+    module: Module
+    sizes: set[int]
+    """The numbers of elements of the arrays that it is about."""
+    names: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Of functions, for each operation and its operands' dtypes."""
+
+    def of_block(self, block: Block, known: Parts) -> None:
+        """Goes through a block, where the parts of some complex numbers are known."""
+        for operation in walk(block):
+            if operation.name in CAPTURING:
+                for region in operation.regions:
+                    self.of_block(region.blocks[0], dict(known))
+            elif len(operation.results) == 1 and _size(operation) in self.sizes:
+                with InsertionPoint(operation), operation.location:
+                    found = self._replacement(operation, known)
+                if found is None:
+                    continue
+                operation.results[0].replace_all_uses_with(found)
+                operation.erase()
+
+    def _replacement(self, operation: Operation, known: Parts) -> Value | None:
+        if is_long(operation):
+            operands = [y for x in operation.operands for y in parts.parts_of(x, known)]
+            return parts.together(self._call(operation, operands), known)
+        if not parts.has_parts(operation) or operation.name not in parts.RULES:
+            return None
+        return parts.together(parts.RULES[operation.name](operation, known), known)
+
+    def _call(self, operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
+        key = (operation.name, *(dtype_of(x).name for x in operation.operands))
+        if key not in self.names:
+            self.names[key] = self._function(operation, operands, "_".join(key).replace(".", "_"))
+        name = self.names[key]
+        function = mlir.function_beside(operation, name)
+        dtypes = tuple(map(mlir.dtype_of_type, mlir.result_types(function)))
+        return FormulaCall(name, dtypes).build(operands)
+
+    def _function(self, operation: Operation, operands: Sequence[Value], name: str) -> str:
+        """The name of a function of scalars that does what an operation does."""
+        name = mlir.unique_name(self.module, name)
+        types = [mlir.tensor_type((), dtype_of(x)) for x in operands]
+        function = mlir.new_function(self.module, name, types, operation.location)
+        with InsertionPoint(mlir.body(function)):
+            given = iter(mlir.arguments(function))
+            scalars = [
+                elementwise.complex_(next(given), next(given))
+                if parts.is_complex(x)
+                else next(given)
+                for x in operation.operands
+            ]
+            (result,) = read(operation).build(scalars)
+            results = parts.parts_of(result, {})
+        mlir.finish_function(function, results)
+        return name

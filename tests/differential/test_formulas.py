@@ -1,0 +1,115 @@
+"""Programs of many elementwise functions: each formula is written once, and called."""
+
+import numpy as np
+import pytest
+from tests.differential.test_clusters import on_iree
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import lower
+from irax_compiler.passes.core import nested
+
+CHLO = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "digamma", "erf", "erf_inv"),
+    *("erfc", "lgamma", "sinh", "tan"),
+)
+STABLEHLO = (
+    *("cbrt", "cosine", "exponential", "exponential_minus_one", "log", "log_plus_one", "logistic"),
+    *("rsqrt", "sine", "tanh"),
+)
+OF_COMPLEX = ("exponential", "logistic", "sine", "rsqrt", "tanh", "negate")
+
+
+def every(size: int, dtype: str) -> str:
+    """A module with each function of x, and with some of what is computed before."""
+    type_ = f"tensor<{size}x{dtype}>"
+    lines = [
+        *(f"%{f} = chlo.{f} %x : {type_} -> {type_}" for f in CHLO),
+        *(f"%s_{f} = stablehlo.{f} %x : {type_}" for f in STABLEHLO),
+        f"%power = stablehlo.power %x, %s_tanh : {type_}",
+        f"%atan2 = stablehlo.atan2 %power, %n : {type_}",
+        f"%less = stablehlo.compare LT, %atan2, %x : ({type_}, {type_}) -> tensor<{size}xi1>",
+        f"%chosen = stablehlo.select %less, %power, %erf : tensor<{size}xi1>, {type_}",
+    ]
+    names = [*CHLO, *(f"s_{f}" for f in STABLEHLO), "power", "atan2", "chosen"]
+    total = "%n"
+    for i, name in enumerate(names):
+        lines.append(f"%t{i} = stablehlo.add {total}, %{name} : {type_}")
+        total = f"%t{i}"
+    return f"""func.func public @main(%x: {type_}, %y: tensor<{dtype}>) -> ({type_}, {type_}) {{
+      %n = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<{dtype}>) -> {type_}
+      {chr(10).join(lines)}
+      return {total}, %chosen : {type_}, {type_}
+    }}"""
+
+
+def every_of_complex(size: int) -> str:
+    type_ = f"tensor<{size}xcomplex<f32>>"
+    lines, before = [], "x"
+    for i, name in enumerate(OF_COMPLEX * 4):
+        lines.append(f"%a{i} = stablehlo.{name} %{before} : {type_}")
+        lines.append(f"%b{i} = stablehlo.multiply %a{i}, %x : {type_}")
+        before = f"b{i}"
+    return f"""func.func public @main(%x: {type_}) -> ({type_}, tensor<{size}xf32>) {{
+      {chr(10).join(lines)}
+      %size = stablehlo.abs %{before} : ({type_}) -> tensor<{size}xf32>
+      return %{before}, %size : {type_}, tensor<{size}xf32>
+    }}"""
+
+
+def check(module: mlir.Module, arrays: list[np.ndarray], tolerance: float) -> None:
+    assert "flow.executable" in str(lower(module))
+    expected = Evaluator(module)("main", arrays)
+    for found, value in zip(on_iree(module, arrays), expected, strict=True):
+        np.testing.assert_allclose(
+            found.astype(np.complex64), value.astype(np.complex64), tolerance, tolerance
+        )
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "tolerance"),
+    [(4103, "f32", 1e-4), (130, "f64", 1e-6), (9, "bf16", 0.1)],
+)
+def test_kernels_that_call_formulas(size: int, dtype: str, tolerance: float):
+    x = np.linspace(0.1, 0.9, size)
+    arrays = [a.astype(mlir.DTYPES[dtype]) for a in (x, np.asarray(0.5))]
+    check(mlir.parse_module(every(size, dtype)), arrays, tolerance)
+
+
+def test_kernels_that_call_formulas_of_complex_numbers():
+    x = np.linspace(0.1, 0.9, 150) + 1j * np.linspace(-0.5, 0.5, 150)
+    check(mlir.parse_module(every_of_complex(150)), [x.astype(np.complex64)], 1e-4)
+
+
+@pytest.mark.parametrize("size", [16, 5000])
+def test_programs_grow_by_little_for_each_function(size: int):
+    """A formula written out is a hundred operations, and IREE's time for a kernel grows faster."""
+
+    def operations(count: int) -> int:
+        type_ = f"tensor<{size}xf32>"
+        lines = [f"%{i + 1} = stablehlo.sine %{i} : {type_}" for i in range(count)]
+        lines.append(f"return %{count} : {type_}")
+        text = f"func.func public @main(%0: {type_}) -> {type_} {{ {chr(10).join(lines)} }}"
+        return sum(1 for _ in nested(lower(mlir.parse_module(text)).operation))
+
+    assert operations(150) - operations(100) < 5 * 50
+
+
+def test_long_loops_call_formulas():
+    lines = [f"%{i + 1} = stablehlo.sine %{i} : tensor<6xf32>" for i in range(20)]
+    module = mlir.parse_module(f"""func.func public @main(%x: tensor<6xf32>) -> tensor<6xf32> {{
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %n = stablehlo.constant dense<3> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %0 = %x) : tensor<i32>, tensor<6xf32>
+      cond {{
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }} do {{
+        {chr(10).join(lines)}
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j, %20 : tensor<i32>, tensor<6xf32>
+      }}
+      return %r#1 : tensor<6xf32>
+    }}""")
+    check(module, [np.linspace(-2, 2, 6).astype(np.float32)], 1e-5)
