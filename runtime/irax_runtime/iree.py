@@ -243,6 +243,7 @@ class IreeExecutable:
         self.arguments = modules.signature(reflection, "irax.args")
         self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
+        self._takes_list = "irax.lists" in reflection
         device._executables.add(self)
 
     def _context(self) -> Any:
@@ -283,11 +284,15 @@ class IreeExecutable:
         inputs = rt.VmVariantList(len(arguments))
         for argument in arguments:
             inputs.push_ref(argument.ref)
+        if self._takes_list:
+            inputs = _listed(inputs)
         outputs = rt.VmVariantList(self._num_results)
         try:
             self._run(inputs, outputs)
         except RuntimeError as failure:
             raise (host.take_error() or self._error(failure)) from None
+        if self._takes_list:
+            outputs = outputs.get_as_list(0)
         if self.results is None:
             return [self._untyped_result(outputs, i) for i in range(len(outputs))]
         device = self.device
@@ -321,6 +326,13 @@ class IreeExecutable:
         view = outputs.get_as_object(i, rt.HalBufferView)
         type_ = modules.type_of_view(view)
         return IreeBuffer(view.ref, type_.shape, type_.dtype, self.device)
+
+
+def _listed(values: Any) -> Any:
+    """A list that has one element, a list."""
+    outer = rt.VmVariantList(1)
+    outer.push_list(values)
+    return outer
 
 
 def _can_be_wrapped(array: np.ndarray[Any, Any]) -> bool:

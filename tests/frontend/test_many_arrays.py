@@ -52,3 +52,20 @@ def test_an_expression_may_have_any_number_of_results() -> None:
     arrays = _arrays(16)
     expected = np.cumsum(np.stack(arrays), 0)
     np.testing.assert_allclose(np.stack(irax.jit(prefixes)(arrays)), expected, atol=1e-4)
+
+
+def test_a_function_of_very_many_arrays_is_compiled_in_parts() -> None:
+    """More than the passes look at together: those that are alike are compiled once."""
+
+    def f(tree: dict[str, Any], scale: Any, number: Any) -> Any:
+        scaled = irax.tree.map(lambda x: x * scale, tree)
+        moved = {name: x.at[0].set(jnp.sum(scaled["a0"])) for name, x in scaled.items()}
+        return scaled, moved, scale, number + number, jnp.arange(3)
+
+    tree = {f"a{i}": np.full(4, i + 1, np.float32) for i in range(100)}
+    scaled, moved, scale, number, constant = irax.jit(f)(tree, np.float32(3), np.uint8(200))
+    for name, x in tree.items():
+        np.testing.assert_array_equal(scaled[name], 3 * x)
+        np.testing.assert_array_equal(moved[name], [12, *3 * x[1:]])
+    assert (float(scale), int(number), number.dtype) == (3, 144, np.uint8)
+    np.testing.assert_array_equal(constant, [0, 1, 2])

@@ -37,6 +37,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         outline,
         prune,
         simplify,
+        split,
         transpose,
         vjp,
         widen,

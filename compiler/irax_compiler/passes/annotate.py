@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
@@ -52,6 +52,13 @@ class Annotate(Pass):
                 "irax.takes": "moments" if work.total < MOMENTS else "long",
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
+
+
+def add_reflection(function: Operation, entries: Mapping[str, str]) -> None:
+    """Adds to the reflection attributes of a function that `annotate` has seen."""
+    there: Any = function.attributes["iree.reflection"]
+    known = {item.name: item.attr.value for item in there}
+    function.attributes["iree.reflection"] = mlir.reflection({**known, **entries})
 
 
 def signature(values: Sequence[Value]) -> str:

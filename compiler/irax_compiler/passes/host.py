@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
-from irax_compiler.passes.annotate import signature
+from irax_compiler.passes.annotate import add_reflection, signature
 from irax_compiler.passes.core import Pass, nested, register_pass
 
 PREFIX = "irax_host."
@@ -65,10 +65,7 @@ class Host(Pass):
         imports = [_import(module, call, number) for number, call in enumerate(calls)]
         for function in mlir.functions(module).values():
             if mlir.is_public(function):
-                there: Any = function.attributes["iree.reflection"]
-                entries = {item.name: item.attr.value for item in there}
-                entries["irax.host"] = json.dumps(imports)
-                function.attributes["iree.reflection"] = mlir.reflection(entries)
+                add_reflection(function, {"irax.host": json.dumps(imports)})
 
 
 def is_host_call(operation: Operation) -> bool:

@@ -12,6 +12,7 @@ from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.loops import Loops
+from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
@@ -36,7 +37,7 @@ class CpuTarget(IreeTarget):
 CPU = register(
     CpuTarget(
         name=NAME,
-        passes=(*standard_passes(NAME, calls_formulas=True), Loops(), Host(), Divide()),
+        passes=(*standard_passes(NAME, calls_formulas=True), Loops(), Host(), Divide(), Split()),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")

@@ -32,7 +32,7 @@ def held(x: Value) -> Value:
         return shape.Concatenate(len(column) - 1)(*parts)
     if dtype_of(x) == np.bool_:
         return conversion.convert(x, held_dtype(x))
-    return _seen_as(x, held_dtype(x))
+    return seen_as(x, held_dtype(x))
 
 
 def released(x: Value, dtype: np.dtype) -> Value:
@@ -42,10 +42,11 @@ def released(x: Value, dtype: np.dtype) -> Value:
         last = len(extents)
         parts = (shape.reshape(shape.slice_in_dim(x, i, i + 1, last), extents) for i in (0, 1))
         return elementwise.complex_(*parts)
-    return conversion.convert(x, dtype) if dtype == np.bool_ else _seen_as(x, dtype)
+    return conversion.convert(x, dtype) if dtype == np.bool_ else seen_as(x, dtype)
 
 
-def _seen_as(x: Value, dtype: np.dtype) -> Value:
+def seen_as(x: Value, dtype: np.dtype) -> Value:
+    """The bits of a value as numbers of another dtype of that width."""
     if dtype == dtype_of(x):
         return x
     return conversion.BitcastConvert(shape_of(x), dtype)(x)

@@ -1,0 +1,284 @@
+"""Functions of very many arrays as calls of parts, of which equal ones are compiled once.
+
+The time that IREE takes to compile a function grows with the third power of how many arrays its
+kernels take from the caller and give back, and its virtual machine has no registers for 16384. A
+function of many arguments and results therefore takes one list and returns one, and so do its
+parts, which are functions of their own: each sees what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.passes.annotate import add_reflection
+from irax_compiler.passes.core import Pass, register_pass, returned, walk
+from irax_compiler.passes.loops.memory import seen_as
+from irax_compiler.passes.loops.registers import emit, index, signless_dtype
+
+_MADE = {"stablehlo.constant", "stablehlo.iota"}
+"""Operations that each part does for itself, where they are small."""
+_SMALL = 1024
+"""Elements up to which it does."""
+
+_LIST = mlir.parse_type("!util.list<?>")
+_VIEW = mlir.parse_type("!hal.buffer_view")
+_IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
+_ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
+"""What keeps a function a function: for MLIR, and for IREE."""
+
+
+@register_pass
+@dataclass
+class Split(Pass):
+    """Makes public functions with more than `most` arguments and results functions of a list of
+    arguments and of one that they fill with results, and says so in the reflection attribute
+    `irax.lists`. They call their parts in order, each of which has up to `bound` of the arguments
+    and results, if it is of more than one operation; of parts that are alike there is one.
+
+    Takes time in proportion to the number of operations. Comes last: other passes do not know
+    such functions.
+    """
+
+    name: ClassVar[str] = "split"
+    most: int = 256
+    bound: int = 96
+
+    def run(self, module: Module) -> None:
+        for name, function in mlir.functions(module).items():
+            if mlir.is_public(function):
+                arrays = len(mlir.arguments(function)) + len(mlir.result_types(function))
+                if arrays > self.most:
+                    _in_parts(module, name, function, self.bound)
+
+
+def _in_parts(module: Module, name: str, function: Operation, bound: int) -> None:
+    """Puts a function that calls parts in the place of a function."""
+    flow = _Flow.of(function)
+    builder = _Builder(module, name, flow)
+    calls = [builder.call(part) for part in flow.parts(bound)]
+    caller = mlir.new_function(module, name, [_LIST], function.location, public=True)
+    caller.attributes["iree.reflection"] = function.attributes["iree.reflection"]
+    add_reflection(caller, {"irax.lists": "1"})
+    with InsertionPoint(mlir.body(caller)), function.location:
+        (arguments,) = mlir.arguments(caller)
+        count = index(len(flow.returned))
+        results = emit("util.list.create", count, to=_LIST)
+        mlir.emit("util.list.resize", [results, count], {}, [])
+        made: dict[Value, Value] = {}
+        for call in calls:
+            call.build(arguments, results, made)
+        for i, x in enumerate(flow.returned):
+            if x in flow.number:
+                view = emit("util.list.get", arguments, index(flow.number[x]), to=_VIEW)
+                mlir.emit("util.list.set", [results, index(i), view], {}, [])
+    mlir.finish_function(caller, [results])
+    function.erase()
+
+
+# ---- which operations ----------------------------------------------------------------------------
+
+
+@dataclass
+class _Flow:
+    """How values go through a function."""
+
+    operations: list[Operation]
+    """All but those that each part does for itself."""
+    used: list[list[Value]]
+    """What each of them uses, in regions too."""
+    number: dict[Value, int]
+    """Which argument a value is."""
+    returned: list[Value]
+    places: dict[Value, list[int]]
+    """Which results a value is."""
+    last: dict[Value, int]
+    """The last operation that uses a value."""
+
+    @classmethod
+    def of(cls, function: Operation) -> _Flow:
+        results = returned(function)
+        places: dict[Value, list[int]] = {}
+        for i, x in enumerate(results):
+            places.setdefault(x, []).append(i)
+        operations = [
+            o for o in walk(mlir.body(function)) if not _is_made(o) or o.results[0] in places
+        ]
+        used = [[*o.operands, *(mlir.captured(o) if o.regions else ())] for o in operations]
+        last = {x: i for i, values in enumerate(used) for x in values}
+        number = {x: i for i, x in enumerate(mlir.arguments(function))}
+        return cls(operations, used, number, results, places, last)
+
+    def parts(self, bound: int) -> list[range]:
+        """The operations, in pieces that each have up to `bound` of the caller's arrays. They end
+        where the fewest values are on their way from one operation to another.
+        """
+        crossing = self._crossing()
+        found: list[range] = []
+        start, n = 0, len(self.operations)
+        while start < n:
+            end = self._end(start, bound, crossing)
+            found.append(range(start, end))
+            start = end
+        return found
+
+    def _end(self, start: int, bound: int, crossing: Sequence[float]) -> int:
+        """Where a part that begins at an operation ends."""
+        arrays: set[tuple[str, int]] = set()
+        best: int | None = None
+        for i in range(start, len(self.operations)):
+            if i > start and len(arrays) > bound // 2 and crossing[i] < float("inf"):
+                best = i if best is None or crossing[i] <= crossing[best] else best
+            arrays.update(("argument", self.number[x]) for x in self.used[i] if x in self.number)
+            given = self.operations[i].results
+            arrays.update(("result", p) for x in given for p in self.places.get(x, ()))
+            if len(arrays) > bound and best is not None:
+                return best
+        return len(self.operations)
+
+    def _crossing(self) -> list[float]:
+        """For each operation how many values are computed before it and used from it on; infinitely
+        many where one of them is no array.
+        """
+        changes, blocked = ([0] * (len(self.operations) + 2) for _ in range(2))
+        for i, operation in enumerate(self.operations):
+            for x in operation.results:
+                counts = changes if mlir.type_problem(x.type) is None else blocked
+                counts[i + 1] += 1
+                counts[self.last.get(x, i) + 1] -= 1
+        found, crossing, blocking = [], 0, 0
+        for change, block in zip(changes, blocked, strict=True):
+            crossing, blocking = crossing + change, blocking + block
+            found.append(float("inf") if blocking else crossing)
+        return found
+
+
+def _is_made(operation: Operation) -> bool:
+    return operation.name in _MADE and (
+        mlir.splat(operation.results[0]) is not None
+        or prod(shape_of(operation.results[0])) <= _SMALL
+    )
+
+
+# ---- the parts -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Call:
+    """A part, and what it is called with."""
+
+    function: str
+    starts: list[int]
+    """Where runs of consecutive arguments, then of results, begin that the part works on."""
+    taken: list[Value]
+    given: list[Value]
+    """Values from other parts, and for others."""
+
+    def build(self, arguments: Value, results: Value, made: dict[Value, Value]) -> None:
+        """The call; `made` has what other calls gave."""
+        starts = map(index, self.starts)
+        operands = [arguments, results, *starts, *(made[x] for x in self.taken)]
+        callee = {"callee": mlir.symbol(self.function)}
+        call = mlir.emit("func.call", operands, callee, [x.type for x in self.given])
+        made.update(zip(self.given, call.results, strict=True))
+
+
+@dataclass
+class _Builder:
+    """Makes the functions that are the parts of one."""
+
+    module: Module
+    name: str
+    flow: _Flow
+    _names: dict[str, str] = field(default_factory=dict)
+    """The functions there are, by their text without the name."""
+
+    def call(self, part: range) -> _Call:
+        """A part as a function: a new one, or one that is equal."""
+        flow = self.flow
+        operations = [flow.operations[i] for i in part]
+        made: dict[Value, None] = dict.fromkeys(x for o in operations for x in o.results)
+        used = dict.fromkeys(x for i in part for x in flow.used[i] if x not in made)
+        arguments = {flow.number[x]: x for x in used if x in flow.number}
+        results = {p: x for o in operations for x in o.results for p in flow.places.get(x, ())}
+        taken = [x for x in used if x not in flow.number and self._own(x) is None]
+        given = [x for x in made if flow.last.get(x, 0) >= part.stop]
+        runs = _Runs.of(arguments), _Runs.of(results)
+        starts = [start for found in runs for start, _ in found.pieces]
+        types = [_LIST, _LIST, *[mlir.parse_type("index")] * len(starts), *(x.type for x in taken)]
+        name = mlir.unique_name(self.module, f"{self.name}.part")
+        location = operations[0].location
+        function = mlir.new_function(self.module, name, types, location)
+        with InsertionPoint(mlir.body(function)), location:
+            listed, filled, *rest = mlir.arguments(function)
+            env = dict(zip(taken, rest[len(starts) :], strict=True))
+            for place, i in runs[0].places(rest):
+                env[arguments[i]] = _imported(listed, place, arguments[i])
+            for operation in filter(None, map(self._own, used)):
+                mlir.copy(operation, env)
+            for operation in operations:
+                mlir.copy(operation, env)
+            for place, i in runs[1].places(rest[len(runs[0].pieces) :]):
+                _export(env[results[i]], filled, place)
+        mlir.finish_function(function, [env[x] for x in given])
+        return _Call(self._one_of_equal(name, function), starts, taken, given)
+
+    def _own(self, x: Value) -> Operation | None:
+        """The operation that makes a value in each part that uses it."""
+        source = mlir.definition(x)
+        is_own = source is not None and _is_made(source) and x not in self.flow.places
+        return source if is_own else None
+
+    def _one_of_equal(self, name: str, function: Operation) -> str:
+        """The name of the function that is the same but for its name: this one is erased then."""
+        for key, value in _ON_ITS_OWN.items():
+            function.attributes[key] = value
+        text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}", "@", 1)
+        there = self._names.setdefault(text, name)
+        if there != name:
+            function.erase()
+        return there
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Numbers as runs of consecutive ones: where they begin, and how long they are."""
+
+    pieces: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> _Runs:
+        found: list[tuple[int, int]] = []
+        for i in sorted(numbers):
+            if found and i == sum(found[-1]):
+                found[-1] = (found[-1][0], found[-1][1] + 1)
+            else:
+                found.append((i, 1))
+        return cls(found)
+
+    def places(self, starts: Sequence[Value]) -> Iterator[tuple[Value, int]]:
+        """The place of each number in a list, where the runs begin at the first of these values."""
+        for (first, length), start in zip(self.pieces, starts, strict=False):
+            for k in range(length):
+                yield emit("arith.addi", start, index(k)), first + k
+
+
+def _imported(arguments: Value, place: Value, x: Value) -> Value:
+    """An argument from the list; there, numbers have no sign."""
+    view = emit("util.list.get", arguments, place, to=_VIEW)
+    type_ = mlir.tensor_type(shape_of(x), signless_dtype(dtype_of(x)))
+    encoding = mlir.type_attribute(type_)
+    array = emit("hal.tensor.import", view, to=type_, target_encoding=encoding, **_IMPORTED)
+    return seen_as(array, dtype_of(x))
+
+
+def _export(x: Value, results: Value, place: Value) -> None:
+    """Puts a result into the list."""
+    array = seen_as(x, signless_dtype(dtype_of(x)))
+    encoding = mlir.type_attribute(array.type)
+    view = emit("hal.tensor.export", array, to=_VIEW, source_encoding=encoding)
+    mlir.emit("util.list.set", [results, place, view], {}, [])
