@@ -315,3 +315,9 @@ def test_parameters_broadcast_against_the_shape(name):
     found = np.asarray(BROADCAST[name](random.key(0)))
     assert found.shape == (3, 2)
     assert np.isfinite(found).all()
+
+
+def test_parameters_of_other_ranks_under_the_strict_option():
+    with irax.numpy_rank_promotion("raise"):
+        found = random.dirichlet(random.key(0), jnp.ones(3), (5,))
+    np.testing.assert_allclose(np.sum(found, -1), 1, rtol=1e-5)

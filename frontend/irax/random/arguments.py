@@ -8,7 +8,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.array import Array, as_array
-from irax.elementwise import broadcast_shapes, convert
+from irax.elementwise import convert, fitted_shape
 from irax.lax.arguments import canonical_shape
 
 
@@ -21,10 +21,10 @@ def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
     """
     shapes = [p.shape for p in parameters]
     if shape is None:
-        return broadcast_shapes(*shapes, what=what)
+        return fitted_shape(*shapes, what=what)
     sizes = canonical_shape(what, shape)
     try:
-        fits = broadcast_shapes(sizes, *shapes) == sizes
+        fits = fitted_shape(sizes, *shapes, what=what) == sizes
     except (TypeError, ValueError):
         fits = False
     if not fits:
