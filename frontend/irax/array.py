@@ -14,6 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.aval import ShapedArray, aval_of_array
+from irax.config import config
 
 if TYPE_CHECKING:
     from irax_runtime.device import Buffer, Device
@@ -182,6 +183,11 @@ def as_array(x: Any, what: str = "argument") -> Array:
     """
     if isinstance(x, Array):
         return x
+    found = _made(x, what)
+    return found if config.given is None else config.given.carry(x, found)
+
+
+def _made(x: Any, what: str) -> Array:
     if isinstance(x, np.ndarray):
         if isinstance(x, np.ma.MaskedArray):
             raise ValueError(

@@ -166,9 +166,15 @@ class Config(threading.local):
         name = _option(name)
         with _updating:
             setattr(Config, name, _checked(name, value))
-            Config.traced = _traced(lambda name: getattr(Config, name))
+            for found, value in _derived(lambda name: getattr(Config, name)).items():
+                setattr(Config, found, value)
         if "traced" in self.__dict__:  # in a `with` block
-            self.__dict__["traced"] = _traced(lambda name: getattr(self, name))
+            self.__dict__.update(_derived(lambda name: getattr(self, name)))
+
+    # These are not annotated: they are no options.
+
+    given = None
+    """What the user gave to the library function that runs (see `irax.strictness`)."""
 
     def read(self, name: str) -> Any:
         """The value of an option for the whole process, whatever a thread has overridden.
@@ -205,8 +211,25 @@ class Config(threading.local):
         return self.enable_x64
 
     traced = ()
-    """The values of those options that what is traced depends on: part of the key of what is kept.
-    (Not annotated: it is no option.)"""
+    """The values of options that traces depend on: part of the key of what is kept."""
+
+    stepwise = False
+    """Whether operations run one by one, so that each can be looked at: nothing is replayed."""
+
+    @contextmanager
+    def scoped(self, name: str, value: Any) -> Iterator[None]:
+        """Sets an attribute in this thread for the length of a `with` block, unchecked."""
+        overrides = self.__dict__  # those of this thread
+        before = dict(overrides)
+        overrides[name] = value
+        overrides.update(_derived(lambda name: getattr(self, name)))
+        try:
+            yield
+        finally:
+            for changed in (name, *_DERIVED):
+                overrides.pop(changed)
+                if changed in before:
+                    overrides[changed] = before[changed]
 
     def __setattr__(self, name: str, value: object) -> None:
         name = _option(name)
@@ -227,11 +250,18 @@ _SEEN_IN_TRACES = (
 )
 
 
-def _traced(value_of: Callable[[str], Any]) -> tuple[Any, ...]:
-    return tuple(map(value_of, _SEEN_IN_TRACES))
+_DERIVED = ("traced", "stepwise")
+"""What follows from options, and is kept beside them, because it is asked for at every call."""
 
 
-Config.traced = _traced(lambda name: getattr(Config, name))
+def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
+    traced = tuple(map(value_of, _SEEN_IN_TRACES))
+    stepwise = value_of("debug_nans") or value_of("debug_infs") or value_of("given") is not None
+    return dict(zip(_DERIVED, (traced, stepwise), strict=True))
+
+
+for _name, _value in _derived(lambda name: getattr(Config, name)).items():
+    setattr(Config, _name, _value)
 _PREFIXES = ("irax_", "jax_")
 
 # Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
@@ -275,19 +305,8 @@ def options() -> dict[str, Any]:
 config = Config()
 
 
-@contextmanager
-def _override(name: str, value: Any) -> Iterator[None]:
-    overrides = config.__dict__  # those of this thread
-    before = dict(overrides)
-    overrides[name] = _checked(name, value)
-    overrides["traced"] = _traced(lambda name: getattr(config, name))
-    try:
-        yield
-    finally:
-        for changed in (name, "traced"):
-            overrides.pop(changed)
-            if changed in before:
-                overrides[changed] = before[changed]
+def _override(name: str, value: Any) -> AbstractContextManager[None]:
+    return config.scoped(name, _checked(name, value))
 
 
 def enable_x64(value: bool = True) -> AbstractContextManager[None]:

@@ -8,7 +8,6 @@ takes the width of what it meets. So `x + 1.5` keeps the dtype of a float16 arra
 """
 
 import functools
-from collections.abc import Sequence
 from typing import Any, cast
 
 import ml_dtypes
@@ -34,6 +33,7 @@ from ml_dtypes import (
     uint4,
 )
 
+from irax import strictness
 from irax.config import config
 from irax.lattice import KEYS, SMALL_FLOATS, SMALL_INTS, TypePromotionError, least_upper_bound
 
@@ -426,19 +426,28 @@ def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
     """
     if not args:
         raise ValueError("expected at least one array, scalar or dtype to promote")
-    found = _join(config.enable_x64, *map(_dtype_and_weakness, args))
+    found = join(*args)
     if config.numpy_dtype_promotion == "strict":
-        _check_strictly(found[0], args)
+        judge_dtypes(*args)
     return found
 
 
-def _check_strictly(result: np.dtype[Any], args: Sequence[Any]) -> None:
-    """Raises TypePromotionError where operands that are not weak are not of the result's dtype."""
-    known = [
-        _canonical(dtype, config.enable_x64)
-        for dtype, weak in map(_dtype_and_weakness, args)
-        if not weak
-    ]
+def join(*args: Any) -> tuple[np.dtype[Any], bool]:
+    """`lattice_result_type`, whatever the option `numpy_dtype_promotion` says."""
+    return _join(config.enable_x64, *map(_dtype_and_weakness, args))
+
+
+def judge_dtypes(*args: Any) -> None:
+    """Raises TypePromotionError where the option `numpy_dtype_promotion` would not have operands of
+    the user's promoted together: those that are not weak are not of the dtype that comes out.
+    """
+    if config.numpy_dtype_promotion != "strict":
+        return
+    operands = [_dtype_and_weakness(x) for x in strictness.judged(args) if x is not None]
+    if len(operands) < 2:
+        return
+    result, _ = _join(config.enable_x64, *operands)
+    known = [_canonical(dtype, config.enable_x64) for dtype, weak in operands if not weak]
     if any(dtype != result for dtype in known):
         names = ", ".join(sorted({dtype.name for dtype in known}))
         raise TypePromotionError(
@@ -478,6 +487,7 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
         >>> promote_types("float16", "bfloat16"), promote_types("int8", float)
         (dtype('float32'), dtype('float64'))
     """
+    judge_dtypes(a, b)
     nodes = {
         _node(_canonical(dtype, True), weak) for dtype, weak in map(_dtype_and_weakness, (a, b))
     }

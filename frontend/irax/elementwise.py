@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors, nans, source
+from irax import dtypes, errors, nans, source, strictness
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.tracing import REPLAY, bind, current_trace
@@ -59,13 +59,6 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
     """
     if len(set(shapes)) == 1:
         return shapes[0]
-    if config.numpy_rank_promotion != "allow":
-        _check_ranks(shapes, what)
-    return fitted_shape(*shapes, what=what)
-
-
-def fitted_shape(*shapes: tuple[int, ...], what: str) -> tuple[int, ...]:
-    """The same, whatever the option `numpy_rank_promotion` says."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -76,9 +69,29 @@ def fitted_shape(*shapes: tuple[int, ...], what: str) -> tuple[int, ...]:
         ) from None
 
 
-def _check_ranks(shapes: Sequence[tuple[int, ...]], what: str) -> None:
-    """Warns or raises, as the option says, where arrays that are no scalars differ in rank."""
-    if len({len(shape) for shape in shapes if shape}) < 2:
+def common_shape(operands: Sequence[Any], what: str) -> tuple[int, ...]:
+    """The shape that operands broadcast to together, if `numpy_rank_promotion` lets them.
+
+    Raises:
+        ValueError: they do not fit.
+    """
+    judge_ranks(operands, what)
+    return broadcast_shapes(*map(np.shape, operands), what=what)
+
+
+def judge_ranks(operands: Sequence[Any], what: str, core: Sequence[int] | None = None) -> None:
+    """Raises ValueError, or warns, where operands of the user's differ in rank, scalars aside, and
+    the option `numpy_rank_promotion` minds that.
+
+    Of each, the last `core` dimensions are not broadcast, and do not count.
+    """
+    if config.numpy_rank_promotion == "allow":
+        return
+    judged = strictness.judged(operands)
+    shapes = [np.shape(x) for x in judged]
+    sizes = {id(x): n for x, n in zip(operands, core or [0] * len(operands), strict=True)}
+    ranks = {len(s) - sizes[id(x)] for x, s in zip(judged, shapes, strict=True) if s}
+    if len(ranks) < 2:
         return
     message = (
         f"{what}{': ' * bool(what)}operands of shapes {' and '.join(map(str, shapes))} differ in "
@@ -128,8 +141,9 @@ def promote_dtypes(*operands: Any, what: str) -> list[Array]:
 
 def promote(*operands: Any, what: str) -> list[Array]:
     """The operands as arrays of their common dtype and shape."""
-    arrays = promote_dtypes(*operands, what=what)
-    target = broadcast_shapes(*(x.shape for x in arrays), what=what)
+    given = as_arrays(operands, what)
+    arrays = promote_dtypes(*given, what=what)
+    target = common_shape(given, what)
     return [broadcast_to(x, target) for x in arrays]
 
 
@@ -219,9 +233,9 @@ def apply(
         )
     arrays = as_arrays(operands, what)
     dtype, weak = _common_dtype(arrays, what, dtype_kind, accepts)
-    arrays = [convert(x, dtype, weak) for x in arrays]
-    target = broadcast_shapes(*(x.shape for x in arrays), what=what)
-    result = bind(op, *(broadcast_to(x, target) for x in arrays), weak_type=weak)
+    target = common_shape(arrays, what)
+    arrays = [broadcast_to(convert(x, dtype, weak), target) for x in arrays]
+    result = bind(op, *arrays, weak_type=weak)
     return result if not weak or result.dtype == dtype else result.with_weak_type(False)
 
 
@@ -281,7 +295,7 @@ def _compute(
     op: Op, operands: Sequence[Any], dtype: np.dtype[Any], what: str
 ) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
     values = _values(operands, dtype)
-    _check_shapes(values, what)
+    _check_shapes(operands, values, what)
     return values, np.asarray(op.evaluate(*values))
 
 
@@ -292,7 +306,7 @@ def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array
         target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
         return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
     values = [_elements(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]
-    _check_shapes(values, what)
+    _check_shapes(values, values, what)
     return ConcreteArray(np.where(*values), weak)
 
 
@@ -328,11 +342,11 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 
-def _check_shapes(values: list[np.ndarray[Any, Any]], what: str) -> None:
+def _check_shapes(operands: Sequence[Any], values: list[np.ndarray[Any, Any]], what: str) -> None:
     shape = values[0].shape
     for value in values:
         if value.shape != shape:
-            broadcast_shapes(*[v.shape for v in values], what=what)
+            common_shape(operands, what)
             return
 
 

@@ -10,6 +10,7 @@ import irax.numpy as jnp
 from irax import dtypes, errors
 from irax.array import Array, as_array
 from irax.numpy.tables import no_sharding
+from irax.strictness import library
 
 __all__ = [
     "index",
@@ -27,6 +28,7 @@ __all__ = [
 # ---- segments ------------------------------------------------------------------------------------
 
 
+@library
 def segment_sum(
     data: Any,
     segment_ids: Any,
@@ -68,6 +70,7 @@ def segment_sum(
     return _segments("segment_sum", "add", 0, data, segment_ids, num_segments, options)
 
 
+@library
 def segment_prod(
     data: Any,
     segment_ids: Any,
@@ -87,6 +90,7 @@ def segment_prod(
     return _segments("segment_prod", "multiply", 1, data, segment_ids, num_segments, options)
 
 
+@library
 def segment_max(
     data: Any,
     segment_ids: Any,
@@ -109,6 +113,7 @@ def segment_max(
     return _segments("segment_max", "max", start, data, segment_ids, num_segments, options)
 
 
+@library
 def segment_min(
     data: Any,
     segment_ids: Any,

@@ -23,6 +23,7 @@ from irax import array_trees, source
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.key_arrays import KeyArray
+from irax.strictness import library
 from irax.tracebacks import hide_frames
 from irax.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
 from irax_compiler import mlir, straight
@@ -56,13 +57,14 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
     of the way it is called, or with `numbers_vary` what may be another one each time.
     """
+    function = library(function, numbers_vary)
     kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
     _all_kept.append(kept)
 
     @functools.wraps(function)
     def replaying(*args: Any, **kwargs: Any) -> Any:
         try:
-            if current_trace() is not None or config.debug_nans or config.debug_infs:
+            if current_trace() is not None or config.stepwise:
                 return function(*args, **kwargs)
             arrays: list[Any] = []
             key: list[Any] = [config.traced, *kwargs]
@@ -107,27 +109,29 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
 
 def replay_functions(package: str, also: str = "", but: Collection[str] = ()) -> None:
     """Makes the functions of a package, or module, replayed ones: those that it has from modules of
-    its own, and from one other, some by name aside.
+    its own, and from one other. Some, by name, are library functions that are not replayed.
 
     Within the package functions call each other as they are.
     """
     namespace = vars(sys.modules[package])
     for name, value in list(namespace.items()):
-        if name not in but and not name.startswith("_"):
-            namespace[name] = public(value, package, also)
+        if not name.startswith("_"):
+            namespace[name] = public(value, package, also, library if name in but else replayed)
 
 
-def public(value: Any, package: str, also: str = "") -> Any:
-    """A function of a package, or of one other module, replayed; anything else as it is."""
+def public(value: Any, package: str, also: str = "", kind: Callable[..., Any] = replayed) -> Any:
+    """A function of a package, or of one other module, of a kind; anything else as it is."""
     if not inspect.isfunction(value):
         return value
     ours = value.__module__.startswith(package) or value.__module__ == also
-    return _public(value, package) if ours else value
+    return _public(value, package, kind) if ours else value
 
 
 @once
-def _public(function: Callable[..., Any], package: str) -> Callable[..., Any]:
-    found = replayed(function)
+def _public(
+    function: Callable[..., Any], package: str, kind: Callable[..., Any]
+) -> Callable[..., Any]:
+    found = kind(function)
     found.__module__ = package  # where it is pickled from
     return found
 

@@ -3,6 +3,7 @@
 A case is a line in `numpy_cases.py` or its kin.
 """
 
+import contextlib
 import pkgutil
 import warnings
 
@@ -205,3 +206,93 @@ def is_fixed(case):
 
 def is_operand(x):
     return isinstance(x, Operand)
+
+
+# ---- strictness ----------------------------------------------------------------------------------
+
+
+JUDGED_BY_THEIR_INSIDES = {
+    *("lax.index_take", "nn.softmax", "scipy.special.owens_t", "scipy.special.hyp1f1"),
+    *("numpy.geomspace", "numpy.setdiff1d", "numpy.cov"),
+}
+"""Functions of which JAX's minds what it makes itself of operands of one kind, or not at all what
+it need not compute.
+"""
+
+
+@contextlib.contextmanager
+def strictness(library):
+    """The options that mind promotion, of irax or of JAX, set to raise errors."""
+    with library.numpy_dtype_promotion("strict"), library.numpy_rank_promotion("raise"):
+        yield
+
+
+def judgement(library, function, arrays, traced):
+    """What is raised about promotion: nothing, or an error."""
+    try:
+        with strictness(library):
+            if traced:
+                library.eval_shape(function, *arrays)
+            else:
+                function(*map(library.numpy.asarray, arrays))
+    except ValueError as error:
+        about_types = type(error).__name__ == "TypePromotionError"
+        if about_types or "rank_promotion" in str(error):
+            return error
+        raise
+    return None
+
+
+def check_strictly(case, kinds=None):
+    """Values are the same where the options mind promotion; operands are judged as JAX judges."""
+    for choice in range(min(choices(case), kinds or choices(case))):
+        call, arrays = bound(case, choice)
+        given = [as_array(x) for x in arrays]
+        lenient = tree_util.tree_leaves(call(case.function, given))
+        try:
+            with strictness(irax):
+                strict = tree_util.tree_leaves(call(case.function, given))
+        except ValueError:
+            check_judgement(case, call, arrays)
+            continue
+        for x, y in zip(strict, lenient, strict=True):
+            np.testing.assert_array_equal(np.asarray(x), np.asarray(y), err_msg=str(case))
+        kinds_of_operands = {x.dtype for x in arrays}, {x.ndim for x in arrays if x.ndim}
+        if any(len(found) > 1 for found in kinds_of_operands):
+            check_judgement(case, call, arrays)
+
+
+def check_judgement(case, call, arrays):
+    """Where promotion is minded, operands are refused that JAX refuses, and no others."""
+    jax = pytest.importorskip("jax", reason="compares with JAX")
+    module = pkgutil.resolve_name(f"jax.{case.module}")
+    if not hasattr(module, case.name):
+        return
+    try:
+        theirs = judgement(
+            jax, lambda *given: call(getattr(module, case.name), given), arrays, case.traced
+        )
+    except (TypeError, ValueError, NotImplementedError):  # JAX has it not
+        return
+    ours = judgement(irax, lambda *given: call(case.function, given), arrays, case.traced)
+    types = [(x.shape, x.dtype) for x in arrays]
+    assert (ours is None) == (theirs is None), (case, types, ours, theirs)
+
+
+def mixtures(case):
+    """The arrays of a case, with one in another dtype, or of one more dimension."""
+    call, arrays = bound(case, 0)
+    for i, x in enumerate(arrays if len(arrays) > 1 else ()):
+        others = {"f": ("float16", "int32"), "i": ("int8",)}.get(x.dtype.kind, ())
+        for changed in (*(x.astype(dtype) for dtype in others), x[None]):
+            yield call, [*arrays[:i], changed, *arrays[i + 1 :]]
+
+
+def check_mixtures(case):
+    """Operands of several dtypes or ranks are judged as JAX judges them, if they can be mixed."""
+    for call, arrays in mixtures(case):
+        try:
+            irax.eval_shape(lambda *given, call=call: call(case.function, given), *arrays)
+        except (TypeError, ValueError, NotImplementedError):
+            continue
+        check_judgement(case, call, arrays)

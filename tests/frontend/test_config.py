@@ -53,7 +53,7 @@ def house(tmp_path):
     package = tmp_path / "irax"
     package.mkdir()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    for name in ("config.py", "dtypes.py", "lattice.py"):
+    for name in ("config.py", "dtypes.py", "lattice.py", "strictness.py"):
         (package / name).symlink_to(Path(module.__file__).parent / name)
     return tmp_path
 

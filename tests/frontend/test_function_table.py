@@ -59,6 +59,20 @@ def test_types_are_those_of_jax(name):
         case_checks.check_types(case, x64=False, kinds=None if ALL_FORMS else 1)
 
 
+@pytest.mark.parametrize("name", names(1))
+def test_where_promotion_is_minded(name):
+    for case in of(name):
+        case_checks.check_strictly(case, kinds=None if ALL_FORMS else 1)
+
+
+@pytest.mark.parametrize("name", names(16, traced=True, jax=True))
+def test_mixtures_are_judged_as_in_jax(name):
+    if name in case_checks.JUDGED_BY_THEIR_INSIDES:
+        pytest.skip("JAX's function mixes what it computes")
+    for case in of(name, traced=True, jax=True):
+        case_checks.check_mixtures(case)
+
+
 @pytest.mark.parametrize("name", names(200, traced=True))
 def test_on_iree(name):
     for case in of(name, traced=True):

@@ -13,6 +13,7 @@ from tests.frontend.numpy_operands import CASES as ALL
 import irax.numpy as jnp
 
 CASES = [c for c in ALL if c.module == "numpy"]
+ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
 NAMES = sorted({c.name for c in CASES})
 
 
@@ -54,6 +55,20 @@ def test_types_are_those_of_jax(name, x64):
         case_checks.check_types(case, x64)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_where_promotion_is_minded(name):
+    for case in of(name):
+        case_checks.check_strictly(case, kinds=None if ALL_FORMS else 1)
+
+
+@pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced and c.jax}))
+def test_mixtures_are_judged_as_in_jax(name):
+    if f"numpy.{name}" in case_checks.JUDGED_BY_THEIR_INSIDES:
+        pytest.skip("JAX's function mixes what it computes")
+    for case in of(name, traced=True, jax=True)[: None if ALL_FORMS else 1]:
+        case_checks.check_mixtures(case)
+
+
 # ---- completeness --------------------------------------------------------------------------------
 
 ELSEWHERE = {
@@ -86,7 +101,6 @@ def test_every_function_has_a_case():
 # ---- compiled ------------------------------------------------------------------------------------
 
 SAMPLE = ("quantile", "unwrap", "histogram2d", "frexp", "insert", "piecewise")
-ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
 
 
 @pytest.mark.parametrize("name", NAMES if ALL_FORMS else SAMPLE)

@@ -18,8 +18,10 @@ from irax.experimental.dormand_prince import Solver
 from irax.flat import name_of
 from irax.flatten_util import ravel_pytree
 from irax.reverse_rules import custom_vjp
+from irax.strictness import library
 
 
+@library
 def odeint(
     func: Callable[..., Any],
     y0: Any,

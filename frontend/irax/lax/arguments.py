@@ -86,7 +86,7 @@ def strict(what: str, *operands: Any) -> list[Array]:
     first = arrays[0].aval
     if all(x.aval.dtype == first.dtype and x.aval.shape == first.shape for x in arrays):
         return arrays
-    dtype = dtypes.result_type(*arrays)
+    dtype, _ = dtypes.join(*arrays)
     arrays = [adapted(x, dtype) for x in arrays]
     if len({x.dtype for x in arrays}) > 1:
         listed = " and ".join(str(x.dtype) for x in arrays)

@@ -20,6 +20,7 @@ from irax.elementwise import convert
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.numpy.tables import no_sharding
 from irax.random.keys import Key
+from irax.strictness import library_methods
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 Axes = int | Sequence[int]
@@ -45,6 +46,7 @@ def _dtype(what: str, *wanted: DTypeLike | None) -> np.dtype[Any]:
     return dtype
 
 
+@library_methods
 class _Initializer:
     """An initializer of a function of key, shape and dtype."""
 

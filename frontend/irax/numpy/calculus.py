@@ -8,9 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from irax import lax
+from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype, promote_dtypes
+from irax.elementwise import (
+    as_arrays,
+    broadcast_to,
+    convert,
+    inexact_dtype,
+    judge_ranks,
+    promote_dtypes,
+)
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy import reductions
 from irax.numpy.division import remainder
@@ -114,6 +121,7 @@ def trapezoid(
         values, width = as_arrays([y, dx], "trapezoid")
     else:
         values, places = promote_dtypes(y, x, what="trapezoid")
+        judge_ranks([values, places], "trapezoid")
         if places.ndim == 1:
             width = diff(places)
         else:
@@ -155,6 +163,7 @@ def gradient(
     if edge_order not in (None, 1):
         raise NotImplementedError(f"gradient: edge_order must be 1, got {edge_order}")
     (x,) = as_arrays([f], "gradient")
+    dtypes.judge_dtypes(x, *varargs)
     x = convert(x, inexact_dtype(x.dtype))
     axes = canonical_axes("gradient", axis, x.ndim)
     if any(x.shape[d] < 2 for d in axes):

@@ -9,7 +9,14 @@ import numpy as np
 
 from irax import errors
 from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_to, check_dtype, convert, promote_dtypes
+from irax.elementwise import (
+    as_arrays,
+    broadcast_to,
+    check_dtype,
+    convert,
+    judge_ranks,
+    promote_dtypes,
+)
 from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
@@ -122,6 +129,7 @@ def piecewise(
             condition = np.asarray(condition)
         (mask,) = as_arrays([condition], "piecewise")
         masks.append(mask if mask.dtype == np.bool else not_equal(mask, 0))
+    judge_ranks([values, *masks], "piecewise")
     functions: list[Any] = list(funclist)
     if len(functions) == len(masks):
         functions.append(0)

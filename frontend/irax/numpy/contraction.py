@@ -8,7 +8,7 @@ import numpy as np
 
 from irax import lax
 from irax.array import Array
-from irax.elementwise import as_arrays, promote_dtypes
+from irax.elementwise import judge_ranks, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
@@ -156,6 +156,7 @@ def vecdot(
     Array([3., 3.], dtype=float32)
     """
     x, y = _two("vecdot", x1, x2)
+    judge_ranks([x, y], "vecdot", core=[1, 1])
     x = conjugate(moveaxis(x, canonical_axis("vecdot", axis, x.ndim), -1))
     y = moveaxis(y, canonical_axis("vecdot", axis, y.ndim), -1)
     if x.shape[-1] != y.shape[-1]:
@@ -166,12 +167,15 @@ def vecdot(
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of matrices in the last two axes and vectors in the last."""
+    judge_ranks([x1, x2], "matvec", core=[2, 1])
     return einsum("...ij,...j->...i", x1, x2)
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of the conjugates of vectors in the last axis and matrices in the last two."""
-    return einsum("...i,...ij->...j", conjugate(x1), x2)
+    x, y = _two("vecmat", x1, x2)
+    judge_ranks([x, y], "vecmat", core=[1, 2])
+    return einsum("...i,...ij->...j", conjugate(x), y)
 
 
 def vdot(
@@ -182,9 +186,10 @@ def vdot(
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The inner product of all elements of two arrays, each taken as one vector."""
+    x, y = _two("vdot", a, b)
     return dot(
-        conjugate(ravel(a)),
-        ravel(b),
+        conjugate(ravel(x)),
+        ravel(y),
         precision=precision,
         preferred_element_type=preferred_element_type,
     )
@@ -211,7 +216,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """The products of each element of `a` with each of `b`: a matrix."""
     if out is not None:
         raise NotImplementedError("outer: the argument 'out' is not supported: use the result")
-    x, y = as_arrays([a, b], "outer")
+    x, y = _two("outer", a, b)
     return multiply(lax.reshape(x, (x.size, 1)), lax.reshape(y, (1, y.size)))
 
 
@@ -310,6 +315,8 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = _two("cross", a, b)
+    if min(x.ndim, y.ndim) > 1:
+        judge_ranks([x, y], "cross")
     x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError(

@@ -10,6 +10,7 @@ from irax.elementwise import (
     by_numpy,
     check_dtype,
     is_evaluated,
+    judge_ranks,
     promote,
     promote_dtypes,
 )
@@ -45,6 +46,7 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(-4, dtype=int32, weak_type=True)
     """
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
+    judge_ranks([x1, x2], "floor_divide")
     check_dtype("floor_divide", x.dtype, REAL)
     if is_evaluated(x, y):
         return by_numpy("floor_divide", x, y, what="floor_divide")
@@ -70,6 +72,7 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(2, dtype=int32, weak_type=True)
     """
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
+    judge_ranks([x1, x2], "remainder")
     check_dtype("remainder", x.dtype, REAL)
     if is_evaluated(x, y):
         return by_numpy("remainder", x, y, what="remainder")

@@ -292,6 +292,7 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
     """
     _not_in_place("place", inplace)
     x, condition, new = as_arrays([arr, mask, vals], "place")
+    dtypes.judge_dtypes(x, new)
     new = ravel(new)
     if condition.size != x.size:
         raise ValueError(f"place: the mask has shape {condition.shape}; expected {x.shape}")
@@ -325,6 +326,7 @@ def put(
     """
     _not_in_place("put", inplace)
     x, places, new = as_arrays([a, ind, v], "put")
+    dtypes.judge_dtypes(x, new)
     places, new = ravel(places), ravel(new)
     if not places.size or not new.size:
         return x
@@ -368,6 +370,7 @@ def put_along_axis(
     """
     _not_in_place("put_along_axis", inplace)
     x, places = as_arrays([arr, indices], "put_along_axis")
+    dtypes.judge_dtypes(arr, values)
     if axis is None:
         flat = put_along_axis(ravel(x), ravel(places), values, 0, False, mode=mode)
         return reshape(flat, x.shape)

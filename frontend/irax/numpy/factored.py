@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax.array import Array
-from irax.elementwise import convert, inexact_dtype, promote_dtypes
+from irax.elementwise import convert, inexact_dtype, judge_ranks, promote_dtypes
 from irax.forward_rules import custom_jvp
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors, one_batch
@@ -208,6 +208,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     matrices, right = inexact("linalg.solve", a, b)
     square("linalg.solve", matrices)
     vector = right.ndim == 1
+    judge_ranks([matrices, right], "linalg.solve", core=[2, 1 if vector else 2])
     right = right[:, None] if vector else right
     if right.ndim < 2 or right.shape[-2] != matrices.shape[-1]:
         raise ValueError(

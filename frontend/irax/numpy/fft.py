@@ -87,7 +87,7 @@ def _of_one(name: str, kind: str, doc: str) -> Callable[..., Array]:
         _check_axis(f"fft.{name}", axis)
         return _transform(f"fft.{name}", kind, a, None if n is None else (n,), (axis,), norm)
 
-    return documented(function, name, doc)
+    return documented(function, name, doc, "irax.numpy.fft")
 
 
 def _check_axis(what: str, axis: Any) -> None:
@@ -106,7 +106,7 @@ def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
             raise ValueError(f"fft.{name}: expected two axes, got {axes}; fftn takes any number")
         return _transform(f"fft.{name}", kind, a, s, axes, norm)
 
-    return documented(function, name, doc)
+    return documented(function, name, doc, "irax.numpy.fft")
 
 
 def _of_any(name: str, kind: str, doc: str) -> Callable[..., Array]:
@@ -118,7 +118,7 @@ def _of_any(name: str, kind: str, doc: str) -> Callable[..., Array]:
     ) -> Array:
         return _transform(f"fft.{name}", kind, a, s, axes, norm)
 
-    return documented(function, name, doc)
+    return documented(function, name, doc, "irax.numpy.fft")
 
 
 fft = _of_one("fft", "FFT", "The transform along an axis, of n numbers (cut or filled with 0).")

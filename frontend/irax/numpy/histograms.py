@@ -188,6 +188,7 @@ def histogram(
     (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
     (x,) = as_arrays([a], "histogram")
+    dtypes.judge_dtypes(a, weights)
     counts, (edges,) = _counted("histogram", [ravel(x)], [bins], [range], x, weights)
     if density:
         counts = divide(divide(counts, diff(edges)), reductions.sum(counts))

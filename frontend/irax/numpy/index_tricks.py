@@ -10,13 +10,14 @@ from numpy.lib._index_tricks_impl import IndexExpression
 
 from irax import dtypes, errors, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.elementwise import as_arrays, convert, judge_ranks
 from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import concatenate, moveaxis, reshape, stack
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
 from irax.numpy.ufuncs import add, clip, multiply
+from irax.strictness import library_methods
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- places of a part of an array ----------------------------------------------------------------
@@ -141,6 +142,7 @@ def ravel_multi_index(
     places = as_arrays([multi_index[i] for i in range(len(multi_index))], name)
     if len(places) != len(dims):
         raise ValueError(f"{name}: got places along {len(places)} axes for the shape {tuple(dims)}")
+    judge_ranks(places, name)
     result: Any = 0
     axes = range(len(dims)) if order == "C" else reversed(range(len(dims)))
     wanted = dtypes.result_type(*places) if dtype is None else dtypes.requested_dtype(dtype, name)
@@ -183,6 +185,7 @@ def _range(name: str, key: slice) -> Array:
     return arange(start, stop, step)
 
 
+@library_methods
 class Grid:
     """`mgrid` and `ogrid`."""
 
@@ -209,6 +212,7 @@ mgrid = Grid("mgrid", sparse=False)
 ogrid = Grid("ogrid", sparse=True)
 
 
+@library_methods
 class Joiner:
     """`r_` and `c_`: slices, numbers and arrays, one after the other.
 

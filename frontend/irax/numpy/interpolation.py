@@ -40,6 +40,7 @@ def interp(
     Array(15., dtype=float32)
     """
     at, points, values = as_arrays([x, xp, fp], "interp")
+    dtypes.judge_dtypes(at, points, None if values.dtype.kind in "iub" else values)
     if points.ndim != 1 or points.shape != values.shape:
         raise ValueError(
             f"interp: xp and fp must be vectors of one length, got shapes {points.shape} and "

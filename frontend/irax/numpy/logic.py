@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from irax import lax
+from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, promote_dtypes
+from irax.elementwise import apply, as_arrays, judge_ranks, promote_dtypes
 from irax.elementwise import select as choose
 from irax.lax.arguments import documented
 from irax.numpy.tables import (
@@ -111,24 +111,32 @@ def _truth(x: ArrayLike, name: str) -> Array:
     return x if x.dtype == np.bool else not_equal(x, 0)
 
 
+def _truths(x1: ArrayLike, x2: ArrayLike, name: str) -> list[Array]:
+    """Whether elements are not 0, of two operands that would be promoted together."""
+    found = [_truth(x, name) for x in (x1, x2)]
+    dtypes.judge_dtypes(x1, x2)
+    judge_ranks([x1, x2], name)
+    return found
+
+
 @universal(2, True)
 def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether both are not 0."""
-    x, y = _truth(x1, "logical_and"), _truth(x2, "logical_and")
+    x, y = _truths(x1, x2, "logical_and")
     return apply(bitwise.and_, x, y, what="logical_and")
 
 
 @universal(2, False)
 def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether either is not 0."""
-    x, y = _truth(x1, "logical_or"), _truth(x2, "logical_or")
+    x, y = _truths(x1, x2, "logical_or")
     return apply(bitwise.or_, x, y, what="logical_or")
 
 
 @universal(2, False)
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Whether just one is not 0."""
-    return not_equal(_truth(x1, "logical_xor"), _truth(x2, "logical_xor"))
+    return not_equal(*_truths(x1, x2, "logical_xor"))
 
 
 def logical_not(x: ArrayLike, /) -> Array:

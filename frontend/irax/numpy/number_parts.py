@@ -9,7 +9,18 @@ import numpy as np
 
 from irax import lax
 from irax.array import Array, ConcreteArray
-from irax.elementwise import apply, as_arrays, by_numpy, check_dtype, convert, is_now, promote
+from irax.elementwise import (
+    apply,
+    as_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    by_numpy,
+    check_dtype,
+    convert,
+    is_now,
+    judge_ranks,
+    promote_dtypes,
+)
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -138,6 +149,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array(12., dtype=float32, weak_type=True)
     """
     factor, power = as_arrays([x1, x2], "ldexp")
+    judge_ranks([factor, power], "ldexp")
     check_dtype("ldexp: x2", power.dtype, (np.integer, np.bool))
     number = _real_floats("ldexp", factor)
     given, weak = number.dtype, number.weak_type
@@ -187,9 +199,10 @@ def spacing(x: ArrayLike, /) -> Array:
 
 
 def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
-    operands = promote(x1, x2, what=name)
+    operands = promote_dtypes(x1, x2, what=name)
     check_dtype(name, operands[0].dtype, np.integer)
-    return operands
+    shape = broadcast_shapes(*(x.shape for x in operands), what=name)
+    return [broadcast_to(x, shape) for x in operands]
 
 
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
@@ -228,6 +241,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     Array([12, 42], dtype=int32)
     """
     x, y = _integers("lcm", x1, x2)
+    judge_ranks([x1, x2], "lcm")
     if is_now(x, y):
         return by_numpy("lcm", x, y, what="lcm")
     x, y = abs(x), abs(y)

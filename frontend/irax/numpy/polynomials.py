@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import errors, lax
+from irax import dtypes, errors, lax
 from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
 from irax.numpy import linalg, reductions
@@ -328,6 +328,7 @@ def polyfit(
     matrix, right = vander(at, order), values
     if w is not None:
         (weights,) = as_arrays([w], "polyfit")
+        dtypes.judge_dtypes(x, None if weights.dtype.kind in "iub" else weights)
         if weights.shape != at.shape:
             raise TypeError(f"polyfit: w has shape {weights.shape}; expected {at.shape}")
         weights = convert(weights, at.dtype)

@@ -139,6 +139,7 @@ def _quantile(
     else:
         if method != "inverted_cdf":
             raise ValueError(f"{name}: weights need method='inverted_cdf', got {method!r}")
+        dtypes.judge_dtypes(a, weights)
         w = _rows(_weights(name, weights, shape, axes), axes)
         w = where(missing, 0, convert(w, x.dtype)) if left_out else convert(w, x.dtype)
         result = _weighted(x, w, shares)

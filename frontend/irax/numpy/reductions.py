@@ -362,7 +362,8 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether two arrays broadcast to one shape and have equal elements there."""
     x, y = as_arrays([a1, a2], "array_equiv")
     try:
-        broadcast_shapes(x.shape, y.shape)
+        shape = broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return as_arrays([False], "array_equiv")[0]
-    return all(equal(x, y))
+    dtype, _ = dtypes.join(x, y)
+    return all(equal(*(broadcast_to(convert(v, dtype), shape) for v in (x, y))))

@@ -9,7 +9,14 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_to, convert, inexact_dtype, promote_dtypes
+from irax.elementwise import (
+    as_arrays,
+    broadcast_to,
+    convert,
+    inexact_dtype,
+    judge_ranks,
+    promote_dtypes,
+)
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import matmul
@@ -127,6 +134,7 @@ def var(
     result_dtype = _variance_dtype(x, dtype)
     x = convert(x, working_dtype(_float_dtype(x, dtype)))
     middle = _mean(x, axis, keepdims=True, where=where) if mean is None else mean
+    x, middle = (convert(v, dtypes.join(x, middle)[0]) for v in as_arrays([x, middle], "var"))
     centred = subtract(x, middle)
     if x.dtype.kind == "c":
         squares = add(square(real(centred)), square(imag(centred)))
@@ -198,6 +206,7 @@ def average(
         count = broadcast_to(_count(x, axis, None, keepdims, result.dtype), result.shape)
         return (result, count) if returned else result
     (w,) = as_arrays([weights], "average")
+    dtypes.judge_dtypes(x, w)
     if w.shape != x.shape:
         axes = canonical_axes("average", axis, x.ndim)
         if axis is None or w.shape != tuple(x.shape[d] for d in axes):
@@ -248,6 +257,8 @@ def cov(
            [-1.,  1.]], dtype=float32)
     """
     given = [m] if y is None else [m, y]
+    dtypes.judge_dtypes(*given, fweights, aweights)
+    judge_ranks(given, "cov")
     parts = [_variables(v, rowvar) for v in promote_dtypes(*given, what="cov")]
     x = parts[0] if y is None else lax.concatenate(parts, 0)
     x = convert(x, inexact_dtype(x.dtype) if dtype is None else _inexact("cov", dtype))

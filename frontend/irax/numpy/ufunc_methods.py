@@ -151,7 +151,8 @@ def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Ar
 def outer(f: ufunc, A: ArrayLike, B: ArrayLike) -> Array:
     """`ufunc.outer`."""
     x, y = as_arrays([A, B], f"{f.__name__}.outer")
-    return f(reshape(x, x.shape + (1,) * y.ndim), y)
+    dtypes.judge_dtypes(x, y)
+    return f(reshape(x, x.shape + (1,) * y.ndim), reshape(y, (1,) * x.ndim + y.shape))
 
 
 def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 
 from irax.array import Array
 from irax.replay import replayed
+from irax.strictness import library
 from irax.tracebacks import api_boundary, hide_frames
 from irax.typing import ArrayLike, DTypeLike
 
@@ -127,6 +128,7 @@ class ufunc:
             "use the result, or irax.numpy.where(condition, result, x)"
         )
 
+    @library
     def _method(self, method: str, *args: Any, **options: Any) -> Any:
         if options.pop("out", None) is not None:
             raise NotImplementedError(

@@ -12,7 +12,16 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.array import Array
-from irax.elementwise import apply, as_arrays, by_numpy, convert, is_now, promote
+from irax.elementwise import (
+    apply,
+    as_arrays,
+    by_numpy,
+    convert,
+    is_now,
+    judge_ranks,
+    promote,
+    promote_dtypes,
+)
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -145,6 +154,9 @@ def clip(
     """
     (x,) = as_arrays([arr], "clip")
     low, high = a_min if min is None else min, a_max if max is None else max
+    bounds = [v for v in (low, high) if v is not None]
+    dtypes.judge_dtypes(x, *bounds)
+    judge_ranks([x, *bounds], "clip")
     if low is not None:
         x = maximum(x, low)
     return x if high is None else minimum(x, high)
@@ -158,7 +170,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 below 0, 1 above; x2 at 0."""
-    x, at_zero = floats("heaviside", x1, x2)
+    x, at_zero = (floats("heaviside", v) for v in promote_dtypes(x1, x2, what="heaviside"))
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
     return where(equal(x, 0), at_zero, step)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from irax import batching, tree_util
 from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_shapes
+from irax.elementwise import as_arrays, broadcast_shapes, judge_ranks
 from irax.lax.arguments import canonical_axis
 from irax.numpy.manipulation import expand_dims, reshape
 from irax.tracebacks import api_boundary
@@ -173,6 +173,7 @@ def _mapped(
             signature.check_results(dict(sizes), results)
             return results
 
+    judge_ranks(arrays, "vectorize", cores)
     loops = [x.shape[: x.ndim - core] for x, core in zip(arrays, cores, strict=True)]
     target = broadcast_shapes(*loops, what="vectorize") if loops else ()
     # From the innermost dimension outwards; arrays that are 1 long there take no part.

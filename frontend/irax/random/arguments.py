@@ -8,7 +8,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.array import Array, as_array
-from irax.elementwise import convert, fitted_shape
+from irax.elementwise import broadcast_shapes, convert
 from irax.lax.arguments import canonical_shape
 
 
@@ -21,10 +21,10 @@ def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
     """
     shapes = [p.shape for p in parameters]
     if shape is None:
-        return fitted_shape(*shapes, what=what)
+        return broadcast_shapes(*shapes, what=what)
     sizes = canonical_shape(what, shape)
     try:
-        fits = fitted_shape(sizes, *shapes, what=what) == sizes
+        fits = broadcast_shapes(sizes, *shapes, what=what) == sizes
     except (TypeError, ValueError):
         fits = False
     if not fits:
@@ -63,6 +63,7 @@ def parameters(what: str, dtype: np.dtype[Any], **named: Any) -> list[Array]:
     Raises:
         TypePromotionError: one has a wider dtype (a ValueError).
     """
+    dtypes.judge_dtypes(*named.values())
     found = []
     for name, value in named.items():
         array = as_array(value, f"{what}: {name}")

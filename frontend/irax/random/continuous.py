@@ -213,4 +213,5 @@ def weibull_min(
     """
     dtype = dtype_of("weibull_min", dtype)
     scale, concentration = (as_array(v, "weibull_min") for v in (scale, concentration))
+    dtypes.judge_dtypes(scale, concentration)
     return jnp.power(exponential(key, shape, dtype), 1.0 / concentration) * scale

@@ -10,7 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.array import Array, as_array
-from irax.elementwise import broadcast_shapes, broadcast_to, convert, inexact_dtype, promote_dtypes
+from irax.elementwise import broadcast_to, common_shape, convert, inexact_dtype, promote_dtypes
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key
@@ -123,7 +123,8 @@ def double_sided_maxwell(
     what = "double_sided_maxwell"
     dtype = dtype_of(what, dtype)
     loc, scale = as_array(loc, f"{what}: loc"), as_array(scale, f"{what}: scale")
-    each = broadcast_shapes(loc.shape, scale.shape, what=what)
+    dtypes.judge_dtypes(loc, scale)
+    each = common_shape([loc, scale], what)
     sizes = (*(shape_of(what, shape) or each), *each)
     length_key, sign_key = split_key(one_key(key, what))
     return rademacher(sign_key, sizes, dtype) * maxwell(length_key, sizes, dtype) * scale + loc

@@ -12,11 +12,13 @@ import irax.numpy as jnp
 from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype
 from irax.scipy.arguments import unsupported
+from irax.strictness import library_methods
 from irax.typing import ArrayLike
 
 _METHODS = ("linear", "nearest")
 
 
+@library_methods
 class RegularGridInterpolator:
     """Values between those on a grid, whose lines need not be equally far from each other.
 

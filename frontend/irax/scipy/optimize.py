@@ -12,6 +12,7 @@ from irax import lax
 from irax.array import Array, as_array
 from irax.autodiff import value_and_grad
 from irax.elementwise import convert, inexact_dtype
+from irax.strictness import library
 
 
 class OptimizeResults(NamedTuple):
@@ -47,6 +48,7 @@ class _State(NamedTuple):
 _OPTIONS = ("norm", "gtol", "maxiter", "line_search_maxiter")
 
 
+@library
 def minimize(
     fun: Callable[..., Any],
     x0: Array,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import irax.numpy as jnp
 from irax.array import Array
 from irax.scipy.arguments import inexact
+from irax.strictness import library
 from irax.typing import ArrayLike
 
 
+@library
 def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """Which code is nearest to each observation, and how far it is.
 

@@ -7,7 +7,7 @@ from typing import Any
 import irax.numpy as jnp
 from irax import lax
 from irax.array import Array
-from irax.elementwise import promote_dtypes
+from irax.elementwise import judge_ranks, promote_dtypes
 from irax.lax.matrices import adjoint, one_batch
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import cho_factor, schur
@@ -30,6 +30,7 @@ def _prepared(what: str, a: Array, b: Array) -> tuple[Array, Array, bool]:
     """Square matrices and right hand sides of one batch; whether these were vectors."""
     square(what, a)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape[-1] == a.shape[-1])
+    judge_ranks([a, b], what, core=[2, 1 if vector else 2])
     right = b[..., None] if vector else b
     if right.ndim < 2 or right.shape[-2] != a.shape[-1]:
         raise ValueError(

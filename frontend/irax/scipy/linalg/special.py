@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
+from irax import dtypes
 from irax.array import Array
-from irax.elementwise import as_arrays
+from irax.elementwise import as_arrays, judge_ranks
 from irax.numpy.factored import inexact
 from irax.typing import ArrayLike, DTypeLike
 
@@ -45,8 +46,10 @@ def block_diag(*arrs: ArrayLike) -> Array:
     return jnp.concatenate(rows)
 
 
-def _vectors(what: str, *operands: ArrayLike) -> list[Array]:
-    return [jnp.atleast_1d(x) for x in as_arrays(operands, what)]
+def _vectors(what: str, *operands: ArrayLike | None) -> list[Array]:
+    given = as_arrays([x for x in operands if x is not None], what)
+    dtypes.judge_dtypes(*given)
+    return [jnp.atleast_1d(x) for x in given]
 
 
 def _joined(c: Array, r: Array) -> Array:
@@ -68,8 +71,9 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     Array([[1, 3, 4],
            [2, 1, 3]], dtype=int32)
     """
-    (column,) = _vectors("toeplitz", c)
-    row = jnp.conj(column) if r is None else _vectors("toeplitz", r)[0]
+    column, *others = _vectors("toeplitz", c, r)
+    judge_ranks([column, *others], "toeplitz", core=[1] * (1 + len(others)))
+    row = others[0] if others else jnp.conj(column)
     m, n = column.shape[-1], row.shape[-1]
     elements = _joined(row[..., :0:-1], column)
     return elements[..., max(n - 1, 0) + np.arange(m)[:, None] - np.arange(n)]
@@ -87,8 +91,8 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     Array([[1, 2, 3],
            [2, 3, 4]], dtype=int32)
     """
-    (column,) = _vectors("hankel", c)
-    row = jnp.zeros_like(column) if r is None else _vectors("hankel", r)[0]
+    column, *others = _vectors("hankel", c, r)
+    row = others[0] if others else jnp.zeros_like(column)
     elements = _joined(column, row[..., 1:])
     return elements[..., np.arange(column.shape[-1])[:, None] + np.arange(row.shape[-1])]
 
@@ -213,6 +217,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
            [0.5, 0. ]], dtype=float32)
     """
     births, survival = _vectors("leslie", f, s)
+    judge_ranks([births, survival], "leslie", core=[1, 1])
     n = births.shape[-1]
     if survival.shape[-1] != n - 1 or n < 2:
         raise ValueError(

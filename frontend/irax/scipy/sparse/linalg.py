@@ -15,9 +15,12 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
 from irax.array import Array, as_array
+from irax.elementwise import convert
 from irax.scipy.sparse import krylov
+from irax.strictness import library
 
 
+@library
 def cg(
     A: Any,
     b: Any,
@@ -55,6 +58,7 @@ def cg(
     return _solve("cg", krylov.cg, A, b, x0, tol, atol, maxiter, M, symmetric=True)
 
 
+@library
 def bicgstab(
     A: Any,
     b: Any,
@@ -76,6 +80,7 @@ def bicgstab(
     return _solve("bicgstab", krylov.bicgstab, A, b, x0, tol, atol, maxiter, M)
 
 
+@library
 def gmres(
     A: Any,
     b: Any,
@@ -139,6 +144,7 @@ def _solve(
         error = tree_util.structure_error(tree_util.tree_structure(b), x0, "b", "x0")
         raise ValueError(f"{what}: {error}")
     for x, y in zip(tree_util.tree_leaves(x0), tree_util.tree_leaves(b), strict=True):
+        dtypes.judge_dtypes(x, y)
         if x.shape != y.shape:
             raise ValueError(
                 f"{what}: x0 has an array of shape {x.shape}; expected {y.shape}, as b"
@@ -161,7 +167,7 @@ def _solve(
 def _inexact(what: str, x: Any) -> Array:
     array = as_array(x, f"{what}: b")
     if dtypes.issubdtype(array.dtype, np.inexact):
-        return array.with_weak_type(False)
+        return convert(array, array.dtype)
     return array.astype(dtypes.result_type(array, 0.0))
 
 

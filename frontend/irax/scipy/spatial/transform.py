@@ -11,6 +11,7 @@ import irax.numpy as jnp
 from irax import random
 from irax.array import Array
 from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.strictness import library_methods
 
 
 def _floats(what: str, x: Any, size: int | None = None) -> Array:
@@ -31,6 +32,7 @@ def _product(p: Array, q: Array) -> Array:
     return jnp.concatenate([vector, scalar], -1)
 
 
+@library_methods
 class Rotation(NamedTuple):
     """One rotation, or several; a pytree of its quaternions.
 
@@ -209,6 +211,7 @@ class Rotation(NamedTuple):
         return Rotation(self.quat[indexer])
 
 
+@library_methods
 class Slerp(NamedTuple):
     """Rotations between those at given times: turning evenly from each to the next."""
 

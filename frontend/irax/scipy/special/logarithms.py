@@ -7,6 +7,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax, nn
 from irax.array import Array
+from irax.elementwise import judge_ranks
 from irax.scipy.arguments import floats, inexact
 from irax.typing import ArrayLike
 
@@ -18,6 +19,7 @@ def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     x, y = inexact("xlogy", x, y)
+    judge_ranks([x, y], "xlogy")
     nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
     return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log(jnp.where(nothing, 1.0, y))))
 
@@ -29,6 +31,7 @@ def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     x, y = inexact("xlog1py", x, y)
+    judge_ranks([x, y], "xlog1py")
     nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
     return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log1p(jnp.where(nothing, 0.0, y))))
 

@@ -14,6 +14,7 @@ from irax.elementwise import promote_dtypes
 from irax.nn import logsumexp
 from irax.scipy import special
 from irax.scipy.arguments import inexact
+from irax.strictness import library_methods
 from irax.tree_util import register_pytree_node_class
 from irax.typing import ArrayLike
 
@@ -21,6 +22,7 @@ _LOG_2_PI = float(np.log(2 * np.pi))
 
 
 @register_pytree_node_class
+@library_methods
 class gaussian_kde:
     """A density estimated from samples; a pytree, so it goes through transformations.
 
