@@ -57,11 +57,11 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
     of the way it is called, or with `numbers_vary` what may be another one each time.
     """
-    function = library(function, numbers_vary)
+    plain, function = function, library(function, numbers_vary)
     kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
     _all_kept.append(kept)
 
-    @functools.wraps(function)
+    @functools.wraps(plain)
     def replaying(*args: Any, **kwargs: Any) -> Any:
         try:
             if current_trace() is not None or config.stepwise:

@@ -93,15 +93,16 @@ _METHODS = ("__init__", "__call__", "__mul__", "__getitem__")
 
 def _outside(x: Any) -> Any:
     """An argument, with functions of the user's as functions outside of the library."""
-    if isinstance(x, list | tuple) and any(map(_is_users, x)):
-        return type(x)(map(_outside, x)) if type(x) in (list, tuple) else x
-    if not _is_users(x):
-        return x
+    if type(x) in (list, tuple) and any(map(_is_users, x)):
+        return type(x)(map(_outside, x))
+    return _released(x) if _is_users(x) else x
 
-    @functools.wraps(x, updated=())
+
+def _released(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function, updated=())
     def outside(*args: Any, **kwargs: Any) -> Any:
         with config.scoped("given", None):
-            return x(*args, **kwargs)
+            return function(*args, **kwargs)
 
     return outside
 

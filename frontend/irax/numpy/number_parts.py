@@ -51,6 +51,7 @@ from irax.numpy.ufuncs import (
     subtract,
     trunc,
 )
+from irax.strictness import library
 from irax.tracing import concrete_array
 from irax.typing import ArrayLike
 from irax_compiler.ops import special
@@ -77,6 +78,7 @@ def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     return copysign(rest, number), whole
 
 
+@library
 def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     """m and e for which x = m 2**e, where m is from 0.5 to 1; for 0, infinity and nan x and 0.
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from irax.numpy.ufunc_objects import ufunc
 from irax.replay import public
-from irax.strictness import library
 from irax.tracebacks import api_boundary
 
 _AS_THEY_ARE = frozenset(
@@ -20,6 +19,8 @@ _AS_THEY_ARE = frozenset(
         # They compute nothing.
         *("broadcast_shapes", "frompyfunc", "iscomplexobj", "isdtype", "isrealobj", "isscalar"),
         *("ndim", "shape", "size", "__array_namespace_info__"),
+        # NumPy has it whole.
+        "frexp",
     ]
 )
 
@@ -34,8 +35,6 @@ def as_public(name: str, value: Any) -> Any:
     """What a name of `irax.numpy` is, given what the module that defines it has."""
     if name in _AS_THEY_ARE:
         return api_boundary(value) if inspect.isfunction(value) else value
-    if name == "frexp":  # NumPy has it whole
-        return api_boundary(public(value, "irax.numpy", kind=library))
     if isinstance(value, ufunc):
         value.replay()
         return value
