@@ -16,7 +16,8 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.array import Array, ConcreteArray
-from irax.elementwise import as_arrays, broadcast_shapes, convert
+from irax.elementwise import as_arrays, convert
+from irax.elementwise import broadcast_shapes as fitted_shape
 from irax.key_arrays import KeyArray
 from irax.lax.arguments import adapted, array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.tracing import bind, current_trace
@@ -187,7 +188,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
         ValueError: the shapes do not fit together.
     """
     what = "lax.broadcast_shapes"
-    return broadcast_shapes(*(canonical_shape(what, s) for s in shapes), what=what)
+    return fitted_shape(*(canonical_shape(what, s) for s in shapes), what=what)
 
 
 def reshape(
