@@ -14,7 +14,8 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, dtype_of, shape_of
-from irax_compiler.ops import composite, convolution, dot, loops, scan
+from irax_compiler.ops import composite, convolution, dot
+from irax_compiler.ops.control_flow import scan, while_loops
 from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.passes.core import find_function
@@ -147,7 +148,7 @@ class _Counter:
             return [self.composite(operation)]
         blocks = [region.blocks[0] for region in operation.regions if region.blocks]
         if name == "stablehlo.while":
-            count = loops.trip_count(operation, self.functions)
+            count = while_loops.trip_count(operation, self.functions)
             return [(block, 1 if count is None else count) for block in blocks]
         if name in ("stablehlo.case", "stablehlo.if"):
             costs = [(self.part(block), block) for block in blocks]

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import ArrayType, Op
-from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.quiet import quietly
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 _LARGE = 1 << 16
 """Bytes above which a result is computed each time, rather than kept."""
-
-_ELEMENTWISE = (Elementwise, comparison.Compare, comparison.Select)
 
 
 def line(program: Program) -> Callable[..., list[np.ndarray]]:
@@ -100,12 +96,11 @@ class _Line:
         found = {
             step.outputs[0]
             for step, _ in steps
-            if isinstance(step.op, shape.BroadcastInDim) and not self._shape(step.inputs[0])
+            if step.op.stretches and not self._shape(step.inputs[0])
         }
         found -= set(self.program.outputs)
         for step, run in steps:
-            elementwise = isinstance(step.op, _ELEMENTWISE)
-            by_itself = elementwise and (isinstance(run, np.ufunc) or run is np.where)
+            by_itself = step.op.elementwise and (isinstance(run, np.ufunc) or run is np.where)
             if not (by_itself and any(i not in found and self._shape(i) for i in step.inputs)):
                 found.difference_update(step.inputs)
         return found
@@ -116,7 +111,7 @@ class _Line:
             return False
         results = quietly(run, *(self.known[self._slot(i)] for i in step.inputs))
         results = (np.asarray(results),) if step.op.num_results == 1 else results
-        if not isinstance(step.op, shape.Constant) and sum(x.nbytes for x in results) > _LARGE:
+        if not step.op.is_constant and sum(x.nbytes for x in results) > _LARGE:
             return False
         self.known.update(zip(step.outputs, results, strict=True))
         return True

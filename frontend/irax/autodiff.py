@@ -31,7 +31,7 @@ from irax.flat import (
 )
 from irax.tracebacks import api_boundary
 from irax.tracing import ModuleBuilder, Traced, call, trace_function
-from irax_compiler.ops.control_flow import Linearized
+from irax_compiler.ops.structured import Linearized
 from irax_compiler.passes.jvp import JvpDeriver
 from irax_compiler.passes.linearize import LinearizeDeriver
 from irax_compiler.passes.vjp import derive_vjp

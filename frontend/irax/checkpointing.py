@@ -14,7 +14,7 @@ from irax.flat import FlatFunction, argument_names, bind_others, known_inputs, n
 from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace, trace_function
 from irax_compiler.ops import marks
-from irax_compiler.ops.checkpoint import POLICIES, Checkpoint
+from irax_compiler.ops.control_flow.checkpoint import POLICIES, Checkpoint
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from irax.flat import FlatFunction, name_of
 from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, call, trace_function
 from irax_compiler import mlir
-from irax_compiler.ops.control_flow import adapted
+from irax_compiler.ops.structured import adapted
 
 
 def union(functions: Sequence[Traced]) -> list[Array]:

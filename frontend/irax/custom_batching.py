@@ -16,7 +16,7 @@ from irax.flat import FlatFunction, argument_names, known_inputs, name_of
 from irax.tracebacks import api_boundary
 from irax.tracing import Input, bind, current_trace, trace_function
 from irax_compiler import mlir
-from irax_compiler.ops import custom_batching as ops
+from irax_compiler.ops.control_flow import custom_batching as ops
 from irax_compiler.ops.core import UnsupportedOp
 
 __all__ = ["custom_vmap", "sequential_vmap"]

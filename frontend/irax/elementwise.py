@@ -16,7 +16,7 @@ from irax import dtypes, errors, nans, source, strictness
 from irax.array import Array, ConcreteArray, any_committed, as_array
 from irax.config import config
 from irax.tracing import REPLAY, bind, current_trace
-from irax_compiler.ops import comparison, conversion, host, shape
+from irax_compiler.ops import comparison, conversion, numpy_call, shape
 from irax_compiler.ops.core import Op
 from irax_compiler.quiet import quietly
 
@@ -166,7 +166,7 @@ def by_numpy(function: str, *operands: Array, what: str) -> Array:
     `is_now`.
     """
     shape = broadcast_shapes(*(x.shape for x in operands), what=what)
-    op = host.NumpyCall(function, shape, operands[0].dtype)
+    op = numpy_call.NumpyCall(function, shape, operands[0].dtype)
     return bind(op, *operands, weak_type=operands[0].weak_type)
 
 

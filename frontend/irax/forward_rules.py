@@ -15,7 +15,7 @@ from irax.flat import FlatFunction, name_of
 from irax.symbolic_zeros import SymbolicZero
 from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, trace_function
-from irax_compiler.ops.custom_rules import CustomJvp
+from irax_compiler.ops.control_flow.custom_rules import CustomJvp
 
 
 class custom_jvp(Ruled):

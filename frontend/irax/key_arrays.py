@@ -18,8 +18,9 @@ from irax.array import Array, ConcreteArray
 from irax.aval import ShapedArray
 from irax.dtypes import KeyType, float0
 from irax.tree_registry import ARRAYS, Unseen
-from irax_compiler.ops import bitwise, comparison, conversion, dynamic, gather, scatter, shape
+from irax_compiler.ops import bitwise, comparison, conversion, shape
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
 
 _U32, _U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -140,7 +141,7 @@ _register(
 _MOVES = (
     *(shape.BroadcastInDim, shape.Reshape, shape.Transpose, shape.Reverse, shape.Slice),
     *(shape.Concatenate, comparison.Select, gather.Gather, scatter.Scatter),
-    *(dynamic.DynamicSlice, dynamic.DynamicUpdateSlice),
+    *(dynamic_slices.DynamicSlice, dynamic_slices.DynamicUpdateSlice),
 )
 
 

@@ -16,7 +16,7 @@ from irax.flat import FlatFunction, name_of
 from irax.symbolic_zeros import CustomVJPPrimal, SymbolicZero
 from irax.tracebacks import api_boundary
 from irax.tracing import Input, Traced, call, trace_function
-from irax_compiler.ops.custom_rules import CustomVjp
+from irax_compiler.ops.control_flow.custom_rules import CustomVjp
 
 
 class custom_vjp(Ruled):

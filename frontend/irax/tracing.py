@@ -27,8 +27,8 @@ from irax_compiler import effects, mlir
 from irax_compiler.evaluate import Call, Evaluator, evaluate_value
 from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
-from irax_compiler.ops.control_flow import call_function
 from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.structured import call_function
 from irax_compiler.quiet import quietly
 
 INLINE_CONSTANT_SIZE = 16

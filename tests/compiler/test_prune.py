@@ -9,7 +9,7 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import InsertionPoint, Module, Value
-from irax_compiler.ops import control_flow, elementwise
+from irax_compiler.ops import elementwise, structured
 from irax_compiler.ops.core import full
 from irax_compiler.passes.core import returned
 from irax_compiler.pipeline import run_pipeline
@@ -25,7 +25,7 @@ def body_of(choose: random.Random, values: list[Value], callees: Sequence[tuple[
         if callees and choose.random() < 0.6:
             name, num_arguments, num_results = choose.choice(callees)
             operands = [choose.choice(values) for _ in range(num_arguments)]
-            call = control_flow.Call(name, (VECTOR,) * num_results)
+            call = structured.Call(name, (VECTOR,) * num_results)
             values.extend(call.build(operands))
         elif choose.random() < 0.2:
             values.append(full((3,), choose.randint(-3, 3), F64))

@@ -7,7 +7,7 @@ import pytest
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator, Program
-from irax_compiler.ops.host import NumpyCall
+from irax_compiler.ops.numpy_call import NumpyCall
 from irax_compiler.quiet import quietly
 from irax_compiler.straight import calls_nothing, line
 

@@ -20,7 +20,7 @@ PACKAGE = '''
 from dataclasses import dataclass
 
 from irax_compiler.ops.elementwise import negate, subtract
-from irax_compiler.passes.legalize.cure import cure
+from irax_compiler.passes.legalization import cure
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets import Target, register
 

@@ -4,7 +4,11 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, f64, of
 
-from irax_compiler.ops.batch_norm import BatchNormGrad, BatchNormInference, BatchNormTraining
+from irax_compiler.ops.reductions.batch_norm import (
+    BatchNormGrad,
+    BatchNormInference,
+    BatchNormTraining,
+)
 
 EPSILON = 2.0**-10  # exact in float32, which holds it
 

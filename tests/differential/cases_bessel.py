@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, f64, fixed, of
 
-from irax_compiler.ops.bessel import BesselI0e, bessel_i1e
-from irax_compiler.ops.special import next_after
+from irax_compiler.ops.special.bessel import BesselI0e, bessel_i1e
+from irax_compiler.ops.special.chlo_functions import next_after
 
 ANGLES = (np.arange(4000) + 0.5) / 4000 * np.pi
 

@@ -4,8 +4,8 @@ import numpy as np
 from tests.differential.harness import Case, f64, fixed, of
 
 from irax_compiler import mlir
+from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.core import full
-from irax_compiler.ops.scan import Scan
 
 COUNTED = """
 func.func @main(%w: tensor<3x3xf64>, %x: tensor<3xf64>) -> (tensor<i32>, tensor<3xf64>) {

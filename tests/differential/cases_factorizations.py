@@ -8,10 +8,16 @@ from tests.differential.cases_complex import c128
 from tests.differential.cases_linalg import matrix, positive
 from tests.differential.harness import Case, Operand, f64, of
 
-from irax_compiler.ops.eigen import Eig, Schur
-from irax_compiler.ops.householder import Hessenberg, HouseholderProduct, HouseholderQr, Qr, QrOrder
-from irax_compiler.ops.lu import Lu, Solve
-from irax_compiler.ops.spectral import Eigh, Svd
+from irax_compiler.ops.linalg.eigen import Eig, Schur
+from irax_compiler.ops.linalg.householder import (
+    Hessenberg,
+    HouseholderProduct,
+    HouseholderQr,
+    Qr,
+    QrOrder,
+)
+from irax_compiler.ops.linalg.lu import Lu, Solve
+from irax_compiler.ops.linalg.spectral import Eigh, Svd
 
 
 def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@ from tests.differential.harness import Case, f64, fixed, i32, of
 from irax_compiler.mlir import Value
 from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation, named
-from irax_compiler.ops.fold import Fold
-from irax_compiler.ops.mapped import Map
-from irax_compiler.ops.scatter_by import ScatterBy
-from irax_compiler.ops.windows import WindowDims
+from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.ops.indexing.scatter_by import ScatterBy
+from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 WITH_CALL = """
 func.func @main(%x: tensor<2x3xf64>, %start: tensor<f64>) -> tensor<2xf64> {

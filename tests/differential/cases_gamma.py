@@ -5,8 +5,8 @@ import math
 import ml_dtypes
 from tests.differential.harness import Case, each, f64, fixed, of
 
-from irax_compiler.ops.beta import Betainc
-from irax_compiler.ops.gamma import Igamma, Igammac, IgammaGradA, RandomGammaGrad
+from irax_compiler.ops.special.beta import Betainc
+from irax_compiler.ops.special.gamma import Igamma, Igammac, IgammaGradA, RandomGammaGrad
 
 NOT_DIFFERENTIABLE = {"irax.igamma_grad_a", "irax.random_gamma_grad"}
 

@@ -9,10 +9,10 @@ import numpy as np
 from tests.differential.harness import Case, Operand, boolean, f64, fixed, i32, of
 from tests.differential.window_loops import gather_by_loops, scatter_by_loops
 
-from irax_compiler.ops.dynamic import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.ops.gather import Gather
-from irax_compiler.ops.scatter import Scatter
-from irax_compiler.ops.windows import WindowDims
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing.gather import Gather
+from irax_compiler.ops.indexing.scatter import Scatter
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 
 def start(low: int = -2, high: int = 5, dtype: type = np.int32) -> Operand:

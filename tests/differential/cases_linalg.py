@@ -4,7 +4,7 @@ import numpy as np
 from tests.differential.cases_complex import c128
 from tests.differential.harness import Case, Operand, f64
 
-from irax_compiler.ops.linalg import Cholesky, TriangularSolve
+from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
 
 
 def positive(*extents: int, dtype: str = "f8") -> Operand:

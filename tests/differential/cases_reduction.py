@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, Operand, boolean, f64, fixed, i32, of
 
-from irax_compiler.ops.reduction import Reduce
+from irax_compiler.ops.reductions.reduce import Reduce
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 FOLDS = {

@@ -7,8 +7,8 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, Operand, f64, fixed, i32, of
 
-from irax_compiler.ops.sort import Order, Sort
-from irax_compiler.ops.top_k import TopK
+from irax_compiler.ops.sorting.sort import Order, Sort
+from irax_compiler.ops.sorting.top_k import TopK
 
 INF, NAN = np.inf, np.nan
 AWKWARD = [0.0, NAN, -0.0, -INF, 1.0, -NAN, 0.0, INF, -2.0]

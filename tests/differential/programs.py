@@ -12,24 +12,15 @@ from hypothesis import strategies as st
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Value, shape_of
-from irax_compiler.ops import (
-    comparison,
-    conversion,
-    cumulative,
-    elementwise,
-    gather,
-    reduce_window,
-    reduction,
-    scatter,
-    shape,
-    sort,
-    special,
-    top_k,
-    windows,
-)
+from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.dot import DotDimensions, dot_general
-from irax_compiler.ops.dynamic import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing import gather, scatter
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.reductions import cumulative, reduce_window, window_shapes
+from irax_compiler.ops.reductions import reduce as reduction
+from irax_compiler.ops.sorting import sort, top_k
+from irax_compiler.ops.special import chlo_functions
 
 F64 = np.dtype(np.float64)
 SIZES = st.sampled_from([2, 3, 1])
@@ -185,12 +176,12 @@ def concatenate(p: Program, x: Value) -> Value:
     return shape.Concatenate(dimension)(x, p.partner(x), x)
 
 
-def row_indices(p: Program, x: Value) -> tuple[Value, windows.WindowDims]:
+def row_indices(p: Program, x: Value) -> tuple[Value, window_shapes.WindowDims]:
     """Numbers of rows, some of which there are not, and how rows lie in an array."""
     rows = shape_of(x)[0]
     numbers = p.draw(st.lists(st.integers(-1, rows), min_size=1, max_size=4))
     rank = len(shape_of(x))
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         window_dims=tuple(range(1, rank)), collapsed_dims=(0,), index_map=(0,), index_vector_dim=1
     )
     return constant(np.array(numbers, np.int32)[:, None]), dims
@@ -252,9 +243,9 @@ def smooth(p: Program, x: Value) -> Value:
                 elementwise.sine,
                 elementwise.tanh,
                 elementwise.logistic,
-                special.erf,
-                special.asinh,
-                special.atan,
+                chlo_functions.erf,
+                chlo_functions.asinh,
+                chlo_functions.atan,
             ]
         )
     )

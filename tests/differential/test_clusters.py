@@ -7,8 +7,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
-from irax_compiler.ops import comparison, elementwise, loops, reduction
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 
@@ -87,7 +89,7 @@ def test_rows_of_any_length() -> None:
                 start = full((), 3, mlir.dtype_of(x))
                 computed = elementwise.multiply(x, elementwise.subtract(x, x))
                 for operand in (x, elementwise.add(x, computed)):
-                    results.append(reduction.Reduce(combiner, dimensions)(operand, start))
+                    results.append(reduce.Reduce(combiner, dimensions)(operand, start))
     mlir.finish_function(function, results)
     rng = np.random.default_rng(1)
     check(module, [(rng.standard_normal(s) * 9).astype(d) for s in shapes for d in (F32, I32)])
@@ -122,7 +124,7 @@ def test_more_arrays_than_a_kernel_takes() -> None:
     function = mlir.new_function(module, "main", [mlir.tensor_type((3,), F32)] * 30, public=True)
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
         arguments = mlir.arguments(function)
-        results = loops.while_loop(
+        results = while_loops.while_loop(
             lambda i, *_: comparison.less(i, full((), 5, I32)),
             lambda i, *xs: [
                 elementwise.add(i, full_like(i, 1)),

@@ -5,9 +5,9 @@ from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
 import irax_compiler.ops  # noqa: F401  (registers the ops)
 from irax_compiler.ops.composite import COMPOSED
-from irax_compiler.ops.control_flow import StructuredOp
+from irax_compiler.ops.control_flow.custom_rules import RuledOp
 from irax_compiler.ops.core import Op, registered_names
-from irax_compiler.ops.custom_rules import RuledOp
+from irax_compiler.ops.structured import StructuredOp
 
 # Calls of functions with rules of their own are tested in tests/frontend.
 OWN = {name for name, cls in COMPOSED.items() if not issubclass(cls, RuledOp)}

@@ -18,8 +18,9 @@ from tests.differential.harness import Arrays, epsilon
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
-from irax_compiler.ops import elementwise, special
+from irax_compiler.ops import elementwise
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.special import chlo_functions
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
@@ -27,13 +28,13 @@ from irax_runtime.iree import cpu
 OF_TWO = [
     *(elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.divide),
     *(elementwise.remainder, elementwise.maximum, elementwise.minimum, elementwise.power),
-    *(elementwise.atan2, special.next_after),
+    *(elementwise.atan2, chlo_functions.next_after),
 ]
-OTHERS = [elementwise.complex_, elementwise.real, elementwise.imag, special.conj]
-OF_COUNTS = [special.polygamma, special.zeta]
+OTHERS = [elementwise.complex_, elementwise.real, elementwise.imag, chlo_functions.conj]
+OF_COUNTS = [chlo_functions.polygamma, chlo_functions.zeta]
 OF_ONE = [
     op
-    for family in (elementwise, special)
+    for family in (elementwise, chlo_functions)
     for op in vars(family).values()
     if isinstance(op, Elementwise) and op not in [*OF_TWO, *OTHERS, *OF_COUNTS]
 ]

@@ -9,13 +9,13 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_compiler.ops.eigen import Eig, Schur
-from irax_compiler.ops.householder import Qr
-from irax_compiler.ops.linalg import Cholesky, TriangularSolve
-from irax_compiler.ops.lu import Lu
-from irax_compiler.ops.spectral import Eigh, Svd
+from irax_compiler.ops.linalg.eigen import Eig, Schur
+from irax_compiler.ops.linalg.householder import Qr
+from irax_compiler.ops.linalg.lu import Lu
+from irax_compiler.ops.linalg.spectral import Eigh, Svd
+from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.legalize import triangular
+from irax_compiler.passes.legalize.iree import triangular
 from irax_compiler.pipeline import run_pipeline
 
 TOLERANCE = {t: 200 * harness.epsilon(np.dtype(t)) for t in ("f4", "f8", "c8", "c16")}

@@ -17,10 +17,10 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import inexact
 from irax_compiler.ops import barrier, bitwise, comparison, elementwise
+from irax_compiler.ops.control_flow.while_loops import while_loop
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise
-from irax_compiler.ops.loops import while_loop
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu

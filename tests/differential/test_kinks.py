@@ -7,8 +7,9 @@ import pytest
 from tests.differential.harness import Case, fixed
 
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.ops import comparison, elementwise, reduction
+from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.pipeline import run_pipeline
 
 INF, NAN = math.inf, math.nan
@@ -67,16 +68,16 @@ def test_of_scalars(op: Op, arguments: tuple, wrt: int, expected: float) -> None
 def test_all_that_attain_an_extremum_share_its_derivative() -> None:
     x = [[3, 1, 3], [1, 1, 1], [0, 5, 2]]
     direction = [[1, 10, 3], [1, 2, 6], [7, 8, 9]]
-    reduce = reduction.Reduce("maximum", (1,))
-    np.testing.assert_allclose(tangent(reduce, (x, -INF), 0, direction), [2, 3, 8])
+    op = reduce.Reduce("maximum", (1,))
+    np.testing.assert_allclose(tangent(op, (x, -INF), 0, direction), [2, 3, 8])
 
 
 def test_an_extremum_that_is_the_init_value_does_not_move() -> None:
-    reduce = reduction.Reduce("minimum", (0,))
-    assert tangent(reduce, ([2, 3], 1), 0, [1, 1]) == 0
+    op = reduce.Reduce("minimum", (0,))
+    assert tangent(op, ([2, 3], 1), 0, [1, 1]) == 0
 
 
 def test_a_product_with_zeros_has_a_derivative() -> None:
-    reduce = reduction.Reduce("multiply", (0,))
-    assert tangent(reduce, ([2, 0, 5], 1), 0, [1, 1, 1]) == 10
-    assert tangent(reduce, ([0, 0, 5], 1), 0, [1, 1, 1]) == 0
+    op = reduce.Reduce("multiply", (0,))
+    assert tangent(op, ([2, 0, 5], 1), 0, [1, 1, 1]) == 10
+    assert tangent(op, ([0, 0, 5], 1), 0, [1, 1, 1]) == 0

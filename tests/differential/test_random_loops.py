@@ -10,9 +10,11 @@ from tests.differential.test_random_programs import assert_close, examples, kept
 from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, dynamic, elementwise, reduction, shape
+from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops.control_flow.while_loops import while_loop
 from irax_compiler.ops.core import full
-from irax_compiler.ops.loops import while_loop
+from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.pipeline import run_pipeline
 from irax_runtime.iree import cpu
 
@@ -34,11 +36,11 @@ def in_a_loop(module: mlir.Module) -> None:
         call = mlir.emit("func.call", list(xs), {"callee": mlir.symbol("main")}, [result, *others])
         y = call.results[0]
         zero = full((), 0, dtype_of(y))
-        total = reduction.Reduce("add", tuple(range(len(shape_of(y)))))(y, zero)
+        total = reduce.Reduce("add", tuple(range(len(shape_of(y)))))(y, zero)
         small = elementwise.multiply(elementwise.tanh(total), full((), 0.125, dtype_of(y)))
         row = shape.reshape(y, (1, *shape_of(y)))
         first = full((), 0, I32)
-        rows = dynamic.DynamicUpdateSlice()(stack, row, i, *(first for _ in shape_of(y)))
+        rows = dynamic_slices.DynamicUpdateSlice()(stack, row, i, *(first for _ in shape_of(y)))
         following = [elementwise.add(x, shape.broadcast_scalar(small, shape_of(x))) for x in xs]
         return [elementwise.add(i, one()), rows, *following]
 

@@ -7,8 +7,8 @@ from tests.differential.harness import rebuilt
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import read
-from irax_compiler.ops.sort import Order, Sort
-from irax_compiler.ops.sort_by import SortBy
+from irax_compiler.ops.sorting.sort import Order, Sort
+from irax_compiler.ops.sorting.sort_by import SortBy
 from irax_compiler.pipeline import run_pipeline
 
 

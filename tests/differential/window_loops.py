@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from irax_compiler.ops.windows import WindowDims
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 COMBINE = {
     "set": lambda old, new: new,

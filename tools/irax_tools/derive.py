@@ -12,7 +12,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module
 from irax_compiler.ops import core
-from irax_compiler.ops.control_flow import call_function
+from irax_compiler.ops.structured import call_function
 from irax_compiler.passes import Pass
 from irax_compiler.passes.batch import Batch
 from irax_compiler.passes.core import PassError, find_function

@@ -12,10 +12,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape, special
+from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.random_bits import RngBitGenerator
+from irax_compiler.ops.special import chlo_functions
 
 _APART = 0x9E3779B97F4A7C15
 """Between two keys: 2**64 divided by the golden ratio."""
@@ -55,7 +56,7 @@ def _fraction(number: int, extents: tuple[int, ...], dtype: np.dtype, is_open: b
 
 
 def _normal(fraction: Number) -> Number:
-    return Number(special.erf_inv((fraction * 2 - 1).value)) * math.sqrt(2)
+    return Number(chlo_functions.erf_inv((fraction * 2 - 1).value)) * math.sqrt(2)
 
 
 def _integer(number: int, low: Value, high: Value) -> Value:

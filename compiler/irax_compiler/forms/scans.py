@@ -9,9 +9,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import comparison, dynamic, elementwise, loops, shape
-from irax_compiler.ops.control_flow import zeros_of
+from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import full
+from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.structured import zeros_of
 
 I32 = np.dtype(np.int32)
 
@@ -39,12 +41,12 @@ def loop_of_scan(operation: Operation, number: int) -> Sequence[Value] | None:
     def row(x: Value, place: Value) -> Value:
         extents = shape_of(x)
         sizes = tuple(1 if d == axis else n for d, n in enumerate(extents))
-        found = dynamic.DynamicSlice(sizes)(x, *starts(len(extents), place))
+        found = dynamic_slices.DynamicSlice(sizes)(x, *starts(len(extents), place))
         return shape.reshape(found, extents[:axis] + extents[axis + 1 :])
 
     def with_row(y: Value, new: Value, place: Value) -> Value:
         new = shape.reshape(new, shape.insert(shape_of(new), axis, 1))
-        return dynamic.DynamicUpdateSlice()(y, new, *starts(len(shape_of(y)), place))
+        return dynamic_slices.DynamicUpdateSlice()(y, new, *starts(len(shape_of(y)), place))
 
     def advance(step: Value, *state: Value) -> Sequence[Value]:
         place = elementwise.subtract(last, step) if is_reverse else step
@@ -58,7 +60,7 @@ def loop_of_scan(operation: Operation, number: int) -> Sequence[Value] | None:
         new = [with_row(y, r, place) for y, r in zip(ys, found[:num_outputs], strict=True)]
         return [elementwise.add(step, one), *found[num_outputs:], *new]
 
-    _, *results = loops.while_loop(
+    _, *results = while_loops.while_loop(
         lambda step, *_: comparison.less(step, end),
         advance,
         [zero, *inits, *(zeros_of(y.type) for y in outputs)],

@@ -22,8 +22,8 @@ import numpy as np
 
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
-from irax_compiler.ops import lanes, shape
-from irax_compiler.ops.control_flow import StructuredOp, Transform
+from irax_compiler.ops import shape
+from irax_compiler.ops.control_flow import lanes
 from irax_compiler.ops.core import (
     FLAG,
     Axis,
@@ -32,6 +32,7 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     call_attributes,
 )
+from irax_compiler.ops.structured import StructuredOp, Transform
 
 TARGET = "irax.callback"
 """What such a custom call is a call of."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, gather, reduction, shape, windows
+from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import (
     Axis,
     Linear,
@@ -31,6 +31,8 @@ from irax_compiler.ops.core import (
     full_like,
     only,
 )
+from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.shape import LinearOp, insert
 
 INT32 = np.dtype(np.int32)
@@ -100,8 +102,8 @@ class AllReduce(Collective):
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         (x,), (axis,) = operands, axes
         if axis is not None:
-            init = full((), reduction.identity(self.combiner, dtype_of(x)), dtype_of(x))
-            return reduction.Reduce(self.combiner, (axis,))(x, init), None
+            init = full((), reduce.identity(self.combiner, dtype_of(x)), dtype_of(x))
+            return reduce.Reduce(self.combiner, (axis,))(x, init), None
         return (_times(x, self.size) if self.combiner == "add" else x), None
 
     def beside_lanes(self) -> Collective:
@@ -217,7 +219,7 @@ class Permute(Collective, LinearOp):
         zeros = full((1, *extents), 0, dtype_of(x))
         with_zeros = shape.Concatenate(0)(x, zeros) if -1 in self.sources else x
         rows = shape.Constant(np.array(self.sources, INT32) % shape_of(with_zeros)[0])()
-        dims = windows.WindowDims(
+        dims = window_shapes.WindowDims(
             window_dims=tuple(range(1, rank)),
             collapsed_dims=(0,),
             index_map=(0,),

@@ -45,6 +45,7 @@ class Compare(Op):
     """Elementwise comparison to booleans; TOTALORDER compares floats by IEEE 754's total order."""
 
     name = "stablehlo.compare"
+    elementwise = True
     comparison_direction: str = attribute(keyword("comparison_direction"))
     compare_type: str | None = attribute(keyword("comparison_type"))
 
@@ -82,6 +83,7 @@ class Select(Op):
     """`on_true` where the predicate holds, else `on_false`; the predicate may be a scalar."""
 
     name = "stablehlo.select"
+    elementwise = True
 
     def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
         return np.where(p, on_true, on_false)

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value
 from irax_compiler.ops import core
-from irax_compiler.ops.control_flow import Call
 from irax_compiler.ops.core import Op, register_class
+from irax_compiler.ops.structured import Call
 
 
 @register_class

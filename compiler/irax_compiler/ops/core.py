@@ -62,6 +62,13 @@ class Op:
     name: str
     """The operation's name in the IR, such as `stablehlo.add`."""
     num_results: ClassVar[int] = 1
+    elementwise: ClassVar[bool] = False
+    """Whether each element of its results is computed of those in the same place of its operands,
+    among which NumPy stretches scalars by itself."""
+    stretches: ClassVar[bool] = False
+    """Whether its result has just the elements of its operand, repeated."""
+    is_constant: ClassVar[bool] = False
+    """Whether it is elements that are written down."""
     captures: ClassVar[bool] = False
     """Whether it is evaluated for what its regions capture, too, after its operands."""
 

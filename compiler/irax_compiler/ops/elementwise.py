@@ -36,6 +36,7 @@ class Elementwise(Op):
     """An op that acts element by element on operands of one shape."""
 
     name: str
+    elementwise = True
     function: Callable[..., Any]
     """Its meaning in NumPy."""
     partials: Sequence[Partial | None] = ()

@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
-from irax_compiler.ops import callback, collective, formulas, host, lapack, top_k
+from irax_compiler.ops import callback, collective, formulas, numpy_call
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.control_flow import DefinedOp
 from irax_compiler.ops.core import Op, UnsupportedOp, register_class
+from irax_compiler.ops.linalg import lapack
+from irax_compiler.ops.sorting import top_k
+from irax_compiler.ops.structured import DefinedOp
 
 Definition = Callable[..., Sequence[Value]]
 
@@ -47,8 +49,8 @@ class ForeignCall(DefinedOp):
         target: Any = attributes["call_target_name"]
         if target.value == callback.TARGET:
             return callback.Callback.read(operation)
-        if target.value == host.TARGET:
-            return host.NumpyCall.read(operation)
+        if target.value == numpy_call.TARGET:
+            return numpy_call.NumpyCall.read(operation)
         if target.value == formulas.TARGET:
             return formulas.FormulaCall.read(operation)
         if target.value in collective.KINDS:

@@ -12,7 +12,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, reduction
+from irax_compiler.ops import comparison
 from irax_compiler.ops.core import (
     I64,
     I64S,
@@ -28,6 +28,7 @@ from irax_compiler.ops.core import (
     result_dtype,
     result_shape,
 )
+from irax_compiler.ops.reductions import reduce
 
 BOOL = np.dtype(np.bool_)
 
@@ -53,6 +54,7 @@ class Constant(Op):
     """A literal array."""
 
     name = "stablehlo.constant"
+    is_constant = True
     value: np.ndarray
 
     def attributes(self):
@@ -94,6 +96,7 @@ class BroadcastInDim(LinearOp):
     """Operand dimension i becomes result dimension `broadcast_dimensions[i]`; 1s stretch."""
 
     name = "stablehlo.broadcast_in_dim"
+    stretches = True
     shape: tuple[int, ...] = result_shape()
     broadcast_dimensions: tuple[int, ...] = attribute(I64S)
 
@@ -130,7 +133,7 @@ class BroadcastInDim(LinearOp):
         shape = shape_of(operands[0])
         kept = {d: i for i, d in enumerate(self.broadcast_dimensions) if shape[i] == self.shape[d]}
         summed = tuple(d for d in range(len(self.shape)) if d not in kept)
-        ct = reduction.reduce_sum(only(cotangents), summed)
+        ct = reduce.reduce_sum(only(cotangents), summed)
         order = [kept[d] for d in sorted(kept)]
         return [reshape(transpose(ct, np.argsort(order).tolist()), shape)]
 
@@ -327,7 +330,7 @@ class Pad(Op):
         if isinstance(value, Linear):
             outside = self(full(shape_of(x), False, BOOL), full((), True, BOOL))
             rest = comparison.select(outside, ct, full_of(ct, 0))
-            ct_value = reduction.reduce_sum(rest, tuple(range(len(strides))))
+            ct_value = reduce.reduce_sum(rest, tuple(range(len(strides))))
         return [ct_x if isinstance(x, Linear) else None, ct_value]
 
     def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):

@@ -14,10 +14,12 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, gather, reduction, shape, windows
-from irax_compiler.ops.control_flow import DefinedOp
+from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.core import UnsupportedOp, numbers, register_names, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
+from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.structured import DefinedOp
 
 BROADCASTING = {
     **{
@@ -120,7 +122,7 @@ def _einsum(op: Synonym, attributes: dict[str, Any], *operands: Value) -> Value:
         elsewhere = kept + "".join(t for j, t in enumerate(terms) if j != i)
         x, term = _diagonal(x, term)
         summed = [d for d, letter in enumerate(term) if letter not in elsewhere]
-        values.append(reduction.reduce_sum(x, summed))
+        values.append(reduce.reduce_sum(x, summed))
         names.append("".join(letter for letter in term if letter in elsewhere))
     if len(values) == 1:
         result, found = values[0], names[0]
@@ -136,7 +138,7 @@ def _diagonal(x: Value, term: str) -> tuple[Value, str]:
         if first < d:
             here, there = (shape.Iota(shape_of(x), np.dtype(np.int32), i)() for i in (first, d))
             same = comparison.select(comparison.equal(here, there), x, zeros_like(x))
-            return _diagonal(reduction.reduce_sum(same, [d]), term[:d] + term[d + 1 :])
+            return _diagonal(reduce.reduce_sum(same, [d]), term[:d] + term[d + 1 :])
     return x, term
 
 
@@ -202,7 +204,7 @@ def _by_group(x: Value, sizes: Value, dimension: int) -> Value:
         shape.Iota(extents, dtype, 1)(), shape.Iota(extents, dtype, 0)()
     )
     before = shape.BroadcastInDim(extents, (1,))(sizes)
-    ends = reduction.reduce_sum(comparison.select(not_after, before, zeros_like(before)), [1])
+    ends = reduce.reduce_sum(comparison.select(not_after, before, zeros_like(before)), [1])
     places = shape.Iota((count, n), dtype, 1)()
     end, size = (shape.BroadcastInDim((count, n), (0,))(v) for v in (ends, sizes))
     start = mlir.emit("stablehlo.subtract", [end, size]).results[0]
@@ -221,7 +223,7 @@ def _torch_index_select(op: Synonym, attributes: dict[str, Any], x: Value, index
     dim, batch = attributes["dim"].value, attributes["batch_dims"].value
     rank, places = len(shape_of(x)), len(shape_of(index)) - batch
     window = (*range(batch, dim), *range(dim + places, rank + places - 1))
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         window_dims=window,
         collapsed_dims=(dim,),
         operand_batching_dims=tuple(range(batch)),

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
+from irax_compiler.ops.control_flow.while_loops import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import read
 from irax_compiler.ops.dot import DotGeneral
-from irax_compiler.ops.loops import count
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.collective import Collective, axes_in
-from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Axis, UnsupportedOp
 from irax_compiler.ops.shape import batched_at, insert
+from irax_compiler.ops.structured import Derived, StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,

@@ -15,10 +15,10 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.branches import choose
 from irax_compiler.ops.callback import Callback, is_callback
+from irax_compiler.ops.control_flow.branches import choose
+from irax_compiler.ops.control_flow.while_loops import while_loop
 from irax_compiler.ops.core import full, read
-from irax_compiler.ops.loops import while_loop
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 

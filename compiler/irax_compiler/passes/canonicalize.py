@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import NativePass, Pass, nested, register_pass
-from irax_compiler.passes.legalize.broadcasts import broadcast_that_permutes
+from irax_compiler.passes.legalize.iree.broadcasts import broadcast_that_permutes
 
 
 @register_pass

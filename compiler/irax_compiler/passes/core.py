@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.control_flow import DefinedOp, Derived, Linearized
 from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.structured import DefinedOp, Derived, Linearized
 
 
 class PassError(ValueError):

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import dynamic, elementwise, shape
+from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops.control_flow.while_loops import Count, count, while_loop
 from irax_compiler.ops.core import full, read
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.ops.loops import Count, count, while_loop
+from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 
 MOST_BYTES = 1 << 28
@@ -141,7 +142,7 @@ def _step(counter: Value, how: Count) -> Value:
 def _with_row(stack: Value, x: Value, step: Value) -> Value:
     row = shape.reshape(x, (1, *shape_of(x)))
     zero = full((), 0, dtype_of(step))
-    return dynamic.DynamicUpdateSlice()(stack, row, step, *(zero for _ in shape_of(x)))
+    return dynamic_slices.DynamicUpdateSlice()(stack, row, step, *(zero for _ in shape_of(x)))
 
 
 def _over_steps(op: DotGeneral) -> DotGeneral:

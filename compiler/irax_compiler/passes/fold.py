@@ -12,9 +12,9 @@ import numpy as np
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.barrier import Barrier
-from irax_compiler.ops.control_flow import StructuredOp
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
 from irax_compiler.ops.shape import Constant, Iota
+from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import Pass, register_pass, walk
 
 

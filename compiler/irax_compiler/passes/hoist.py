@@ -11,9 +11,9 @@ from irax_compiler.cost import TRANSCENDENTAL
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.barrier import Barrier
 from irax_compiler.ops.comparison import Clamp, Compare, Select
-from irax_compiler.ops.control_flow import StructuredOp
 from irax_compiler.ops.core import UnsupportedOp, read
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import CAPTURING, Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
-from irax_compiler.ops.control_flow import Derived, StructuredOp
 from irax_compiler.ops.core import Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.structured import Derived, StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,

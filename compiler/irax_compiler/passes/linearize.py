@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.control_flow import Linearized, inlined
 from irax_compiler.ops.core import Tangent, UnsupportedOp
+from irax_compiler.ops.structured import Linearized, inlined
 from irax_compiler.passes.core import (
     Deriver,
     Pass,

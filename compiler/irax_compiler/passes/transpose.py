@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
-from irax_compiler.ops.control_flow import (
+from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.elementwise import add_tangents
+from irax_compiler.ops.structured import (
     Derived,
     Linearized,
     StructuredOp,
@@ -20,8 +22,6 @@ from irax_compiler.ops.control_flow import (
     scatter,
     zeros_of,
 )
-from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
-from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.passes.core import (
     Deriver,
     Pass,

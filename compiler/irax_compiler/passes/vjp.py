@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, is_inexact
-from irax_compiler.ops.control_flow import Linearized, call_function
+from irax_compiler.ops.structured import Linearized, call_function
 from irax_compiler.passes.core import Pass, find_function, register_pass, returned
 from irax_compiler.passes.jvp import active_pattern, differentiable_results
 from irax_compiler.passes.linearize import LinearizeDeriver

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
 from irax_compiler.passes.divide import Divide
-from irax_compiler.passes.legalize import gpu, sets
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.legalize.gpu import gpu
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
-from irax_compiler.passes.legalize.cure import Cure
+from irax_compiler.passes.legalization import Cure
 
 OF_THE_EVALUATOR = frozenset(
     [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.legalize import sets, tpu
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.legalize.xla import tpu
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_compiler.targets.target import register

@@ -24,10 +24,10 @@ from irax.lax.carries import leaf_names, same_type, side_by_side
 from irax.tracing import Traced, bind, trace_function
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
-from irax_compiler.ops import branches as branch_ops
 from irax_compiler.ops import comparison
-from irax_compiler.ops.control_flow import call_function
+from irax_compiler.ops.control_flow import branches as branch_ops
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.structured import call_function
 
 _MISSING: Any = object()
 

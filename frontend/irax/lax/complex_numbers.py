@@ -10,7 +10,8 @@ from irax.elementwise import apply, check_dtype, convert
 from irax.lax.arguments import array_of, strict
 from irax.lax.elementwise import INEXACT
 from irax.typing import ArrayLike
-from irax_compiler.ops import elementwise, special
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.special import chlo_functions
 
 
 def complex(x: ArrayLike, y: ArrayLike) -> Array:
@@ -65,4 +66,4 @@ def conj(x: ArrayLike) -> Array:
     if not dtypes.issubdtype(array.dtype, np.complexfloating):
         wide = np.dtype(np.complex128 if array.dtype == np.float64 else np.complex64)
         return convert(array, wide, array.weak_type)
-    return apply(special.conj, array, what=what)
+    return apply(chlo_functions.conj, array, what=what)

@@ -15,10 +15,11 @@ from irax.lax.reductions import neutral
 from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.mlir import Value
-from irax_compiler.ops import comparison, cumulative, elementwise, host
+from irax_compiler.ops import comparison, elementwise, numpy_call
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import full_like
-from irax_compiler.ops.reduce_window import ReduceWindow
+from irax_compiler.ops.reductions import cumulative
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 
 _BY_NUMPY: dict[Any, str] = {"add": "add.accumulate", "multiply": "multiply.accumulate"}
 
@@ -37,7 +38,7 @@ def _so_far(
     if not x.size:
         return x
     if is_now(x) and combiner in _BY_NUMPY and not reverse:
-        op = host.NumpyCall(_BY_NUMPY[combiner], x.shape, x.dtype, axis)
+        op = numpy_call.NumpyCall(_BY_NUMPY[combiner], x.shape, x.dtype, axis)
         return bind(op, x, weak_type=x.weak_type)
     window = cumulative.Run(axis, reverse).window(x.shape)
     if isinstance(combiner, str):

@@ -26,9 +26,10 @@ from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import bessel, bitwise, comparison, conversion, shape, special
+from irax_compiler.ops import bitwise, comparison, conversion, shape
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.special import bessel, chlo_functions
 
 NUMBER: Kinds = np.number
 ORDERED: Kinds = (np.bool, np.integer, np.floating)
@@ -206,34 +207,36 @@ sin = unary_inexact("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
 cos = unary_inexact("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
 tan = unary_inexact("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
 tanh = unary_inexact("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
-sinh = unary("sinh", special.sinh, INEXACT, "The hyperbolic sine.")
-cosh = unary("cosh", special.cosh, INEXACT, "The hyperbolic cosine.")
-asin = unary("asin", special.asin, INEXACT, "The angle whose sine is x.")
-acos = unary("acos", special.acos, INEXACT, "The angle whose cosine is x.")
-atan = unary("atan", special.atan, INEXACT, "The angle whose tangent is x.")
-asinh = unary("asinh", special.asinh, INEXACT, "The number whose hyperbolic sine is x.")
-acosh = unary("acosh", special.acosh, INEXACT, "The number whose hyperbolic cosine is x.")
-atanh = unary("atanh", special.atanh, INEXACT, "The number whose hyperbolic tangent is x.")
-erf = unary("erf", special.erf, FLOAT, "The error function.")
-erfc = unary("erfc", special.erfc, FLOAT, "1 - erf(x), accurate for large x.")
-erf_inv = unary("erf_inv", special.erf_inv, FLOAT, "The number whose erf is x.")
-lgamma = unary("lgamma", special.lgamma, FLOAT, "The logarithm of the absolute gamma function.")
-digamma = unary("digamma", special.digamma, FLOAT, "The derivative of lgamma.")
+sinh = unary("sinh", chlo_functions.sinh, INEXACT, "The hyperbolic sine.")
+cosh = unary("cosh", chlo_functions.cosh, INEXACT, "The hyperbolic cosine.")
+asin = unary("asin", chlo_functions.asin, INEXACT, "The angle whose sine is x.")
+acos = unary("acos", chlo_functions.acos, INEXACT, "The angle whose cosine is x.")
+atan = unary("atan", chlo_functions.atan, INEXACT, "The angle whose tangent is x.")
+asinh = unary("asinh", chlo_functions.asinh, INEXACT, "The number whose hyperbolic sine is x.")
+acosh = unary("acosh", chlo_functions.acosh, INEXACT, "The number whose hyperbolic cosine is x.")
+atanh = unary("atanh", chlo_functions.atanh, INEXACT, "The number whose hyperbolic tangent is x.")
+erf = unary("erf", chlo_functions.erf, FLOAT, "The error function.")
+erfc = unary("erfc", chlo_functions.erfc, FLOAT, "1 - erf(x), accurate for large x.")
+erf_inv = unary("erf_inv", chlo_functions.erf_inv, FLOAT, "The number whose erf is x.")
+lgamma = unary(
+    "lgamma", chlo_functions.lgamma, FLOAT, "The logarithm of the absolute gamma function."
+)
+digamma = unary("digamma", chlo_functions.digamma, FLOAT, "The derivative of lgamma.")
 
 
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The float next to x1 in the direction of x2, of one dtype; one shape, or scalars."""
-    return _of_two("lax.nextafter", special.next_after, x1, x2)
+    return _of_two("lax.nextafter", chlo_functions.next_after, x1, x2)
 
 
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """Derivative number m of digamma, at x; of one dtype; one shape, or scalars."""
-    return _of_two("lax.polygamma", special.polygamma, m, x)
+    return _of_two("lax.polygamma", chlo_functions.polygamma, m, x)
 
 
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """The Hurwitz zeta function of exponent x and shift q; of one dtype; one shape, or scalars."""
-    return _of_two("lax.zeta", special.zeta, x, q)
+    return _of_two("lax.zeta", chlo_functions.zeta, x, q)
 
 
 def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:

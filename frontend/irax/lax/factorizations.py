@@ -10,8 +10,8 @@ from irax.array import Array
 from irax.lax import matrices as m
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import eigen, householder, linalg, spectral
-from irax_compiler.ops import lu as lu_ops
+from irax_compiler.ops.linalg import eigen, householder, spectral, triangular
+from irax_compiler.ops.linalg import lu as lu_ops
 
 
 class EigImplementation(enum.Enum):
@@ -56,7 +56,7 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
            [1., 1.]], dtype=float32)
     """
     array = m.matrices("cholesky", x, square=True)
-    return bind(linalg.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
+    return bind(triangular.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
 
 
 def lu(x: ArrayLike) -> tuple[Array, Array, Array]:

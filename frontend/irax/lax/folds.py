@@ -14,10 +14,10 @@ from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads
 from irax.tracing import bind
-from irax_compiler.ops import reduction
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.fold import Fold
-from irax_compiler.ops.reduce_window import ReduceWindow, Window
+from irax_compiler.ops.reductions import reduce as reduction
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
+from irax_compiler.ops.reductions.variadic_reduce import Fold
 
 Pads = Sequence[tuple[int, int]]
 

@@ -19,10 +19,12 @@ from irax.lax.structure import broadcast_in_dim, full
 from irax.lax.window_numbers import check_numbers, check_windows
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import bitwise, comparison, elementwise, reduction, scatter_by, windows
-from irax_compiler.ops import gather as gather_ops
-from irax_compiler.ops import scatter as scatter_ops
+from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.indexing import gather as gather_ops
+from irax_compiler.ops.indexing import scatter as scatter_ops
+from irax_compiler.ops.indexing import scatter_by
+from irax_compiler.ops.reductions import reduce, window_shapes
 
 Dimensions = Sequence[int]
 
@@ -140,7 +142,7 @@ def gather(
     sizes = _ints(slice_sizes)
     check_numbers(what, numbers, x.shape, indices.shape)
     check_windows(f"{what}: slice_sizes", numbers, x.shape, sizes)
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         _ints(numbers.offset_dims),
         _ints(numbers.collapsed_slice_dims),
         _ints(numbers.operand_batching_dims),
@@ -187,7 +189,7 @@ def _inside(indices: Array, limits: Sequence[int]) -> Array:
     high = apply(comparison.less_equal, indices, most, what="gather")
     both = apply(bitwise.and_, low, high, what="gather")
     true = array_of("gather", np.bool(True))
-    return bind(reduction.Reduce("and", (indices.ndim - 1,)), both, true)
+    return bind(reduce.Reduce("and", (indices.ndim - 1,)), both, true)
 
 
 def _scatter(
@@ -210,7 +212,7 @@ def _scatter(
         raise TypeError(f"{what}: updates must have the operand's dtype {x.dtype}, got {new.dtype}")
     numbers = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
     check_numbers(what, numbers, x.shape, indices.shape)
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         _ints(numbers.update_window_dims),
         _ints(numbers.inserted_window_dims),
         _ints(numbers.operand_batching_dims),

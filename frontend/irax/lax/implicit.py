@@ -20,7 +20,7 @@ from irax.flat import known_inputs, name_of
 from irax.lax.carries import leaf_names, same_type, side_by_side
 from irax.tracing import Input, Traced, bind, current_trace, trace_function
 from irax.transposition import linear_transpose
-from irax_compiler.ops.implicit import LinearSolve, Root
+from irax_compiler.ops.control_flow.implicit import LinearSolve, Root
 
 Function = Callable[..., Any]
 

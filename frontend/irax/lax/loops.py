@@ -21,9 +21,10 @@ from irax.lax.carries import Carry
 from irax.tracing import Input, Traced, bind, call, trace_function
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Value
-from irax_compiler.ops import comparison, elementwise, loops
-from irax_compiler.ops.control_flow import call_function
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.structured import call_function
 
 
 def while_loop(
@@ -226,7 +227,7 @@ class _While(Op):
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         functions = mlir.Functions(mlir.open_module())
         carry, first, second = self._parts(operands)
-        return loops.while_loop(
+        return while_loops.while_loop(
             lambda *state: call_function(functions, self.condition, [*state, *first]),
             lambda *state: call_function(functions, self.body, [*state, *second]),
             carry,

@@ -16,21 +16,22 @@ from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.structure import broadcasted_iota, expand_dims, full
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import bitwise, comparison, host, reduction
+from irax_compiler.ops import bitwise, comparison, numpy_call
+from irax_compiler.ops.reductions import reduce
 
 
 def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
     """Folds `axes` with a combiner of `irax_compiler.ops.reduction`, from its identity."""
     if not axes:
         return x
-    op = reduction.Reduce(combiner, axes)
+    op = reduce.Reduce(combiner, axes)
     return bind(op, x, neutral(combiner, x.dtype), weak_type=x.weak_type)
 
 
 @functools.cache
 def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
     """The identity of a combiner, as a scalar."""
-    return as_array(np.asarray(reduction.identity(combiner, dtype)).astype(dtype))
+    return as_array(np.asarray(reduce.identity(combiner, dtype)).astype(dtype))
 
 
 def _reduction(
@@ -97,7 +98,7 @@ def _first_of(
     if is_now(x):
         place = "argmax" if combiner == "maximum" else "argmin"
         shape = x.shape[:axis] + x.shape[axis + 1 :]
-        return bind(host.NumpyCall(place, shape, dtype, axis), x)
+        return bind(numpy_call.NumpyCall(place, shape, dtype, axis), x)
     extremum = expand_dims(fold(x, combiner, (axis,)), (axis,))
     attained = apply(comparison.equal, x, extremum, what=what)
     if dtypes.issubdtype(x.dtype, np.inexact):

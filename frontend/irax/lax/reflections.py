@@ -7,7 +7,7 @@ from irax.lax import matrices as m
 from irax.lax.arguments import array_of
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import householder
+from irax_compiler.ops.linalg import householder
 
 
 def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:

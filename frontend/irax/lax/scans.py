@@ -14,7 +14,7 @@ from irax.flat import name_of
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
 from irax.tracing import Input, Traced, bind, call, current_trace, trace_function
-from irax_compiler.ops.scan import Scan
+from irax_compiler.ops.control_flow.scan import Scan
 
 
 def scan(

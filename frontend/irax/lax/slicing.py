@@ -15,7 +15,8 @@ from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import comparison, dynamic, elementwise, shape
+from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops.indexing import dynamic_slices
 
 
 def slice(
@@ -169,7 +170,7 @@ def dynamic_slice(
             "dimension, none larger than its size"
         )
     starts = _starts(what, x, start_indices, allow_negative_indices)  # pyright: ignore
-    return bind(dynamic.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type)
+    return bind(dynamic_slices.DynamicSlice(sizes), x, *starts, weak_type=x.weak_type)
 
 
 def dynamic_update_slice(
@@ -200,7 +201,7 @@ def dynamic_update_slice(
     if any(m > n for m, n in zip(part.shape, x.shape, strict=True)):
         raise TypeError(f"{what}: update of shape {part.shape} is larger than {x.shape}")
     starts = _starts(what, x, start_indices, allow_negative_indices)  # pyright: ignore
-    return bind(dynamic.DynamicUpdateSlice(), x, part, *starts, weak_type=x.weak_type)
+    return bind(dynamic_slices.DynamicUpdateSlice(), x, part, *starts, weak_type=x.weak_type)
 
 
 def _along(x: Array, start: Any, axis: int) -> list[Any]:

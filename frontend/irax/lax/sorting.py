@@ -16,8 +16,8 @@ from irax.lax.slicing import slice_in_dim
 from irax.lax.structure import broadcasted_iota, transpose
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import sort as ops
-from irax_compiler.ops.top_k import TopK
+from irax_compiler.ops.sorting import sort as ops
+from irax_compiler.ops.sorting.top_k import TopK
 
 
 def sort(

@@ -7,8 +7,8 @@ from irax.elementwise import apply
 from irax.lax.arguments import strict
 from irax.lax.elementwise import FLOAT
 from irax.typing import ArrayLike
-from irax_compiler.ops import beta, gamma
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.special import beta, gamma
 
 
 def _of(name: str, op: Op, *operands: ArrayLike) -> Array:

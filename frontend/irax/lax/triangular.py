@@ -10,7 +10,7 @@ from irax.lax.arguments import array_of
 from irax.lax.factorizations import qr
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import linalg
+from irax_compiler.ops.linalg import triangular
 
 
 def triangular_solve(
@@ -62,7 +62,7 @@ def triangular_solve(
     kind = "NO_TRANSPOSE"
     if transpose_a:
         kind = "ADJOINT" if conjugate_a and first.dtype.kind == "c" else "TRANSPOSE"
-    op = linalg.TriangularSolve(left_side, lower, unit_diagonal, kind)
+    op = triangular.TriangularSolve(left_side, lower, unit_diagonal, kind)
     result = bind(op, first, second)
     return jnp.squeeze(result, -1 if left_side else -2) if vector else result
 

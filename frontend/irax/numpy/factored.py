@@ -15,8 +15,8 @@ from irax.lax.matrices import adjoint, factors, one_batch
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import lu as lu_ops
-from irax_compiler.ops.householder import HouseholderQr
+from irax_compiler.ops.linalg import lu as lu_ops
+from irax_compiler.ops.linalg.householder import HouseholderQr
 
 
 class EigResult(NamedTuple):

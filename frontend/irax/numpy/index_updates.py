@@ -23,9 +23,10 @@ from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
 from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace
-from irax_compiler.ops import comparison, dynamic, scatter, shape
+from irax_compiler.ops import comparison, shape
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.indexing import dynamic_slices, scatter
 
 _COMBINERS: dict[str, tuple[Op, Any]] = {
     "add": (ops.add, np.add),
@@ -338,9 +339,11 @@ class _Update:
         starts = indexing.start_scalars(dims)
         inside = indexing.is_inside(self.parts) if self.drops else None
         if inside is not None:
-            there = bind(dynamic.DynamicSlice(values.shape), part, *starts)
+            there = bind(dynamic_slices.DynamicSlice(values.shape), part, *starts)
             values = bind(comparison.select, inside, values, there)
-        part = bind(dynamic.DynamicUpdateSlice(), part, values, *starts, weak_type=x.weak_type)
+        part = bind(
+            dynamic_slices.DynamicUpdateSlice(), part, values, *starts, weak_type=x.weak_type
+        )
         return _write_region(x, indexing.strided(self.parts), part)
 
     def _scatter(self, combiner: str, x: Array, values: Array) -> Array:
@@ -364,7 +367,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
         return values
     if all(dim.step == 1 for dim in dims):
         starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]
-        return bind(dynamic.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
+        return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
     extents = [(dim.size - 1) * dim.step + 1 for dim in dims]
     spread = shape.Pad(
         tuple(dim.start for dim in dims),

@@ -20,8 +20,9 @@ from irax.elementwise import apply, broadcast_to, convert
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
 from irax.replay import replayed
 from irax.tracing import bind, current_trace
-from irax_compiler.ops import bitwise, comparison, dynamic, gather, shape
-from irax_compiler.ops.windows import WindowDims
+from irax_compiler.ops import bitwise, comparison, shape
+from irax_compiler.ops.indexing import dynamic_slices, gather
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 _BASIC = {int, slice, NoneType, EllipsisType}
 
@@ -87,7 +88,7 @@ def read(x: Array, parts: Parts) -> Array:
     elif parts.indexed():
         x, dims = fold_strides(x, parts)
         starts = start_scalars(dims)
-        op = dynamic.DynamicSlice(region_sizes(parts))
+        op = dynamic_slices.DynamicSlice(region_sizes(parts))
         x = flip(bind(op, x, *starts, weak_type=x.weak_type), dims)
     else:
         x = flip(slice_region(x, parts.dims), parts.dims)

@@ -54,7 +54,7 @@ from irax.numpy.ufuncs import (
 from irax.strictness import library
 from irax.tracing import concrete_array
 from irax.typing import ArrayLike
-from irax_compiler.ops import special
+from irax_compiler.ops.special import chlo_functions
 
 # ---- floats --------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     >>> irax.numpy.nextafter(1.0, 2.0) - 1.0
     Array(1.1920929e-07, dtype=float32, weak_type=True)
     """
-    return apply(special.next_after, *_real_floats("nextafter", x, y), what="nextafter")
+    return apply(chlo_functions.next_after, *_real_floats("nextafter", x, y), what="nextafter")
 
 
 def spacing(x: ArrayLike, /) -> Array:
@@ -190,8 +190,8 @@ def spacing(x: ArrayLike, /) -> Array:
     number = lax.stop_gradient(_real_floats("spacing", x))  # a step function
     beyond = lax.full_like(number, np.inf)
     # Of the largest number, the distance is that from the one before.
-    outward = apply(special.next_after, abs(number), beyond, what="spacing")
-    inward = apply(special.next_after, abs(number), lax.full_like(number, 0), what="spacing")
+    outward = apply(chlo_functions.next_after, abs(number), beyond, what="spacing")
+    inward = apply(chlo_functions.next_after, abs(number), lax.full_like(number, 0), what="spacing")
     step = where(isinf(outward), subtract(abs(number), inward), subtract(outward, abs(number)))
     step = where(isfinite(number), step, np.nan)
     return copysign(step, number)

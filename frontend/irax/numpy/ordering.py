@@ -19,7 +19,7 @@ from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import imag, real
 from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import host
+from irax_compiler.ops import numpy_call
 
 
 def sort(
@@ -221,7 +221,7 @@ def searchsorted(
     if not x.size:
         return lax.full(values.shape, 0, np.int32)
     if is_now(x, values):
-        op = host.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
+        op = numpy_call.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
         return bind(op, x, values)
     return _SEARCHES[method](x, values, side)
 

@@ -18,7 +18,7 @@ from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import host
+from irax_compiler.ops import numpy_call
 
 
 def _vectors(name: str, *operands: ArrayLike) -> list[Array]:
@@ -57,7 +57,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
     shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
     if is_now(coefficients, at):
-        op = host.NumpyCall("polyval", shape, at.dtype)
+        op = numpy_call.NumpyCall("polyval", shape, at.dtype)
         return bind(op, coefficients, at, weak_type=coefficients.weak_type and at.weak_type)
     start = lax.full(shape, 0, at.dtype)
 

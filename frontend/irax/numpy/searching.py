@@ -20,7 +20,8 @@ from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import gather, windows
+from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.reductions import window_shapes
 
 # ---- elements by their places --------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ def take(
             raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
         return lax.full(shape, 0, x.dtype)
     new_axes = range(axis, axis + places.ndim)
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         window_dims=tuple(d for d in range(len(shape)) if d not in new_axes),
         collapsed_dims=(axis,),
         index_map=(axis,),
@@ -169,7 +170,7 @@ def take_along_axis(
     if not math.prod(shape):
         return lax.full(shape, 0, x.dtype)
     batching = tuple(d for d in range(x.ndim) if d != axis)
-    dims = windows.WindowDims(
+    dims = window_shapes.WindowDims(
         collapsed_dims=(axis,),
         operand_batching_dims=batching,
         indices_batching_dims=batching,

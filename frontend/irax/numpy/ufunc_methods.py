@@ -19,7 +19,7 @@ from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.ufunc_objects import ufunc
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import reduction
+from irax_compiler.ops.reductions import reduce as reduction
 
 _REDUCTIONS: dict[ufunc, Callable[..., Array]] = {
     ufuncs.add: reductions.sum,

@@ -50,9 +50,10 @@ from irax.numpy.tables import (
 from irax.numpy.ufunc_objects import universal
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import bitwise, special
+from irax_compiler.ops import bitwise
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.special import chlo_functions
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
@@ -295,15 +296,25 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 sin = float_unary("sin", ew.sine, "The sine of an angle in radians.")
 cos = float_unary("cos", ew.cosine, "The cosine of an angle in radians.")
 tan = float_unary("tan", ew.tan, "The tangent of an angle in radians.")
-sinh = float_unary("sinh", special.sinh, "The hyperbolic sine.")
-cosh = float_unary("cosh", special.cosh, "The hyperbolic cosine.")
+sinh = float_unary("sinh", chlo_functions.sinh, "The hyperbolic sine.")
+cosh = float_unary("cosh", chlo_functions.cosh, "The hyperbolic cosine.")
 tanh = float_unary("tanh", ew.tanh, "The hyperbolic tangent.")
-arcsin = asin = float_unary("arcsin", special.asin, "The angle whose sine is x; nan beyond +-1.")
-arccos = acos = float_unary("arccos", special.acos, "The angle whose cosine is x; nan beyond +-1.")
-arctan = atan = float_unary("arctan", special.atan, "The angle whose tangent is x.")
-arcsinh = asinh = float_unary("arcsinh", special.asinh, "The number whose hyperbolic sine is x.")
-arccosh = acosh = float_unary("arccosh", special.acosh, "The number whose hyperbolic cosine is x.")
-arctanh = atanh = float_unary("arctanh", special.atanh, "The number whose hyperbolic tangent is x.")
+arcsin = asin = float_unary(
+    "arcsin", chlo_functions.asin, "The angle whose sine is x; nan beyond +-1."
+)
+arccos = acos = float_unary(
+    "arccos", chlo_functions.acos, "The angle whose cosine is x; nan beyond +-1."
+)
+arctan = atan = float_unary("arctan", chlo_functions.atan, "The angle whose tangent is x.")
+arcsinh = asinh = float_unary(
+    "arcsinh", chlo_functions.asinh, "The number whose hyperbolic sine is x."
+)
+arccosh = acosh = float_unary(
+    "arccosh", chlo_functions.acosh, "The number whose hyperbolic cosine is x."
+)
+arctanh = atanh = float_unary(
+    "arctanh", chlo_functions.atanh, "The number whose hyperbolic tangent is x."
+)
 arctan2 = atan2 = binary(
     "arctan2", ew.atan2, "The angle, in radians, of the point (x2, x1).", kind=np.inexact
 )

@@ -14,7 +14,7 @@ from irax.lax.arguments import documented
 from irax.numpy.ufuncs import abs, divide, exp, multiply
 from irax.tracing import bind
 from irax.typing import ArrayLike
-from irax_compiler.ops import bessel
+from irax_compiler.ops.special import bessel
 
 
 def _window(name: str, doc: str, example: str) -> Any:

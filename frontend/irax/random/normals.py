@@ -16,7 +16,7 @@ from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key
 from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike, Shape
-from irax_compiler.ops import special
+from irax_compiler.ops.special import chlo_functions
 
 
 def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
@@ -35,7 +35,7 @@ def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array
         return lax.complex(*parts)
     above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     u = uniform(key, shape, dtype, above, 1.0)
-    return bind(special.erf_inv, u) * np.array(math.sqrt(2), dtype)
+    return bind(chlo_functions.erf_inv, u) * np.array(math.sqrt(2), dtype)
 
 
 def truncated_normal(
@@ -61,8 +61,8 @@ def truncated_normal(
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
     sizes = shape_of("truncated_normal", shape, low, high)
     sqrt2 = np.array(math.sqrt(2), dtype)
-    edges = [bind(special.erf, v / sqrt2) for v in (low, high)]
-    found = sqrt2 * bind(special.erf_inv, uniform(key, sizes, dtype, *edges))
+    edges = [bind(chlo_functions.erf, v / sqrt2) for v in (low, high)]
+    found = sqrt2 * bind(chlo_functions.erf_inv, uniform(key, sizes, dtype, *edges))
     infinity = np.array(np.inf, dtype)
     inside = [
         jnp.nextafter(lax.stop_gradient(edge), inwards)

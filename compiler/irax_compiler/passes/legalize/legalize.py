@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.passes.core import Pass, PassError, nested, register_pass
+from irax_compiler.passes.legalization import Cure
 from irax_compiler.passes.legalize import sets
-from irax_compiler.passes.legalize.cure import Cure
 from irax_compiler.targets import target as targets
 
 

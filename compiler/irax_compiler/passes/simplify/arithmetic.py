@@ -8,8 +8,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, reduction
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
 
 # ---- neutral and absorbing elements --------------------------------------------------------------
@@ -23,7 +24,7 @@ def neutral(kind: str, dtype: np.dtype) -> Any:
     """The right operand that an op of this kind returns its left operand for."""
     if kind in ADDITIVE:
         return 0
-    return 1 if kind in MULTIPLICATIVE else reduction.identity(kind, dtype)
+    return 1 if kind in MULTIPLICATIVE else reduce.identity(kind, dtype)
 
 
 @rewrite(
@@ -50,7 +51,7 @@ def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
     dtype = dtype_of(x)
     if inexact(dtype):
         return None
-    element = reduction.identity("and", dtype) if op is bitwise.or_ else 0
+    element = reduce.identity("and", dtype) if op is bitwise.or_ else 0
     if is_full_of(x, element):
         return x
     return y if is_full_of(y, element) else None

@@ -10,8 +10,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
-from irax_compiler.ops.control_flow import StructuredOp
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
+from irax_compiler.ops.structured import StructuredOp
 
 MAX_ELEMENTS = 64
 """The most elements of constants that are not splats, together with those of the result."""

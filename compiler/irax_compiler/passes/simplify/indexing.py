@@ -8,7 +8,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import full
-from irax_compiler.ops.dynamic import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.passes.simplify.rewrite import rewrite
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import full_like
-from irax_compiler.ops.reduction import Reduce, identity
+from irax_compiler.ops.reductions.reduce import Reduce, identity
 from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, made_for_one, rewrite
 
 

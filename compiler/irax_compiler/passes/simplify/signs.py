@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, is_inexact
-from irax_compiler.ops import conversion, dot, elementwise, reduction, shape
+from irax_compiler.ops import conversion, dot, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.simplify.rewrite import (
     Made,
     is_full_of,
@@ -80,8 +81,8 @@ def product_of_negates(op: Elementwise, x: Value, y: Value) -> Value | None:
     return op(p.operand, q.operand) if p and q and is_inexact(x) else None
 
 
-@rewrite(reduction.Reduce)
-def sum_of_negate(op: reduction.Reduce, x: Value, init: Value) -> Value | None:
+@rewrite(reduce.Reduce)
+def sum_of_negate(op: reduce.Reduce, x: Value, init: Value) -> Value | None:
     """sum(-x) -> -sum(x), which negates fewer elements."""
     negation = made_for_one(x, elementwise.negate)
     if negation and is_sum(op, init):
@@ -94,7 +95,7 @@ SIGNED_OPERANDS = {
     elementwise.divide.name: (0, 1),
     dot.DotGeneral.name: (0, 1),
     conversion.Convert.name: (0,),
-    reduction.Reduce.name: (0,),
+    reduce.Reduce.name: (0,),
     shape.BroadcastInDim.name: (0,),
     shape.Reshape.name: (0,),
     shape.Transpose.name: (0,),
@@ -133,9 +134,9 @@ def hands_sign_on(maker: Made, x: Value) -> bool:
     """Of integers -MIN is MIN, so that -(MIN / 2) is not (-MIN) / 2: floats only."""
     if not inexact(dtype_of(x)) or not inexact(dtype_of(maker.operand)):
         return False
-    return not isinstance(maker.op, reduction.Reduce) or is_sum(maker.op, maker.operands[1])
+    return not isinstance(maker.op, reduce.Reduce) or is_sum(maker.op, maker.operands[1])
 
 
-def is_sum(op: reduction.Reduce, init: Value) -> bool:
+def is_sum(op: reduce.Reduce, init: Value) -> bool:
     """True for a reduction that adds up from zero."""
     return op.combiner == "add" and is_inexact(init) and is_full_of(init, 0)

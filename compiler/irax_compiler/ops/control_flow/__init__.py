@@ -1,0 +1,1 @@
+"""Ops that hold other computations: branches, loops, scans, and calls with rules of their own."""

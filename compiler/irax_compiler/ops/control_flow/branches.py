@@ -1,0 +1,238 @@
+"""Branches: case and if. Their regions use values from outside, which count as operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import effects, evaluate, mlir
+from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.control_flow import lanes
+from irax_compiler.ops.control_flow.while_loops import RegionOp
+from irax_compiler.ops.core import Axis, Linear, Tangent, full, register_class
+from irax_compiler.ops.structured import (
+    Derived,
+    Linearized,
+    Transform,
+    batched_where,
+    call_function,
+    instantiated,
+    residuals_of,
+    scatter,
+    zeros_of,
+)
+
+Build = Callable[[], Sequence[Value]]
+
+
+class _Branches(RegionOp):
+    """One of several branches, as the first operand says; the others are what they capture."""
+
+    def place(self, chooser: np.ndarray) -> int:
+        """Which branch a concrete first operand chooses."""
+        raise NotImplementedError
+
+    def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
+        """One of some arrays for each element of the first operand, which has their shape."""
+        raise NotImplementedError
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        chooser, *captured = operands
+        return self.programs[self.place(chooser)].run(captured, call)
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        derived = self._derived(transform, tuple(t is not None for t in tangents[1:]))
+        wanted = _in_any(derived)
+        operands = [*primals[1:], *(t for t in tangents if t is not None)]
+        count = len(wanted)
+
+        def branch(one: Derived) -> Build:
+            def build() -> Sequence[Value]:
+                found = call_function(transform.functions, one.name, operands)
+                results, moved = found[:count], scatter(found[count:], one.results)
+                return [*results, *instantiated(results, moved, wanted)]
+
+            return build
+
+        found = choose(self.name, primals[0], [branch(one) for one in derived])
+        return found[:count], scatter(found[count:], wanted)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        chooser, *captured = primals
+        derived = self._derived(transform, tuple(t is not None for t in tangents[1:]))
+        wanted, functions = _in_any(derived), transform.functions
+        count = len(wanted)
+        slots: list[Type] = []
+        # For each branch, where a residual comes from: a captured value or a slot, which branches
+        # share where their residuals have the same type.
+        sources = [_sources(residuals_of(functions[one.name], count), slots) for one in derived]
+
+        def forward(one: Derived, places: Sequence[tuple[str, int]]) -> Build:
+            def build() -> Sequence[Value]:
+                found = call_function(functions, one.name, captured)
+                filled: list[Value | None] = [None] * len(slots)
+                for value, (kind, i) in zip(found[count:], places, strict=True):
+                    if kind == "slot":
+                        filled[i] = value
+                rest = [v or zeros_of(t) for v, t in zip(filled, slots, strict=True)]
+                return [*found[:count], *rest]
+
+            return build
+
+        pairs = list(zip(derived, sources, strict=True))
+        found = choose(self.name, chooser, [forward(*pair) for pair in pairs])
+        results, saved = found[:count], found[count:]
+        if not any(wanted):
+            return results, [None] * count
+        active = [t for t in tangents if t is not None]
+
+        def linear(one: Derived, places: Sequence[tuple[str, int]]) -> Build:
+            assert isinstance(one, Linearized)
+
+            def build() -> Sequence[Value]:
+                residuals = [saved[i] if kind == "slot" else captured[i] for kind, i in places]
+                moved: Sequence[Value] = ()
+                if any(one.results):
+                    moved = call_function(functions, one.linear, [*residuals, *active])
+                return instantiated(results, scatter(moved, one.results), wanted)
+
+            return build
+
+        moved = choose(self.name, chooser, [linear(*pair) for pair in pairs])
+        return results, scatter(moved, wanted)
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        chooser, *captured = operands
+        assert isinstance(chooser, Value)
+        linear = tuple(isinstance(x, Linear) for x in captured)
+        derived = self._derived(transform, (linear, tuple(ct is not None for ct in cotangents)))
+        wanted = _in_any(derived)
+        known = [x for x in captured if isinstance(x, Value)]
+        given = [*known, *(ct for ct in cotangents if ct is not None)]
+
+        def branch(one: Derived) -> Build:
+            def build() -> Sequence[Value]:
+                found = scatter(call_function(transform.functions, one.name, given), one.results)
+                return instantiated(captured, found, wanted)
+
+            return build
+
+        found = choose(self.name, chooser, [branch(one) for one in derived])
+        return [None, *scatter(found, wanted)]
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        by_lane = axes[0] is not None
+        if by_lane and effects.has_effects(self.operation):  # those of the branch that a lane takes
+            kind = self.name.partition(".")[2]
+            return lanes.one_by_one(transform, kind, self.build, operands, axes)
+        chooser, *captured = operands
+        derived = self._derived(transform, tuple(axes[1:]))
+        functions, size = transform.functions, transform.size
+        count = len(derived[0].results)
+        mapped = [by_lane or any(d.results[i] is not None for d in derived) for i in range(count)]
+
+        def branch(one: Derived) -> Build:
+            def build() -> Sequence[Value]:
+                found = call_function(functions, one.name, captured)
+                return batched_where(found, one.results, size, mapped)
+
+            return build
+
+        branches = [branch(one) for one in derived]
+        if not by_lane:
+            results = choose(self.name, chooser, branches)
+            return results, [0 if flag else None for flag in mapped]
+        results = []
+        for values in zip(*(build() for build in branches), strict=True):
+            spread = shape.BroadcastInDim(shape_of(values[0]), (0,))(chooser)
+            results.append(self.select(spread, values))
+        return results, [0] * count
+
+    def _derived(self, transform: Transform, pattern: tuple[Any, ...]) -> list[Derived]:
+        names = transform.outline(self.operation)
+        return [transform.function(name, pattern) for name in names]
+
+
+@register_class
+class Case(_Branches):
+    """The branch that an index names; the last one where there is no such branch."""
+
+    name = "stablehlo.case"
+
+    def place(self, chooser: np.ndarray) -> int:
+        last = len(self.programs) - 1
+        return int(chooser) if 0 <= chooser <= last else last
+
+    def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
+        *earlier, result = branches
+        for number, branch in reversed(list(enumerate(earlier))):
+            this = full(shape_of(chooser), number, dtype_of(chooser))
+            result = comparison.select(comparison.equal(chooser, this), branch, result)
+        return result
+
+
+@register_class
+class If(_Branches):
+    """The first branch if a condition holds, the second if not."""
+
+    name = "stablehlo.if"
+
+    def place(self, chooser: np.ndarray) -> int:
+        return 0 if chooser else 1
+
+    def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
+        return comparison.select(chooser, *branches)
+
+
+def choose(name: str, chooser: Value, branches: Sequence[Build]) -> tuple[Value, ...]:
+    """Builds a `stablehlo.case`, or `stablehlo.if`; branches may use any values, and give results
+    of the same types.
+    """
+    draft = mlir.emit(name, [chooser], {}, [], regions=len(branches))
+    types: list[Type] = []
+    for region, build in zip(draft.regions, branches, strict=True):
+        with InsertionPoint(mlir.Block.create_at_start(region, [])):
+            results = build()
+            mlir.emit("stablehlo.return", results, {}, [])
+        types = [v.type for v in results]
+    operation = mlir.emit(name, [chooser], {}, types, regions=len(branches))
+    for region, filled in zip(operation.regions, draft.regions, strict=True):
+        filled.blocks[0].append_to(region)
+    draft.erase()
+    return tuple(operation.results)
+
+
+def _in_any(derived: Sequence[Derived]) -> tuple[bool, ...]:
+    """The results that carry something in some branch."""
+    return tuple(any(flags) for flags in zip(*(d.results for d in derived), strict=True))
+
+
+def _sources(residuals: Sequence[int | Type], slots: list[Type]) -> list[tuple[str, int]]:
+    """Where each residual of a branch is found: the argument that it is, or a slot of its type."""
+    taken: set[int] = set()
+    found: list[tuple[str, int]] = []
+    for residual in residuals:
+        if isinstance(residual, int):
+            found.append(("captured", residual))
+            continue
+        free = (i for i, t in enumerate(slots) if t == residual and i not in taken)
+        place = next(free, len(slots))
+        if place == len(slots):
+            slots.append(residual)
+        taken.add(place)
+        found.append(("slot", place))
+    return found

@@ -1,0 +1,230 @@
+"""Functions whose residuals are computed again in reverse mode, instead of being kept. What has an
+effect is not done again: its results are kept.
+
+A checkpoint is a composite whose decomposition is the function. Its linear part is a composite too:
+it takes the function's own operands, and what the policy saves, and computes the residuals of them
+when it runs; transposed, behind a barrier, so that nobody takes them from the forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from irax_compiler import effects, mlir
+from irax_compiler.mlir import Operation, Type, Value
+from irax_compiler.ops import barrier, dot, marks
+from irax_compiler.ops.composite import decomposition_of, register_composed
+from irax_compiler.ops.control_flow.custom_rules import RuledOp
+from irax_compiler.ops.core import (
+    I64,
+    STRING,
+    STRINGS,
+    SYMBOL,
+    Axis,
+    Linear,
+    Tangent,
+    attribute,
+    from_operation,
+    read,
+)
+from irax_compiler.ops.structured import Linearized, Transform, call_function, scatter
+
+Saves = Callable[[Operation, Sequence[str]], bool]
+"""Whether a policy, with its names, saves the results of an operation."""
+
+
+def _is_named(operation: Operation, names: Sequence[str]) -> bool:
+    if operation.name != "stablehlo.composite":
+        return False
+    op = read(operation)
+    return isinstance(op, marks.Name) and op.label in names
+
+
+def _has_no_batch(operation: Operation) -> bool:
+    op = read(operation) if operation.name == "stablehlo.dot_general" else None
+    return isinstance(op, dot.DotGeneral) and not op.dimensions.lhs_batching
+
+
+POLICIES: dict[str, Saves] = {
+    "nothing_saveable": lambda operation, names: False,
+    "everything_saveable": lambda operation, names: True,
+    "dots_saveable": lambda operation, names: operation.name == "stablehlo.dot_general",
+    "dots_with_no_batch_dims_saveable": lambda operation, names: _has_no_batch(operation),
+    "save_only_these_names": _is_named,
+    "save_anything_except_these_names": lambda operation, names: not _is_named(operation, names),
+}
+"""What may be kept of the forward pass, by the policy's name."""
+
+
+@register_composed
+@dataclass(frozen=True)
+class Checkpoint(RuledOp):
+    """A function of which reverse mode keeps the operands, and what the policy saves."""
+
+    name = "irax.checkpoint"
+    function: str = from_operation(decomposition_of)
+    policy: str = attribute(STRING, default="nothing_saveable")
+    """One of `POLICIES`."""
+    names: tuple[str, ...] = attribute(STRINGS, default=())
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        derived = transform.function(self.function, tuple(t is not None for t in tangents))
+        active = [t for t in tangents if t is not None]
+        found = replace(self, function=derived.name).build([*primals, *active])
+        count = len(derived.results)
+        return found[:count], scatter(found[count:], derived.results)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        derived = transform.function(self.function, tuple(t is not None for t in tangents))
+        assert isinstance(derived, Linearized)
+        count = len(derived.results)
+        forward, recompute = self._split(transform, derived.name, count)
+        found = call_function(transform.functions, forward, primals)
+        results, saved = found[:count], found[count:]
+        if not any(derived.results):
+            return results, [None] * count
+        active = [t for t in tangents if t is not None]
+        known = [*primals, *saved]
+        linear = Rematerialized.of(transform, recompute, derived.linear, known, active)
+        return results, scatter(linear.build([*known, *active]), derived.results)
+
+    def _split(self, transform: Transform, name: str, num_results: int) -> tuple[str, str]:
+        """Of a function of operands to results and residuals two others: of operands to results
+        and what is saved; and of operands and what is saved to residuals.
+        """
+        saves = POLICIES[self.policy]
+        source = transform.functions[name]
+        *body, last = (view.operation for view in mlir.body(source).operations)
+        arguments = mlir.arguments(source)
+        results, residuals = last.operands[:num_results], last.operands[num_results:]
+        saved: dict[Value, None] = {}
+        needed: list[Operation] = []
+        wanted = set(residuals)
+        for operation in reversed(body):
+            there = [v for v in operation.results if v in wanted]
+            if not there:
+                continue
+            if saves(operation, self.names) or effects.has_effects(operation):
+                saved.update(dict.fromkeys(there))
+                continue
+            needed.append(operation)
+            wanted.update(operation.operands)
+            wanted.update(mlir.captured(operation))
+        types = [v.type for v in arguments]
+
+        def forward(*given: Value) -> Sequence[Value]:
+            env = _run(body, arguments, given)
+            return [env[v] for v in [*results, *saved]]
+
+        def recompute(*given: Value) -> Sequence[Value]:
+            env = _run(needed[::-1], [*arguments, *saved], given)
+            return [env[v] for v in residuals]
+
+        short = transform.build_function(f"{name}.saved", types, forward)
+        effects.remove_dead_operations(mlir.body(transform.functions[short]))
+        again = transform.build_function(
+            f"{name}.again", [*types, *(v.type for v in saved)], recompute
+        )
+        return short, again
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        derived = transform.function(self.function, tuple(axes))
+        return replace(self, function=derived.name).build(operands), derived.results
+
+
+def _run(
+    operations: Sequence[Operation], inputs: Sequence[Value], given: Sequence[Value]
+) -> dict[Value, Value]:
+    """Copies operations to the insertion point, for values given for those they use."""
+    env: dict[Value, Value] = dict(zip(inputs, given, strict=True))
+    for operation in operations:
+        env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+    return env
+
+
+@register_composed
+@dataclass(frozen=True)
+class Rematerialized(RuledOp):
+    """The linear part of a checkpoint: `recompute` gives the residuals of the known operands,
+    `linear` takes these and the tangents.
+    """
+
+    name = "irax.rematerialized"
+    function: str = from_operation(decomposition_of)
+    recompute: str = attribute(SYMBOL)
+    linear: str = attribute(SYMBOL)
+    num_known: int = attribute(I64)
+
+    @classmethod
+    def of(
+        cls,
+        transform: Transform,
+        recompute: str,
+        linear: str,
+        known: Sequence[Value],
+        active: Sequence[Value],
+    ) -> Rematerialized:
+        """With its decomposition, for operands like these."""
+
+        def both(*operands: Value) -> Sequence[Value]:
+            residuals = call_function(transform.functions, recompute, operands[: len(known)])
+            return call_function(transform.functions, linear, [*residuals, *operands[len(known) :]])
+
+        types: list[Type] = [v.type for v in [*known, *active]]
+        function = transform.build_function(f"{linear}.again", types, both)
+        return cls(function, recompute, linear, len(known))
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self.plain(transform).jvp_through(transform, primals, tangents)
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self.plain(transform).linearize_through(transform, primals, tangents)
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        known = [x for x in operands[: self.num_known] if isinstance(x, Value)]
+        if len(known) != self.num_known:
+            return self.plain(transform).transpose_through(transform, cotangents, operands)
+        behind = barrier.barrier.build(known)
+        residuals = call_function(transform.functions, self.recompute, behind)
+        linear = [isinstance(x, Linear) for x in operands[self.num_known :]]
+        pattern = (
+            (*[False] * len(residuals), *linear),
+            tuple(ct is not None for ct in cotangents),
+        )
+        derived = transform.function(self.linear, pattern)
+        given = [x for x in operands[self.num_known :] if isinstance(x, Value)]
+        active = [ct for ct in cotangents if ct is not None]
+        found = call_function(transform.functions, derived.name, [*residuals, *given, *active])
+        there = derived.results[len(residuals) :]
+        return [*[None] * self.num_known, *scatter(found, there)]
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        known, moving = tuple(axes[: self.num_known]), tuple(axes[self.num_known :])
+        again = transform.function(self.recompute, known)
+        linear = transform.function(self.linear, (*again.results, *moving))
+        batched = Rematerialized.of(
+            transform,
+            again.name,
+            linear.name,
+            operands[: self.num_known],
+            operands[self.num_known :],
+        )
+        return batched.build(operands), linear.results

@@ -1,0 +1,338 @@
+"""Functions with derivative rules of their own: what `custom_jvp` and `custom_vjp` make.
+
+In the IR they are composites: the decomposition is the function, and attributes name the functions
+that are its rules. So a module that is written down keeps its rules.
+
+Operands are the function's arguments (`num_args` of them), which have derivatives, then values from
+outside that the functions use, which have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import evaluate, mlir
+from irax_compiler.mlir import Operation, Type, Value, is_inexact
+from irax_compiler.ops import shape
+from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
+from irax_compiler.ops.core import (
+    I64,
+    SYMBOL,
+    Axis,
+    Linear,
+    Tangent,
+    UnsupportedOp,
+    attribute,
+    from_operation,
+)
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.structured import (
+    Call,
+    Derived,
+    StructuredOp,
+    Transform,
+    batched_where,
+    call_function,
+    instantiated,
+    scatter,
+)
+
+
+class NoForwardMode(UnsupportedOp, TypeError):
+    """A function that has reverse mode alone is differentiated in forward mode."""
+
+
+class RuledOp(StructuredOp, ComposedOp):
+    """A call of a function, `function`, with rules of its own."""
+
+    num_results: ClassVar[int] = -1
+    function: str
+
+    def _decomposition(self, types: tuple[Type, ...]) -> Operation:
+        return mlir.Functions(mlir.open_module())[self.function]
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        return call(self.function, operands)
+
+    def plain(self, transform: Transform) -> Call:
+        """The same call, without rules of its own."""
+        return Call(self.function, tuple(mlir.result_types(transform.functions[self.function])))
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        return self.plain(transform).transpose_through(transform, cotangents, operands)
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        """The functions that are its rules."""
+        raise NotImplementedError
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        """Rules may call the function that they are rules of: so the names of the batched ones are
+        there before they are, and all their results are mapped.
+        """
+        names = (self.function, *self.rule_names)
+        batched, is_new = transform.reserve(
+            (self, tuple(axes)), [f"{n}.batch.first" for n in names]
+        )
+        function, *rules = batched
+        op = type(self)(function, *rules, self.num_args)  # pyright: ignore
+        if is_new:
+            self.batched(transform, op, axes)
+        results = op.build(operands)
+        return results, [0] * len(results)
+
+    def batched(self, transform: Transform, batched: Any, axes: Sequence[Axis]) -> None:
+        """Adds the functions that the batched op names."""
+        raise NotImplementedError
+
+    def check_outside(self, tangents: Sequence[Tangent], num_args: int) -> None:
+        """Refuses to ignore the derivative with respect to a value from outside."""
+        if any(t is not None for t in tangents[num_args:]):
+            raise UnsupportedOp(
+                f"{self.name}: @{self.function} uses a value from outside that it is to be "
+                "differentiated with respect to, of which its rule knows nothing: pass the value "
+                "as an argument"
+            )
+
+
+def _inexact(types: Sequence[Any]) -> list[bool]:
+    return [mlir.inexact(mlir.dtype_of_type(t)) for t in types]
+
+
+def _types(function: Operation) -> tuple[list[Type], list[Type]]:
+    """The types of a function's arguments and results."""
+    return [a.type for a in mlir.arguments(function)], mlir.result_types(function)
+
+
+# ---- custom_jvp ----------------------------------------------------------------------------------
+
+
+@register_composed
+@dataclass(frozen=True)
+class CustomJvp(RuledOp):
+    """`rule` takes the operands, and tangents of the inexact ones among the arguments; it gives the
+    results, and tangents of those that are inexact.
+    """
+
+    name = "irax.custom_jvp"
+    function: str = from_operation(decomposition_of)
+    rule: str = attribute(SYMBOL)
+    num_args: int = attribute(I64)
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        return (self.rule,)
+
+    def _tangents(self, primals: Sequence[Value], tangents: Sequence[Tangent]) -> list[Value]:
+        self.check_outside(tangents, self.num_args)
+        args = primals[: self.num_args]
+        return instantiated(args, tangents[: self.num_args], [is_inexact(x) for x in args])
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        directions = self._tangents(primals, tangents)
+        found = call_function(transform.functions, self.rule, [*primals, *directions])
+        return self._sorted(transform, found)
+
+    def _sorted(
+        self, transform: Transform, found: Sequence[Value]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        _, types = _types(transform.functions[self.function])
+        return found[: len(types)], scatter(found[len(types) :], _inexact(types))
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        directions = self._tangents(primals, tangents)
+        _, types = _types(transform.functions[self.function])
+        split = transform.split(self.rule, len(primals), len(types))
+        found = call_function(transform.functions, split.name, primals)
+        results, residuals = found[: len(types)], found[len(types) :]
+        moved = call_function(transform.functions, split.linear, [*residuals, *directions])
+        return results, scatter(moved, _inexact(types))
+
+    def batched(self, transform: Transform, batched: CustomJvp, axes: Sequence[Axis]) -> None:
+        own, types = _types(transform.functions[self.function])
+        arg_axes = [a for a, t in zip(axes[: self.num_args], _inexact(own), strict=False) if t]
+        function = transform.function(self.function, tuple(axes))
+        batched_first(transform, function, len(types), batched.function)
+        rule = transform.function(self.rule, (*axes, *arg_axes))
+        batched_first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
+
+
+def batched_first(transform: Transform, derived: Derived, count: int, name: str) -> str:
+    """Adds a batched function, whose first `count` results all have the mapped axis first."""
+    inputs, _ = _types(transform.functions[derived.name])
+
+    def build(*arguments: Value) -> Sequence[Value]:
+        found = call_function(transform.functions, derived.name, arguments)
+        first = batched_where(
+            found[:count], derived.results[:count], transform.size, [True] * count
+        )
+        return [*first, *found[count:]]
+
+    return transform.build_function(name, inputs, build)
+
+
+# ---- custom_vjp ----------------------------------------------------------------------------------
+
+
+@register_composed
+@dataclass(frozen=True)
+class CustomVjp(RuledOp):
+    """`fwd` takes the operands and gives the results, then residuals; `bwd` takes the values from
+    outside, the residuals and cotangents of the inexact results, and gives cotangents of the
+    inexact ones among the arguments.
+    """
+
+    name = "irax.custom_vjp"
+    function: str = from_operation(decomposition_of)
+    fwd: str = attribute(SYMBOL)
+    bwd: str = attribute(SYMBOL)
+    num_args: int = attribute(I64)
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        return (self.fwd, self.bwd)
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        raise NoForwardMode(
+            f"{self.name}: @{self.function} has a rule for reverse mode (custom_vjp), and so no "
+            "forward mode: differentiate it in reverse, or give it a rule by custom_jvp"
+        )
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        self.check_outside(tangents, self.num_args)
+        args, outside = primals[: self.num_args], primals[self.num_args :]
+        _, types = _types(transform.functions[self.function])
+        found = call_function(transform.functions, self.fwd, primals)
+        results, residuals = found[: len(types)], found[len(types) :]
+        wanted = [is_inexact(x) for x in args]
+        directions = instantiated(args, tangents[: self.num_args], wanted)
+        linear = [t for t in types if mlir.inexact(mlir.dtype_of_type(t))]
+        known = [*outside, *residuals]
+        op = TransposeOnly(
+            _declared(transform, self.bwd, [*known, *directions], linear), self.bwd, len(known)
+        )
+        moved = op.build([*known, *directions])
+        return results, scatter(moved, _inexact(types))
+
+    def batched(self, transform: Transform, batched: CustomVjp, axes: Sequence[Axis]) -> None:
+        inputs, types = _types(transform.functions[self.function])
+        function = transform.function(self.function, tuple(axes))
+        batched_first(transform, function, len(types), batched.function)
+        fwd = transform.function(self.fwd, tuple(axes))
+        batched_first(transform, fwd, len(types), batched.fwd)
+        outside, residuals = tuple(axes[self.num_args :]), fwd.results[len(types) :]
+        ct_axes = (0,) * sum(_inexact(types))
+        bwd = transform.function(self.bwd, (*outside, *residuals, *ct_axes))
+        wanted = [a for a, t in zip(axes[: self.num_args], _inexact(inputs), strict=False) if t]
+        _like_arguments(transform, bwd, wanted, batched.bwd)
+
+
+def _declared(
+    transform: Transform, bwd: str, operands: Sequence[Value], results: Sequence[Type]
+) -> str:
+    """A function that is declared and nowhere defined: a linear one of which just the transpose is
+    known.
+    """
+    return transform.declare_function(f"{bwd}.transpose", [x.type for x in operands], results)
+
+
+def _like_arguments(transform: Transform, bwd: Derived, wanted: Sequence[Axis], name: str) -> str:
+    """Adds the batched bwd, with cotangents that have the mapped axis where the arguments have it,
+    or are summed over the lanes of arguments that all lanes share.
+    """
+    inputs, _ = _types(transform.functions[bwd.name])
+
+    def placed(ct: Value, axis: Axis, place: Axis) -> Value:
+        if place is not None:
+            return shape.batched_at(ct, axis, transform.size, place)
+        # Where all lanes have the same cotangent, it still counts once for each.
+        ct = shape.batched_at(ct, axis, transform.size, 0)
+        return reduce.reduce_sum(ct, (0,))
+
+    def build(*arguments: Value) -> Sequence[Value]:
+        found = call_function(transform.functions, bwd.name, arguments)
+        return [placed(*each) for each in zip(found, bwd.results, wanted, strict=True)]
+
+    return transform.build_function(name, inputs, build)
+
+
+@register_composed
+@dataclass(frozen=True)
+class TransposeOnly(RuledOp):
+    """A linear function of which just the transpose is known: of `num_known` known operands and the
+    results' cotangents to the other operands' cotangents.
+    """
+
+    name = "irax.transpose_only"
+    function: str = from_operation(decomposition_of)
+    transpose_function: str = attribute(SYMBOL, "transpose")
+    num_known: int = attribute(I64)
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        raise self._refusal()
+
+    def _refusal(self) -> NoForwardMode:
+        return NoForwardMode(
+            f"{self.name}: a function with a rule for reverse mode (custom_vjp) has no forward "
+            "mode: differentiate it in reverse, or give it a rule by custom_jvp"
+        )
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        raise self._refusal()
+
+    linearize_through = jvp_through
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        known = [x for x in operands[: self.num_known] if isinstance(x, Value)]
+        if len(known) != self.num_known:
+            raise self._refusal()
+        types = mlir.result_types(transform.functions[self.function])
+        given = instantiated([Linear(t) for t in types], cotangents, [True] * len(types))
+        found = call_function(transform.functions, self.transpose_function, [*known, *given])
+        return [
+            ct if isinstance(x, Linear) else None
+            for x, ct in zip(operands, [*[None] * self.num_known, *found], strict=True)
+        ]
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        known, linear = tuple(axes[: self.num_known]), axes[self.num_known :]
+        types = mlir.result_types(transform.functions[self.function])
+        transposed = transform.function(self.transpose_function, (*known, *[0] * len(types)))
+        lanes = [
+            mlir.tensor_type((transform.size, *t.shape), mlir.dtype_of_type(t))  # pyright: ignore
+            for t in types
+        ]
+        batched = TransposeOnly(
+            _declared(transform, transposed.name, operands, lanes),
+            _like_arguments(transform, transposed, linear, f"{transposed.name}.like"),
+            self.num_known,
+        )
+        return batched.build(operands), [0] * len(types)

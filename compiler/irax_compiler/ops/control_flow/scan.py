@@ -1,0 +1,453 @@
+"""Scans: loops of a fixed number of steps, over the rows of arrays, that stack what they find.
+
+    irax.scan(consts..., carry..., xs...) -> (carry..., ys...)
+
+A step is a function of the module, `body`: of the constants, what is carried, and a row of each of
+xs, to what is carried on, and a row of each of ys. In the IR a scan is a composite, and its
+decomposition a `stablehlo.while`. Its derivatives and its transpose are scans again: residuals are
+stacked once, as further ys of the one and xs of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import effects, evaluate, mlir
+from irax_compiler.mlir import Operation, Type, Value, shape_of
+from irax_compiler.ops import callback, comparison, elementwise, shape
+from irax_compiler.ops.composite import ComposedOp, register_composed
+from irax_compiler.ops.control_flow import rowwise, while_loops
+from irax_compiler.ops.core import (
+    FLAG,
+    I64,
+    SYMBOL,
+    Axis,
+    Linear,
+    Tangent,
+    attribute,
+    full,
+)
+from irax_compiler.ops.elementwise import add_tangents
+from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.structured import (
+    Linearized,
+    StructuredOp,
+    Transform,
+    batched_where,
+    call_function,
+    fixed_point,
+    instantiated,
+    residuals_of,
+    scatter,
+    whole,
+    zeros_of,
+)
+
+I32 = np.dtype(np.int32)
+
+
+@register_composed
+@dataclass(frozen=True)
+class Scan(StructuredOp, ComposedOp):
+    """A loop of `length` steps."""
+
+    name = "irax.scan"
+    num_results: ClassVar[int] = -1
+    body: str = attribute(SYMBOL)
+    length: int = attribute(I64)
+    reverse: bool = attribute(FLAG)
+    """Whether it goes from the last rows to the first."""
+    num_consts: int = attribute(I64)
+    num_carry: int = attribute(I64)
+
+    # -- operands and results in their parts --
+
+    def parts(self, operands: Sequence[Any]) -> tuple[list, list, list]:
+        """The constants, what is carried, and the arrays of rows."""
+        first, second = self.num_consts, self.num_consts + self.num_carry
+        return list(operands[:first]), list(operands[first:second]), list(operands[second:])
+
+    def results(self, results: Sequence[Any]) -> tuple[list, list]:
+        """What is carried, and what is stacked."""
+        return list(results[: self.num_carry]), list(results[self.num_carry :])
+
+    def decomposition_name(self, types: tuple[Type, ...]) -> str:
+        return f"{self.body}.{'back' if self.reverse else 'times'}_{self.length}"
+
+    def _is_made_of(self, function: Operation) -> bool:
+        if self.length:
+            return super()._is_made_of(function)
+        # Without steps the body is not called: it counts for the types of its rows.
+        _, rows = self.results(mlir.result_types(mlir.function_beside(function, self.body)))
+        _, found = self.results(mlir.result_types(function))
+        return found == [_stacked(row, 0) for row in rows]
+
+    # -- meaning --
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        consts, carry, xs = self.parts(operands)
+        functions = mlir.Functions(mlir.open_module())
+        body = mlir.terminator(mlir.body(functions[self.body])).operands
+        ys = [zeros_of(_stacked(row.type, self.length)) for row in self.results(body)[1]]
+        if self.length == 0:
+            return [*carry, *ys]
+        zero, one, last = (full((), n, I32) for n in (0, 1, self.length - 1))
+        limit = full((), self.length, I32)
+
+        def advance(step: Value, *state: Value) -> Sequence[Value]:
+            place = elementwise.subtract(last, step) if self.reverse else step
+            rows = [_row(x, place) for x in xs]
+            found = call_function(functions, self.body, [*consts, *state[: self.num_carry], *rows])
+            carried, new = self.results(found)
+            stacked = [
+                _with_row(y, row, place)
+                for y, row in zip(state[self.num_carry :], new, strict=True)
+            ]
+            return [elementwise.add(step, one), *carried, *stacked]
+
+        _, *results = while_loops.while_loop(
+            lambda step, *_: comparison.less(step, limit), advance, [zero, *carry, *ys]
+        )
+        return results
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        consts, carry, xs = self.parts([np.asarray(x) for x in operands])
+        order = range(self.length)
+        if not order:
+            rows = [np.zeros(x.shape[1:], x.dtype) for x in xs]
+            with callback.silent():
+                _, found = self.results(call(self.body, [*consts, *carry, *rows]))
+            return [*carry, *(np.empty((0, *row.shape), row.dtype) for row in found)]
+        stacks: list[np.ndarray] = []
+        for step in reversed(order) if self.reverse else order:
+            found = call(self.body, [*consts, *carry, *(x[step] for x in xs)])
+            carry, rows = self.results(found)
+            if not stacks:
+                stacks = [np.empty((self.length, *row.shape), row.dtype) for row in rows]
+            for stack, row in zip(stacks, rows, strict=True):
+                stack[step] = row
+        return [*carry, *stacks]
+
+    # -- derivatives --
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        t_consts, t_carry, t_xs = self.parts(tangents)
+        consts, carry, xs = self.parts(primals)
+
+        def step(flags: tuple[bool, ...]):
+            pattern = (*_there(t_consts), *flags, *_there(t_xs))
+            derived = transform.function(self.body, pattern)
+            return derived, derived.results[: self.num_carry]
+
+        derived, flags = fixed_point(step, _there(t_carry))
+        moving = instantiated(carry, t_carry, flags)
+        ys_flags = derived.results[self.num_carry :]
+        c, k, dk = len(consts), len(carry), len(moving)
+        dc = sum(_there(t_consts))
+
+        def body(*arguments: Value) -> Sequence[Value]:
+            cs, dcs, state, moved, rows = _split(arguments, c, dc, k, dk)
+            d_rows = rows[len(xs) :]
+            found = call_function(
+                transform.functions,
+                derived.name,
+                [*cs, *state, *rows[: len(xs)], *dcs, *moved, *d_rows],
+            )
+            count = len(derived.results)
+            d_found = scatter(found[count:], derived.results)
+            results, new_rows = self.results(found[:count])
+            d_results, d_new = self.results(d_found)
+            moved = instantiated(results, d_results, flags)
+            return [*results, *moved, *new_rows, *(t for t in d_new if t is not None)]
+
+        operands = [[*consts, *_active(t_consts)], [*carry, *moving], [*xs, *_active(t_xs)]]
+        found = self._built(transform, f"{self.body}.jvp.step", body, operands, self.reverse)
+        results, d_results = found[:k], found[k : k + dk]
+        num_ys = len(ys_flags)
+        ys, d_ys = found[k + dk : k + dk + num_ys], found[k + dk + num_ys :]
+        return [*results, *ys], [*scatter(d_results, flags), *scatter(d_ys, ys_flags)]
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        call = rowwise.by_rows(self, primals, transform)
+        if call is not None:
+            return call.linearize_through(transform, primals, tangents)
+        t_consts, t_carry, t_xs = self.parts(tangents)
+        consts, carry, xs = self.parts(primals)
+
+        def step(flags: tuple[bool, ...]):
+            pattern = (*_there(t_consts), *flags, *_there(t_xs))
+            derived = transform.function(self.body, pattern)
+            return derived, derived.results[: self.num_carry]
+
+        derived, flags = fixed_point(step, _there(t_carry))
+        assert isinstance(derived, Linearized)
+        count, num_ys = len(derived.results), len(derived.results) - self.num_carry
+        # A residual that is a constant of the loop, or a row of xs, is there already.
+        residuals = residuals_of(transform.functions[derived.name], count)
+        first_row = self.num_consts + self.num_carry
+        shared = {
+            i: consts[r]
+            for i, r in enumerate(residuals)
+            if isinstance(r, int) and r < self.num_consts
+        }
+        shared |= self._same_in_all_steps(transform, derived.name, count, consts)
+        by_row = [i for i in range(len(residuals)) if i not in shared]
+        saved = [i for i in by_row if not (isinstance(r := residuals[i], int) and r >= first_row)]
+
+        def forward(*arguments: Value) -> Sequence[Value]:
+            found = call_function(transform.functions, derived.name, arguments)
+            return [*found[:count], *(found[count + i] for i in saved)]
+
+        operands = [consts, carry, xs]
+        found = self._built(transform, f"{self.body}.fwd.step", forward, operands, self.reverse)
+        results, stacks = found[: self.num_carry + num_ys], found[self.num_carry + num_ys :]
+        if not any(derived.results):
+            return results, [None] * count
+        stacked = dict(zip(saved, stacks, strict=True))
+
+        # What the linear part reads: constants, then rows.
+        rows_of = [
+            stacked[i] if i in stacked else xs[residuals[i] - first_row]  # pyright: ignore
+            for i in by_row
+        ]
+        moving = instantiated(carry, t_carry, flags)
+        ys_flags = derived.results[self.num_carry :]
+        linear_name = derived.linear
+        carry_types = [x.type for x in carry]
+
+        def linear(*arguments: Value) -> Sequence[Value]:
+            sizes = len(shared), sum(_there(t_consts)), len(moving)
+            cs, dcs, moved, rows = _split(arguments, *sizes)
+            values = dict(zip([*shared, *by_row], [*cs, *rows[: len(by_row)]], strict=True))
+            d_found = call_function(
+                transform.functions,
+                linear_name,
+                [
+                    *(values[i] for i in range(len(residuals))),
+                    *dcs,
+                    *moved,
+                    *rows[len(by_row) :],
+                ],
+            )
+            d_results, d_new = self.results(scatter(d_found, derived.results))
+            like = [Linear(t) for t in carry_types]
+            return [
+                *instantiated(like, d_results, flags),
+                *(t for t in d_new if t is not None),
+            ]
+
+        operands = [
+            [*shared.values(), *_active(t_consts)],
+            moving,
+            [*rows_of, *_active(t_xs)],
+        ]
+        found = self._built(transform, f"{self.body}.lin.step", linear, operands, self.reverse)
+        d_results, d_ys = found[: len(moving)], found[len(moving) :]
+        return results, [*scatter(d_results, flags), *scatter(d_ys, ys_flags)]
+
+    def _same_in_all_steps(
+        self, transform: Transform, forward: str, num_results: int, consts: Sequence[Value]
+    ) -> dict[int, Value]:
+        """The residuals, by number, that follow from the constants alone: computed once, before the
+        loop, they need not be kept for each step.
+        """
+        with whole(transform.functions, forward) as function:
+            constants = mlir.arguments(function)[: self.num_consts]
+            varying: set[Value] = set(mlir.arguments(function)[self.num_consts :])
+            *operations, last = (view.operation for view in mlir.body(function).operations)
+            same = []
+            for operation in operations:
+                inputs = [*operation.operands, *mlir.captured(operation)]
+                if any(v in varying for v in inputs) or effects.has_effects(operation):
+                    varying.update(operation.results)
+                else:
+                    same.append(operation)
+            wanted = {
+                i: x
+                for i, x in enumerate(list(last.operands)[num_results:])
+                if x not in varying and not mlir.is_argument(x)
+            }
+            if not wanted:
+                return {}
+
+            def build(*given: Value) -> Sequence[Value]:
+                env: dict[Value, Value] = dict(zip(constants, given, strict=True))
+                for operation in same:
+                    env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+                return [env[x] for x in wanted.values()]
+
+            types = [x.type for x in constants]
+            once = transform.build_function(f"{self.body}.once", types, build)
+        effects.remove_dead_operations(mlir.body(transform.functions[once]))
+        return dict(zip(wanted, call_function(transform.functions, once, consts), strict=True))
+
+    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+        return not all(self.parts(self._linear(transform, operands))[1])
+
+    def check_linear(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> None:
+        linear = self._linear(transform, operands)
+        _, ct_ys = self.results(cotangents)
+        transform.function(self.body, (linear, (*self.parts(linear)[1], *_there(ct_ys))))
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        consts, carry, xs = self.parts(operands)
+        ct_carry, ct_ys = self.results(cotangents)
+        linear = self._linear(transform, operands)
+        pattern = (linear, (*(True,) * self.num_carry, *_there(ct_ys)))
+        derived = transform.function(self.body, pattern)
+        found_consts, _, found_xs = self.parts(derived.results)
+        known = [x for x in consts if isinstance(x, Value)]
+        sums = [zeros_of(x.type) for x, flag in zip(consts, found_consts, strict=True) if flag]
+        moving = instantiated(carry, ct_carry, [True] * self.num_carry)
+        known_rows = [x for x in xs if isinstance(x, Value)]
+
+        def body(*arguments: Value) -> Sequence[Value]:
+            cs, moved, totals, rows = _split(arguments, len(known), len(moving), len(sums))
+            known_row, ct_row = rows[: len(known_rows)], rows[len(known_rows) :]
+            found = call_function(
+                transform.functions, derived.name, [*cs, *known_row, *moved, *ct_row]
+            )
+            ct_consts, ct_carried, ct_rows = self.parts(scatter(found, derived.results))
+            added = [
+                add_tangents(total, ct)
+                for total, ct in zip(totals, _active(ct_consts), strict=True)
+            ]
+            carried = instantiated(carry, ct_carried, [True] * self.num_carry)
+            return [*carried, *(t for t in added if t is not None), *_active(ct_rows)]
+
+        in_parts = [known, [*moving, *sums], [*known_rows, *_active(ct_ys)]]
+        found = self._built(
+            transform, f"{self.body}.transpose.step", body, in_parts, not self.reverse
+        )
+        carried, totals, rows = _split(found, len(moving), len(sums))
+        ct_operands = [*scatter(totals, found_consts), *carried, *scatter(rows, found_xs)]
+        return [
+            ct if isinstance(x, Linear) else None
+            for x, ct in zip(operands, ct_operands, strict=True)
+        ]
+
+    def _linear(self, transform: Transform, operands: Sequence[Value | Linear]) -> tuple[bool, ...]:
+        """In which operands of the body it is linear: what starts as zero and then depends on
+        something linear is linear too.
+        """
+        consts, carry, xs = self.parts([isinstance(x, Linear) for x in operands])
+
+        def step(flags: tuple[bool, ...]):
+            linear = (*consts, *flags, *xs)
+            return linear, transform.dependent_results(self.body, linear)[: self.num_carry]
+
+        linear, _ = fixed_point(step, tuple(carry))
+        return linear
+
+    # -- batching --
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        consts, carry, xs = self.parts(operands)
+        const_axes, carry_axes, xs_axes = self.parts(axes)
+        # The mapped axis of xs goes after that of the rows.
+        xs = [
+            shape.move_axis(x, 0, 1) if axis == 0 else x
+            for x, axis in zip(xs, xs_axes, strict=True)
+        ]
+        row_axes = [None if axis is None else max(axis, 1) - 1 for axis in xs_axes]
+
+        def step(flags: tuple[bool, ...]):
+            places = [0 if flag else None for flag in flags]
+            derived = transform.function(self.body, (*const_axes, *places, *row_axes))
+            carried = derived.results[: self.num_carry]
+            return derived, tuple(axis is not None for axis in carried)
+
+        derived, flags = fixed_point(step, tuple(axis is not None for axis in carry_axes))
+        size = transform.size
+        start = batched_where(carry, carry_axes, size, flags)
+
+        def body(*arguments: Value) -> Sequence[Value]:
+            found = call_function(transform.functions, derived.name, arguments)
+            carried, rows = self.results(found)
+            carried = batched_where(carried, derived.results[: self.num_carry], size, flags)
+            return [*carried, *rows]
+
+        found = self._built(
+            transform, f"{self.body}.batch.step", body, [consts, start, xs], self.reverse
+        )
+        ys_axes = derived.results[self.num_carry :]
+        return found, [
+            *(0 if flag else None for flag in flags),
+            *(None if axis is None else axis + 1 for axis in ys_axes),
+        ]
+
+    def _built(
+        self,
+        transform: Transform,
+        name: str,
+        step: Callable[..., Sequence[Value]],
+        parts: Sequence[Sequence[Value]],
+        reverse: bool,
+    ) -> tuple[Value, ...]:
+        """A scan of as many steps by another function, which is built for its operands."""
+        consts, carry, xs = parts
+        types = [*(x.type for x in [*consts, *carry]), *(row_type(x.type) for x in xs)]
+        body = transform.build_function(name, types, step)
+        scan = replace(
+            self, body=body, reverse=reverse, num_consts=len(consts), num_carry=len(carry)
+        )
+        return tuple(scan.build([*consts, *carry, *xs]))
+
+
+def _there(tangents: Sequence[Tangent]) -> tuple[bool, ...]:
+    return tuple(t is not None for t in tangents)
+
+
+def _active(tangents: Sequence[Tangent]) -> list[Value]:
+    return [t for t in tangents if t is not None]
+
+
+def _split(values: Sequence[Value], *sizes: int) -> list[list[Value]]:
+    """The values in groups of these sizes, and the rest of them."""
+    groups, start = [], 0
+    for size in sizes:
+        groups.append(list(values[start : start + size]))
+        start += size
+    return [*groups, list(values[start:])]
+
+
+def row_type(type_: Any) -> Type:
+    """The type of a row of an array."""
+    return mlir.tensor_type(tuple(type_.shape)[1:], mlir.dtype_of_type(type_))
+
+
+def _stacked(type_: Any, length: int) -> Type:
+    return mlir.tensor_type((length, *type_.shape), mlir.dtype_of_type(type_))
+
+
+def _row(x: Value, place: Value) -> Value:
+    """x[place]."""
+    sizes = shape_of(x)[1:]
+    starts = [place, *[full((), 0, I32)] * len(sizes)]
+    return shape.reshape(dynamic_slices.DynamicSlice((1, *sizes))(x, *starts), sizes)
+
+
+def _with_row(x: Value, row: Value, place: Value) -> Value:
+    """x, with `row` at x[place]."""
+    starts = [place, *[full((), 0, I32)] * len(shape_of(row))]
+    return dynamic_slices.DynamicUpdateSlice()(x, shape.reshape(row, (1, *shape_of(row))), *starts)

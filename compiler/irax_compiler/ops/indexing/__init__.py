@@ -1,0 +1,1 @@
+"""Reading and writing parts of arrays at computed places."""

@@ -1,0 +1,253 @@
+"""Writing windows into an array at computed places: scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.core import (
+    FLAG,
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    Typed,
+    UnsupportedOp,
+    attribute,
+    from_operation,
+    full,
+    register_class,
+    zeros_like,
+)
+from irax_compiler.ops.indexing import gather, scatter_by
+from irax_compiler.ops.reductions import reduce, window_shapes
+
+
+def _find_combiner(operation: Operation) -> str | None:
+    block = operation.regions[0].blocks[0]
+    if list(mlir.terminator(block).operands) == [block.arguments[1]]:
+        return "set"
+    return reduce.find_combiner(operation)
+
+
+def flat_updates(
+    dims: window_shapes.WindowDims,
+    array: Sequence[int],
+    indices: np.ndarray,
+    updates: Sequence[np.ndarray],
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Of all windows that lie within an array of some shape: the place of each element in row-major
+    order, and the elements of each array of updates.
+    """
+    sizes = dims.sizes(array, updates[0].shape)
+    starts = dims.starts(indices, len(array))
+    batch_rank = starts.ndim - 1
+    window_axes = range(batch_rank, updates[0].ndim)
+    rows = [
+        np.moveaxis(u, dims.window_dims, window_axes).reshape(starts.shape[1:] + sizes)
+        for u in updates
+    ]
+    limits = np.subtract(array, sizes).reshape(-1, *[1] * batch_rank)
+    inside = ((starts >= 0) & (starts <= limits)).all(axis=0)
+    if not inside.all():
+        starts, rows = starts[:, inside], [r[inside] for r in rows]
+    # The place of each element: that of its window and that within it.
+    steps = np.cumprod((1, *array[:0:-1]))[: len(array)][::-1]
+    within = np.tensordot(steps, np.indices(sizes), 1)
+    places = np.add.outer(np.tensordot(steps, starts, 1), within)
+    return places.ravel(), [r.ravel() for r in rows]
+
+
+@register_class
+@dataclass(frozen=True)
+class Scatter(Op):
+    """The operand with windows of updates written to, or combined with what is at, the places
+    that start at the index vectors; a window that does not lie within the operand is left out.
+
+    Where windows overlap, all of them are combined; of those that "set", some one wins.
+    """
+
+    name = "stablehlo.scatter"
+    combiner: str = from_operation(_find_combiner)
+    """"set", or one of `reduce.COMBINERS`."""
+    dims: window_shapes.WindowDims = attribute(
+        window_shapes.SCATTER_NUMBERS, "scatter_dimension_numbers"
+    )
+    indices_are_sorted: bool = attribute(FLAG, default=False)
+    unique_indices: bool = attribute(FLAG, default=False)
+    """The caller's word that no two windows overlap."""
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        operands = list(operation.operands)
+        single = len(operands) == 3 and dtype_of(operands[0]) == dtype_of(operands[2])
+        if single and _find_combiner(operation) is not None:
+            return super().read(operation)
+        return scatter_by.ScatterBy.read(operation)
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        x = operands[0]
+        operation = mlir.emit(self.name, operands, self.attributes(), [x.type], regions=1)
+        region = operation.regions[0]
+        if self.combiner == "set":
+            scalar = mlir.tensor_type((), dtype_of(x))
+            block = mlir.Block.create_at_start(region, [scalar, scalar])
+            with mlir.InsertionPoint(block):
+                mlir.emit("stablehlo.return", [block.arguments[1]], results=[])
+        else:
+            reduce.combiner_region(region, self.combiner, dtype_of(x))
+        return tuple(operation.results)
+
+    def evaluate(self, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        places, (rows,) = flat_updates(self.dims, x.shape, indices, [updates])
+        out = np.array(x, order="C")
+        if self.combiner == "set":
+            out.reshape(-1)[places] = rows
+        else:
+            reduce.COMBINERS[self.combiner].at(out.reshape(-1), places, rows)
+        return out
+
+    # -- derivatives --
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        x, indices, updates = primals
+        t, _, t_updates = tangents
+        if t is None and t_updates is None:
+            return [None]
+        match self.combiner:
+            case "add":
+                return [self._added(t, x, indices, t_updates)]
+            case "set":
+                return [self._set_tangent(x, indices, updates, t, t_updates)]
+            case "multiply":
+                return [self._multiply_tangent(x, indices, updates, t, t_updates)]
+            case "maximum" | "minimum":
+                return [self._extremum_tangent(x, indices, updates, t, t_updates, results[0])]
+        return super().jvp(primals, tangents, results)
+
+    def _set_tangent(
+        self, x: Value, indices: Value, updates: Value, t: Tangent, t_updates: Tangent
+    ) -> Tangent:
+        if t_updates is None or self._unique(indices):
+            return self(t or zeros_like(x), indices, t_updates or zeros_like(updates))
+        # Which of several windows wins must not be left to chance a second time.
+        won = comparison.select(self._won(x, indices, updates), t_updates, zeros_like(updates))
+        rest = None if t is None else self(t, indices, zeros_like(updates))
+        return self._added(rest, x, indices, won)
+
+    def _multiply_tangent(
+        self, x: Value, indices: Value, updates: Value, t: Tangent, t_updates: Tangent
+    ) -> Tangent:
+        scaled = None if t is None else self(t, indices, updates)
+        if t_updates is None:
+            return scaled
+        if not self._unique(indices):
+            raise UnsupportedOp(
+                f"{self.name}: no jvp rule for multiply with respect to updates whose windows may "
+                "overlap; pass unique_indices=True if they do not"
+            )
+        there = self._gathered(x, indices, updates)
+        return self._added(scaled, x, indices, elementwise.multiply(there, t_updates))
+
+    def _extremum_tangent(
+        self,
+        x: Value,
+        indices: Value,
+        updates: Value,
+        t: Tangent,
+        t_updates: Tangent,
+        extremum: Value,
+    ) -> Tangent:
+        """The mean of the tangents of all that attain the extremum of their place."""
+        dtype = dtype_of(x)
+        ours = conversion.convert(comparison.equal(x, extremum), dtype)
+        there = self._gathered(extremum, indices, updates)
+        theirs = conversion.convert(comparison.equal(updates, there), dtype)
+        count = self._added(ours, x, indices, theirs)
+        total = None if t is None else elementwise.multiply(t, ours)
+        if t_updates is not None:
+            t_updates = elementwise.multiply(t_updates, theirs)
+        total = self._added(total, x, indices, t_updates)
+        assert count is not None
+        assert total is not None
+        return elementwise.divide(total, count)
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        (ct,) = cotangents
+        x, indices, updates = operands
+        assert isinstance(indices, Value)
+        assert ct is not None
+        ct_x = ct_updates = None
+        if self.combiner == "multiply" and not isinstance(updates, Linear):
+            ct_x = self(ct, indices, updates)
+        elif self.combiner in ("add", "set"):
+            if isinstance(x, Linear):
+                ct_x = ct if self.combiner == "add" else self(ct, indices, zeros_like(updates))
+            if isinstance(updates, Linear):
+                ct_updates = self._updates_cotangent(ct, x, indices, updates)
+        else:
+            return super().transpose(cotangents, operands)
+        return [ct_x, None, ct_updates]
+
+    def _updates_cotangent(self, ct: Value, x: Typed, indices: Value, updates: Linear) -> Value:
+        if self.combiner == "set" and not self._unique(indices):
+            written = self._won(x, indices, updates)
+        else:
+            written = self.dims.inside(indices, shape_of(x), shape_of(updates))
+        there = self._gathered(ct, indices, updates)
+        return comparison.select(written, there, zeros_like(there))
+
+    def _added(self, base: Tangent, x: Value, indices: Value, updates: Tangent) -> Tangent:
+        """Updates added to `base` (None: zeros like x) at the places this op writes to."""
+        if updates is None:
+            return base
+        add = Scatter("add", self.dims, self.indices_are_sorted, self.unique_indices)
+        return add(zeros_like(x) if base is None else base, indices, updates)
+
+    def _gathered(self, array: Value, indices: Value, updates: Typed) -> Value:
+        """What `array` has at the places of the updates; anything where those are left out."""
+        sizes = self.dims.sizes(shape_of(array), shape_of(updates))
+        return gather.Gather(self.dims, sizes, self.indices_are_sorted)(array, indices)
+
+    def _unique(self, indices: Value) -> bool:
+        return self.unique_indices or self.dims.count(shape_of(indices)) <= 1
+
+    def _won(self, x: Typed, indices: Value, updates: Typed) -> Value:
+        """For each update, whether it is the one that its place was set to in the end.
+
+        The updates' numbers are scattered in their stead, to see which arrive.
+        """
+        int32 = np.dtype(np.int32)
+        count = int(np.prod(shape_of(updates)))
+        ids = shape.reshape(shape.Iota((count,), int32, 0)(), shape_of(updates))
+        arrived = self(full(shape_of(x), -1, int32), indices, ids)
+        return comparison.equal(self._gathered(arrived, indices, updates), ids)
+
+    # -- batching --
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        x, indices, updates = operands
+        axis, indices_axis, updates_axis = axes
+        if axis is None:
+            x, axis = shape.batched_at(x, None, size, 0), 0
+        if indices_axis is None:
+            dims, place = self.dims.with_array_axis(axis)
+        else:
+            dims, place = self.dims.with_both_axes(axis, indices_axis)
+        updates = shape.batched_at(updates, updates_axis, size, place)
+        wider = Scatter(
+            self.combiner,
+            dims,
+            self.indices_are_sorted and indices_axis is None,
+            self.unique_indices,
+        )
+        return wider.build([x, indices, updates]), [axis]

@@ -1,0 +1,81 @@
+"""select_and_scatter: a number for each window, added where the window has its extremum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.computation import COMMUTATIVE, Computation
+from irax_compiler.ops.core import I64S, from_operation, full_like, register_class
+from irax_compiler.ops.indexing import scatter
+from irax_compiler.ops.reductions import reduce_window, window_shapes
+from irax_compiler.ops.structured import DefinedOp
+
+
+def _window(operation: Operation) -> reduce_window.Window:
+    def dims(name: str) -> tuple[int, ...]:
+        there: Any = operation.attributes.get(name)
+        return () if there is None else tuple(there)
+
+    padding: Any = operation.attributes.get("padding")
+    return reduce_window.Window(
+        dims("window_dimensions"),
+        dims("window_strides"),
+        padding=() if padding is None else reduce_window.PAIRS.decode(padding),
+    ).full()
+
+
+@register_class
+@dataclass(frozen=True)
+class SelectAndScatter(DefinedOp):
+    """An array like the first operand, everywhere the third, a scalar, combined with the elements
+    of the second: there is one for each window, which goes to the element of the window that
+    `select` prefers.
+    """
+
+    name = "stablehlo.select_and_scatter"
+    select: Computation = from_operation(lambda o: Computation.of(o.regions[0].blocks[0]))
+    scatter: Computation = from_operation(lambda o: Computation.of(o.regions[1].blocks[0]))
+    window: reduce_window.Window = from_operation(_window)
+
+    def attributes(self):
+        return {
+            "window_dimensions": I64S.encode(self.window.sizes),
+            "window_strides": I64S.encode(self.window.strides),
+            "padding": reduce_window.PAIRS.encode(self.window.padding),
+        }
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        types = [operands[0].type]
+        operation = mlir.emit(self.name, operands, self.attributes(), types, regions=2)
+        self.select.fill(operation.regions[0])
+        self.scatter.fill(operation.regions[1])
+        return tuple(operation.results)
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        x, source, init = operands
+        start = shape.broadcast_scalar(init, shape_of(x))
+        if 0 in shape_of(source):
+            return [start]
+        some = full_like(init, 0) if dtype_of(init) == dtype_of(x) else init
+        _, place, there = reduce_window.first_of(
+            x, some, self.window, lambda a, b: self.select(a, b)[0]
+        )
+        # A place beyond the array is left out.
+        size = int(np.prod(shape_of(x)))
+        place = comparison.select(there, place, full_like(place, size))
+        rank = len(shape_of(place))
+        dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
+        combiner = self.scatter.operation(0, (0, 1))
+        if combiner in COMMUTATIVE:
+            op: Any = scatter.Scatter(combiner, dims, False, False)
+        else:
+            op = scatter.scatter_by.ScatterBy(self.scatter, dims, False, False)
+        (flat,) = op.build([shape.reshape(start, (size,)), place, source])
+        return [shape.reshape(flat, shape_of(x))]

@@ -1,0 +1,120 @@
+"""Eigenvalues of any square matrices: eig and schur, which only a library has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Type, Value, shape_of
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.composite import register_composed
+from irax_compiler.ops.core import FLAG, Tangent, UnsupportedOp, attribute, full, only
+from irax_compiler.ops.fft import complex_dtype
+from irax_compiler.ops.linalg.lu import Solve
+from irax_compiler.ops.linalg.matrices import (
+    INT32,
+    LibraryOp,
+    adapted,
+    along,
+    diagonal,
+    largest_from,
+    numbers,
+    of_finite,
+    reciprocal_or_zero,
+    total,
+    where,
+)
+from irax_compiler.ops.linalg.spectral import Spectrum
+from irax_compiler.ops.linalg.triangular import matmul, transposed
+
+
+@register_composed
+@dataclass(frozen=True)
+class Eig(LibraryOp, Spectrum):
+    """The eigenvalues and the eigenvectors, as columns of norm 1 whose largest element is real."""
+
+    name = "irax.eig"
+    place = 0
+    vectors: bool = attribute(FLAG, default=True)
+
+    def library_types(self, type_: Type) -> Sequence[Type]:
+        there: Any = type_
+        extents = tuple(there.shape)
+        dtype = complex_dtype(mlir.dtype_of_type(type_))
+        values = mlir.tensor_type(extents[:-1], dtype)
+        return [values, mlir.tensor_type(extents, dtype)] if self.vectors else [values]
+
+    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        dtype = complex_dtype(x.dtype)
+        if not self.vectors:
+            return of_finite(lambda x: [np.linalg.eigvals(x).astype(dtype)], x)
+        return of_finite(lambda x: [part.astype(dtype) for part in np.linalg.eig(x)], x)
+
+    def _inner(self, tangent: Value, vectors: Value) -> Value:
+        """V^-1 dA V."""
+        return Solve()(vectors, matmul(adapted(tangent, vectors), vectors))
+
+    def slopes(self, tangent: Value, results: Sequence[Value]) -> Value:
+        return diagonal(self._inner(tangent, results[1]))
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        """dw = diag(V^-1 dA V), dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 where these are
+        equal; then, of each column, what would change its norm and the phase of its largest element
+        is taken away.
+        """
+        values, vectors = results
+        inner = self._inner(only(tangents), vectors)
+        extents = shape_of(inner)
+        gaps = elementwise.subtract(along(values, extents, 2), along(values, extents, 1))
+        moved = matmul(vectors, elementwise.multiply(reciprocal_or_zero(gaps), inner))
+        stretch = elementwise.real(
+            total(elementwise.multiply(elementwise.conjugate(vectors), moved), 2)
+        )
+        sizes = elementwise.abs(transposed(vectors))
+        place = largest_from(sizes, full((), 0, INT32))
+        at = comparison.equal(numbers(extents, 2), along(place, extents, 2))
+        turn = elementwise.divide(
+            elementwise.imag(total(where(at, moved), 2)),
+            elementwise.real(total(where(at, vectors), 2)),
+        )
+        excess = along(elementwise.complex_(stretch, turn), extents, 2)
+        moved = elementwise.subtract(moved, elementwise.multiply(vectors, excess))
+        return [diagonal(inner), moved]
+
+
+@register_composed
+@dataclass(frozen=True)
+class Schur(LibraryOp):
+    """T and Z with A = Z T Z^H, Z unitary, T an upper triangle; for real matrices Z is real, and T
+    has blocks of 2 x 2 on its diagonal for pairs of complex eigenvalues.
+    """
+
+    name = "irax.schur"
+
+    def library_types(self, type_: Type) -> Sequence[Type]:
+        return [type_, type_]
+
+    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import schur
+
+        triangles, bases = np.empty_like(x), np.empty_like(x)
+        for place in np.ndindex(*x.shape[:-2]):
+            if not x[place].size:
+                continue
+            if np.isfinite(x[place]).all():
+                found: Any = schur(x[place])
+                triangles[place], bases[place] = found
+            else:
+                triangles[place] = bases[place] = np.nan
+        return triangles, bases
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        raise UnsupportedOp("irax.schur has no derivative; eigh, eig and svd have")

@@ -1,0 +1,327 @@
+"""Factorizations by reflections (A. S. Householder, 1958): qr, and Hessenberg's form.
+
+Packed reflections are LAPACK's: I - tau v v^H, where v is one at its first place and the rest of it
+stands below the diagonal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, elementwise, shape
+from irax_compiler.ops.composite import ComposedOp, register_composed
+from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.core import (
+    FLAG,
+    Axis,
+    Tangent,
+    UnsupportedOp,
+    attribute,
+    full,
+    full_like,
+    only,
+    zeros_like,
+)
+from irax_compiler.ops.linalg import triangular
+from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
+from irax_compiler.ops.linalg.matrices import (
+    ALL,
+    INT32,
+    Factorization,
+    adapted,
+    along,
+    exchanged,
+    identity,
+    largest_from,
+    numbers,
+    part,
+    per_matrix,
+    squares,
+    total,
+    where,
+)
+from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
+from irax_compiler.ops.structured import DefinedOp
+
+SOLVE_UNIT_UPPER = TriangularSolve(True, False, True, "NO_TRANSPOSE")
+
+
+# ---- qr ------------------------------------------------------------------------------------------
+
+
+@register_composed
+@dataclass(frozen=True)
+class Qr(Factorization):
+    """A = Q R with orthonormal columns of Q, as many as A has (there are no more than rows), and an
+    upper triangle R. If `full`, Q is square, and R has further rows, of zeros.
+    """
+
+    name = "irax.qr"
+    full: bool = attribute(FLAG, default=False)
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        (a,) = operands
+        *batch, m, n = shape_of(a)
+        packed, taus = _reflected(a, 0)
+        size = m if self.full else n
+        wide = packed
+        if size > n:
+            zero = full((), 0, dtype_of(a))
+            no = (0,) * (len(batch) + 2)
+            wide = shape.Pad(no, (*no[:-1], size - n), no)(packed, zero)
+        r = triangle(part(packed, slice(0, size), ALL), lower=False)
+        return [_product(wide, taus), r]
+
+    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        q, r = np.linalg.qr(x, "complete" if self.full else "reduced")
+        return q, r
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        """S. F. Walter and L. Lehmann, Algorithmic differentiation of linear algebra functions,
+        2013, with a real diagonal of R.
+        """
+        q, r = results
+        if shape_of(q)[-1] != shape_of(r)[-1]:
+            raise UnsupportedOp(
+                "irax.qr: the columns of Q that complete it to a square matrix have no derivative, "
+                "any basis would do; take the reduced form (full_matrices=False, mode='reduced')"
+            )
+        if 0 in shape_of(r):
+            return [zeros_like(q), zeros_like(r)]
+        moved = FROM_RIGHT_UPPER(r, only(tangents))
+        inner = matmul(adjoint(q), moved)
+        below = triangle(inner, offset=-1)
+        turn = elementwise.subtract(below, adjoint(below))
+        if dtype_of(q).kind == "c":
+            on_it = elementwise.subtract(triangle(inner), below)
+            imaginary = triangular.scaled(elementwise.subtract(on_it, adjoint(on_it)), 0.5)
+            turn = elementwise.add(turn, imaginary)
+        rest = elementwise.subtract(inner, turn)
+        d_q = elementwise.subtract(moved, matmul(q, rest))
+        return [d_q, matmul(rest, r)]
+
+
+@register_composed
+@dataclass(frozen=True)
+class QrOrder(Factorization):
+    """The order of columns in which the diagonal of R does not grow: the next one is that of which
+    most is left, beside those that were before it.
+    """
+
+    name = "irax.qr_order"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        a = adjoint(operands[0])
+        *batch, n, m = shape_of(a)
+        zero, one, limit = (full((), i, INT32) for i in (0, 1, min(m, n)))
+        row = numbers((*batch, n, m), 2)
+
+        def advance(k: Value, a: Value, order: Value) -> Sequence[Value]:
+            left = squares(a)
+            chosen = largest_from(total(left, 1), k)
+            order, a = exchanged(order, k, chosen, 1), exchanged(a, k, chosen, 2)
+            at_k = shape.broadcast_scalar(k, (*batch, n, m))
+            vector = total(where(comparison.equal(row, at_k), a), 2)
+            size = total(squares(vector), 1)
+            nothing = comparison.equal(size, zeros_like(size))
+            safe = comparison.select(nothing, full_like(size, 1), size)
+            across = shape.reshape(vector, (*batch, 1, m))
+            shares = matmul(a, adjoint(across))
+            shares = elementwise.divide(shares, adapted(per_matrix(safe, (*batch, n, 1)), a))
+            rest = elementwise.subtract(a, matmul(shares, across))
+            after = comparison.greater(row, at_k)
+            return [elementwise.add(k, one), comparison.select(after, rest, a), order]
+
+        start = [zero, a, numbers((*batch, n), 1)]
+        _, _, order = while_loops.while_loop(
+            lambda k, *_: comparison.less(k, limit), advance, start
+        )
+        return [order]
+
+    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray]:
+        from scipy.linalg import qr
+
+        order = np.empty((*x.shape[:-2], x.shape[-1]), np.int32)
+        for place in np.ndindex(*x.shape[:-2]):
+            order[place] = np.arange(x.shape[-1])
+            if x[place].size:
+                found: Any = qr(x[place], mode="r", pivoting=True, check_finite=False)
+                order[place] = found[1]
+        return (order,)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        return [None]
+
+
+# ---- packed reflections --------------------------------------------------------------------------
+
+
+class _Packed(DefinedOp, ComposedOp):
+    """Derivatives are those of the loop that makes the reflections."""
+
+    num_results: ClassVar[int] = -1
+    lapack: ClassVar[str]
+
+    def batch_through(self, transform: Any, operands: Sequence[Value], axes: Sequence[Axis]):
+        results = self.build([shape.move_axis(operands[0], axes[0], 0)])
+        return results, [0] * len(results)
+
+    def evaluate_through(self, call: Any, operands: Any) -> Sequence[np.ndarray]:
+        from scipy.linalg.lapack import get_lapack_funcs
+
+        (x,) = operands
+        *batch, m, n = x.shape
+        count = self.count(m, n)
+        packed, taus = x.copy(), np.zeros((*batch, count), x.dtype)
+        (function,) = get_lapack_funcs((self.lapack,), dtype=x.dtype)
+        for place in np.ndindex(*batch):
+            if count:
+                packed[place], taus[place], *_ = function(x[place])
+        return packed, taus
+
+    @staticmethod
+    def count(m: int, n: int) -> int:
+        """How many reflections there are."""
+        raise NotImplementedError
+
+
+@register_composed
+@dataclass(frozen=True)
+class HouseholderQr(_Packed):
+    """R above the diagonal, the reflections whose product is Q below it, and their factors."""
+
+    name = "irax.householder_qr"
+    lapack = "geqrf"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        return _reflected(operands[0], 0)
+
+    @staticmethod
+    def count(m: int, n: int) -> int:
+        return min(m, n)
+
+
+@register_composed
+@dataclass(frozen=True)
+class Hessenberg(_Packed):
+    """H with A = Q H Q^H, zero below its first subdiagonal, where the reflections whose product is
+    Q stand instead; and their factors. Of Hermitian matrices H is tridiagonal.
+    """
+
+    name = "irax.hessenberg"
+    lapack = "gehrd"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        return _reflected(operands[0], 1)
+
+    @staticmethod
+    def count(m: int, n: int) -> int:
+        return max(n - 1, 0)
+
+
+@register_composed
+@dataclass(frozen=True)
+class HouseholderProduct(DefinedOp, ComposedOp):
+    """The first columns of the product of packed reflections, as many as the operand has that they
+    are in.
+    """
+
+    name = "irax.householder_product"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        return [_product(*operands)]
+
+
+def _reflected(a: Value, shift: int) -> Sequence[Value]:
+    """Zeros below the diagonal (`shift` 0), or below the one beneath it, where reflections are
+    applied from both sides (`shift` 1): the result with the reflections in place of zeros, and
+    their factors.
+    """
+    *batch, m, n = shape_of(a)
+    count = min(m, n) if not shift else max(n - 1, 0)
+    zero, one, limit = (full((), i, INT32) for i in (0, 1, count))
+    column, rows = numbers((*batch, m, n), 1), numbers((*batch, m), 1)
+
+    def advance(k: Value, a: Value, taus: Value) -> Sequence[Value]:
+        at_k = shape.broadcast_scalar(k, (*batch, m, n))
+        x = total(where(comparison.equal(column, at_k), a), 1)
+        top = shape.broadcast_scalar(elementwise.add(k, full((), shift, INT32)), (*batch, m))
+        at_top, below = comparison.equal(rows, top), comparison.greater(rows, top)
+        v, tau, first = _reflection(x, at_top, below)
+        v = elementwise.add(where(below, v), where(at_top, full_like(v, 1)))
+        down = shape.reshape(v, (*batch, m, 1))
+        products = matmul(adjoint(down), a)
+        factor = per_matrix(elementwise.conjugate(tau), (*batch, 1, n))
+        across = elementwise.multiply(factor, products)
+        reflected = elementwise.subtract(a, matmul(down, across))
+        after = comparison.greater(column, at_k)
+        changed = comparison.select(after, reflected, a)
+        if shift:
+            sums = matmul(changed, down)
+            scaled = elementwise.multiply(sums, per_matrix(tau, (*batch, m, 1)))
+            changed = elementwise.subtract(changed, matmul(scaled, adjoint(down)))
+        stored = comparison.select(at_top, per_matrix(first, (*batch, m)), x)
+        stored = comparison.select(below, v, stored)
+        this_column = comparison.equal(column, at_k)
+        changed = comparison.select(this_column, along(stored, (*batch, m, n), 1), changed)
+        places = numbers((*batch, count), 1)
+        here = comparison.equal(places, shape.broadcast_scalar(k, (*batch, count)))
+        taus = comparison.select(here, per_matrix(tau, (*batch, count)), taus)
+        return [elementwise.add(k, one), changed, taus]
+
+    start = [zero, a, full((*batch, count), 0, dtype_of(a))]
+    if not count:
+        return start[1:]
+    _, a, taus = while_loops.while_loop(lambda k, *_: comparison.less(k, limit), advance, start)
+    return [a, taus]
+
+
+def _reflection(x: Value, at_top: Value, below: Value) -> tuple[Value, Value, Value]:
+    """The reflection that makes a vector zero below one place: v (where it is below), tau, and the
+    real number that is left at the place.
+    """
+    alpha = total(where(at_top, x), 1)
+    tail = total(squares(where(below, x)), 1)
+    real = elementwise.real(alpha)
+    nothing = comparison.equal(tail, zeros_like(tail))
+    if dtype_of(x).kind == "c":
+        imaginary = elementwise.imag(alpha)
+        is_real = comparison.equal(imaginary, zeros_like(imaginary))
+        nothing = bitwise.and_(nothing, is_real)
+    size = elementwise.add(squares(alpha), tail)
+    size = elementwise.sqrt(comparison.select(nothing, full_like(size, 1), size))
+    is_negative = comparison.less(real, zeros_like(real))
+    beta = comparison.select(is_negative, size, elementwise.negate(size))
+    wide = adapted(beta, x)
+    tau = elementwise.divide(elementwise.subtract(wide, alpha), wide)
+    tau = comparison.select(nothing, zeros_like(tau), tau)
+    depth = elementwise.subtract(alpha, wide)
+    depth = comparison.select(nothing, full_like(depth, 1), depth)
+    v = elementwise.divide(x, per_matrix(depth, shape_of(x)))
+    return v, tau, comparison.select(nothing, alpha, wide)
+
+
+def _product(packed: Value, taus: Value) -> Value:
+    """I - V T V^H, where T is a triangle (R. Schreiber and C. Van Loan, 1989)."""
+    *batch, _, n = shape_of(packed)
+    count = shape_of(taus)[-1]
+    start = identity(packed)
+    if not count or 0 in shape_of(packed):
+        return start
+    corner = part(packed, ALL, slice(0, count))
+    v = elementwise.add(triangle(corner, offset=-1), identity(corner))
+    down = along(taus, (*batch, count, count), 1)
+    products = triangle(matmul(adjoint(v), v), lower=False, offset=1)
+    across = along(taus, (*batch, count, n), 1)
+    right = elementwise.multiply(across, matmul(adjoint(v), start))
+    inner = SOLVE_UNIT_UPPER(elementwise.multiply(down, products), right)
+    return elementwise.subtract(start, matmul(v, inner))

@@ -1,0 +1,1 @@
+"""Reductions: over dimensions, over windows, and cumulative."""

@@ -1,0 +1,198 @@
+"""Folding all elements so far along a dimension: sums, products, maxima, or any computation.
+
+In the IR they are windows that hold all elements up to their own place, or from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, shape
+from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.reductions import reduce, reduce_window
+from irax_compiler.ops.sorting import sort
+
+Combine = Callable[..., Sequence[Value]]
+"""Of elements of each array that come first, then of those that follow."""
+SHORT = 64
+"""Elements in a row that are folded in one go."""
+BLOCK = 16
+"""Elements in each block of a longer row: few, so that reverse mode keeps few partial results."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A direction: windows along `dimension` hold all elements so far, or all that follow."""
+
+    dimension: int
+    backwards: bool = False
+
+    def window(self, extents: Sequence[int]) -> reduce_window.Window:
+        """The windows over an array of some shape."""
+        d, size = self.dimension, max(extents[self.dimension], 1)
+        padding = [(0, 0)] * len(extents)
+        padding[d] = (0, size - 1) if self.backwards else (size - 1, 0)
+        sizes = [1] * len(extents)
+        sizes[d] = size
+        return reduce_window.Window(tuple(sizes), padding=tuple(padding)).full()
+
+
+def run_of(window: reduce_window.Window, extents: Sequence[int]) -> Run | None:
+    """The direction of windows over an array of some shape; None for other windows."""
+    wide = [d for d, n in enumerate(window.sizes) if n > 1]
+    if len(wide) != 1 or 0 in extents or window.sizes[wide[0]] < extents[wide[0]]:
+        return None
+    (d,) = wide
+    beyond = window.sizes[d] - 1
+    for backwards, pair in ((False, (beyond, 0)), (True, (0, beyond))):
+        padding = [(0, 0)] * len(extents)
+        padding[d] = pair
+        if window == reduce_window.Window(window.sizes, padding=tuple(padding)).full():
+            return Run(d, backwards)
+    return None
+
+
+def accumulated(combine: Combine, xs: Sequence[Value], run: Run) -> Sequence[Value]:
+    """Builds the fold so far of arrays of one shape, by an associative computation."""
+    if not run.backwards:
+        return _accumulated(combine, xs, run.dimension)
+    turn = shape.Reverse((run.dimension,))
+    return [turn(y) for y in _accumulated(combine, [turn(x) for x in xs], run.dimension)]
+
+
+def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Value]:
+    extents = shape_of(xs[0])
+    n = extents[d]
+    if n <= SHORT:
+        return _by_doubling(combine, xs, d)
+    # Within blocks, then over the blocks: each block is continued by the fold of those before it.
+    size, count = BLOCK, -(-n // BLOCK)
+    zeros = [0] * len(extents)
+    missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
+    blocks = (*extents[:d], count, size, *extents[d + 1 :])
+    padded = [
+        shape.reshape(shape.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, _zero(x)), blocks)
+        for x in xs
+    ]
+    inner = _by_doubling(combine, padded, d + 1)
+    one_each = (*extents[:d], count, *extents[d + 1 :])
+    totals = [shape.reshape(shape.slice_in_dim(y, size - 1, size, d + 1), one_each) for y in inner]
+    before = _accumulated(combine, [_cut(t, 0, count - 1, d) for t in totals], d)
+    axes = tuple(i for i in range(len(blocks)) if i != d + 1)
+    rest = [_cut(y, 1, count, d) for y in inner]
+    spread = [shape.BroadcastInDim(shape_of(rest[0]), axes)(b) for b in before]
+    continued = combine(*spread, *rest)
+    whole = [
+        shape.Concatenate(d)(_cut(y, 0, 1, d), c) for y, c in zip(inner, continued, strict=True)
+    ]
+    flat = (*extents[:d], count * size, *extents[d + 1 :])
+    return [_cut(shape.reshape(y, flat), 0, n, d) for y in whole]
+
+
+def _by_doubling(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Value]:
+    """Each step joins runs that are twice as long as the last one's."""
+    n, step = shape_of(xs[0])[d], 1
+    while step < n:
+        joined = combine(*(_cut(x, 0, n - step, d) for x in xs), *(_cut(x, step, n, d) for x in xs))
+        xs = [shape.Concatenate(d)(_cut(x, 0, step, d), y) for x, y in zip(xs, joined, strict=True)]
+        step *= 2
+    return xs
+
+
+def _cut(x: Value, start: int, limit: int, d: int) -> Value:
+    return shape.slice_in_dim(x, start, limit, d)
+
+
+def _zero(x: Value) -> Value:
+    return full((), 0, dtype_of(x))
+
+
+def of_padding(
+    combine: Combine, inits: Sequence[Value], run: Run, size: int, extents: Sequence[int]
+) -> Sequence[Value]:
+    """What is in windows of some size besides the array's elements: the init values, as often as
+    there is padding, and once more.
+    """
+    times = _accumulated(combine, [shape.broadcast_scalar(i, (size,)) for i in inits], 0)
+    n = extents[run.dimension]
+    if not run.backwards:
+        times = [shape.Reverse((0,))(_cut(t, size - n, size, 0)) for t in times]
+    else:
+        times = [_cut(t, size - n, size, 0) for t in times]
+    return [shape.BroadcastInDim(tuple(extents), (run.dimension,))(t) for t in times]
+
+
+def stays(evaluate: Callable[..., Sequence[np.ndarray]], inits: Sequence[Value]) -> bool:
+    """Whether init values are known to stay what they are when they are folded."""
+    values = [mlir.splat(init) for init in inits]
+    known = [v for v in values if v is not None]
+    if len(known) < len(values):
+        return False
+    with np.errstate(all="ignore"):
+        folded = evaluate(*known, *known)
+    return all(np.array_equal(a, b) for a, b in zip(folded, known, strict=True))
+
+
+# ---- in NumPy ------------------------------------------------------------------------------------
+
+
+Arrays = Sequence[np.ndarray]
+
+
+def in_numpy(
+    fold: Callable[..., Arrays], ufunc: Any, xs: Arrays, inits: Arrays, run: Run, size: int
+) -> Arrays:
+    """The fold so far of arrays of one shape, in windows of some size. `ufunc` does the same as
+    `fold`, if there is one.
+    """
+    found = _so_far(fold, ufunc, xs, run)
+    starts = [np.full(size, init) for init in inits]
+    if not all(map(np.array_equal, fold(*inits, *inits), inits)):
+        starts = _so_far(fold, ufunc, starts, Run(0))  # what is padding counts
+    n = xs[0].shape[run.dimension]
+    turn = 1 if run.backwards else -1
+    beside = [n if d == run.dimension else 1 for d in range(xs[0].ndim)]
+    shaped = (s[size - n :][::turn].reshape(beside) for s in starts)
+    return fold(*(np.broadcast_to(s, xs[0].shape) for s in shaped), *found)
+
+
+def _so_far(fold: Callable[..., Arrays], ufunc: Any, xs: Arrays, run: Run) -> Arrays:
+    turn = -1 if run.backwards else 1
+    rows = [np.moveaxis(x, run.dimension, -1)[..., ::turn] for x in xs]
+    if ufunc is not None:
+        rows = [ufunc.accumulate(x, -1) for x in rows]
+    else:
+        step = 1
+        while step < rows[0].shape[-1]:
+            joined = fold(*(x[..., :-step] for x in rows), *(x[..., step:] for x in rows))
+            pairs = zip(rows, joined, strict=True)
+            rows = [np.concatenate([x[..., :step], y], -1) for x, y in pairs]
+            step *= 2
+    return [np.moveaxis(x[..., ::turn], -1, run.dimension) for x in rows]
+
+
+# ---- derivatives of extrema ----------------------------------------------------------------------
+
+
+def places_of_extrema(extrema: Value, run: Run) -> Value:
+    """Where along the dimension the extrema so far were first attained."""
+    d, extents = run.dimension, shape_of(extrema)
+    n = extents[d]
+    ahead, behind = _cut(extrema, 0, n - 1, d), _cut(extrema, 1, n, d)
+    before, here = (behind, ahead) if run.backwards else (ahead, behind)
+    changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
+    true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
+    parts = [changed, true] if run.backwards else [true, changed]
+    is_new = shape.Concatenate(d)(*parts)
+    numbers = sort.numbers_along(extrema, d)
+    combiner = "minimum" if run.backwards else "maximum"
+    neutral = reduce.identity(combiner, np.dtype(np.int32))
+    found = comparison.select(is_new, numbers, full_like(numbers, neutral))
+    op = reduce_window.ReduceWindow(combiner, run.window(extents))
+    return op.build([found, full((), neutral, np.dtype(np.int32))])[0]

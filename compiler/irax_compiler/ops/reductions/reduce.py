@@ -1,0 +1,242 @@
+"""Folding dimensions away with an associative operation: reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.core import (
+    I64S,
+    ArrayType,
+    Axis,
+    Linear,
+    Op,
+    Tangent,
+    attribute,
+    full,
+    full_like,
+    only,
+    register_class,
+    working_dtype,
+    zeros_like,
+)
+from irax_compiler.ops.reductions import variadic_reduce
+
+COMBINERS: dict[str, Any] = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""The operations a reduction can fold with, as NumPy ufuncs."""
+
+
+def identity(combiner: str, dtype: np.dtype) -> Any:
+    """The value that `combiner` leaves others unchanged by: 0 for add, -inf for maximum, ..."""
+    if combiner in ("add", "or", "xor"):
+        return 0
+    if combiner == "multiply":
+        return 1
+    if combiner == "and":
+        return np.invert(np.zeros((), dtype))
+    if dtype == np.bool_:
+        return combiner == "minimum"
+    if not mlir.inexact(dtype):
+        info = ml_dtypes.iinfo(dtype)
+    elif np.isnan(np.asarray(np.inf).astype(dtype)):  # a float8 without infinities
+        info = ml_dtypes.finfo(dtype)
+    else:
+        number = -np.inf if combiner == "maximum" else np.inf
+        return complex(number, number) if np.dtype(dtype).kind == "c" else number
+    return info.min if combiner == "maximum" else info.max
+
+
+def is_identity(combiner: str, init: Value) -> bool:
+    """True for an init value known to be the combiner's identity."""
+    value = mlir.splat(init)
+    return value is not None and bool(
+        value == np.asarray(identity(combiner, value.dtype), value.dtype)
+    )
+
+
+@register_class
+@dataclass(frozen=True)
+class Reduce(Op):
+    """Folds `dimensions` of the operand with `combiner`, starting from the scalar init value."""
+
+    name = "stablehlo.reduce"
+    combiner: str
+    dimensions: tuple[int, ...] = attribute(I64S)
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        operation = mlir.emit(self.name, operands, self.attributes(), self._types(operands), 1)
+        combiner_region(operation.regions[0], self.combiner, dtype_of(operands[0]))
+        return tuple(operation.results)
+
+    def _types(self, operands: Sequence[Value]):
+        kept = (n for d, n in enumerate(shape_of(operands[0])) if d not in self.dimensions)
+        return [mlir.tensor_type(tuple(kept), dtype_of(operands[0]))]
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        x, init = operation.operands[0], operation.operands[len(operation.operands) // 2]
+        combiner = find_combiner(operation)
+        if len(operation.operands) != 2 or dtype_of(x) != dtype_of(init) or combiner is None:
+            return variadic_reduce.Fold.read(operation)
+        dimensions: Any = operation.attributes["dimensions"]
+        return cls(combiner, tuple(dimensions))
+
+    def evaluate(self, x: np.ndarray, init: np.ndarray) -> np.ndarray:
+        wide = working_dtype(x.dtype)
+        fold = COMBINERS[self.combiner].reduce
+        folded = fold(x.astype(wide, copy=False), self.dimensions, initial=init.astype(wide)[()])
+        return np.asarray(folded).astype(x.dtype, copy=False)
+
+    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
+        dtype = operands[0].dtype
+        fold, dimensions = COMBINERS[self.combiner].reduce, self.dimensions
+        if working_dtype(dtype) != dtype:
+            return self.evaluate
+        return lambda x, init: fold(x, dimensions, dtype, None, False, init[()])
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        x, init = primals
+        t, t_init = tangents
+        if self.combiner == "add":
+            if t_init is None:
+                return [reduce_sum(only([t]), self.dimensions)]
+            return [self(t or zeros_like(x), t_init)]
+        if t_init is not None:
+            return self._tangent_from_init(x, init, t, t_init, results[0])
+        if 0 in shape_of(x):
+            return [None]
+        if self.combiner == "multiply":
+            slope = _product_tangent(x, only([t]), self.dimensions)
+            if is_identity(self.combiner, init):
+                return [slope]
+            return [elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))]
+        return [self._extremum_tangent(x, init, only([t]), results[0])]
+
+    def _tangent_from_init(
+        self, x: Value, init: Value, t: Tangent, t_init: Value, result: Value
+    ) -> Sequence[Tangent]:
+        """As of the init value combined with what all elements are folded to."""
+        start = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
+        folded = self(x, start)
+        t_folded = None if t is None else self.jvp([x, start], [t, None], [folded])[0]
+        first, t_first = (shape.broadcast_scalar(v, shape_of(folded)) for v in (init, t_init))
+        combine: elementwise.Elementwise = getattr(elementwise, self.combiner)
+        return combine.jvp([folded, first], [t_folded, t_first], [result])
+
+    def _extremum_tangent(self, x: Value, init: Value, t: Value, extremum: Value) -> Value:
+        """The mean of the tangents at the places that attain the maximum (or minimum)."""
+        kept = [d for d in range(len(shape_of(x))) if d not in self.dimensions]
+        spread = shape.BroadcastInDim(shape_of(x), tuple(kept))(extremum)
+        attained = comparison.equal(x, spread)
+        count = reduce_sum(conversion.convert(attained, dtype_of(x)), self.dimensions)
+        if not is_identity(self.combiner, init):  # which may be what attains it, alone
+            count = elementwise.maximum(count, full_like(count, 1))
+        total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
+        return elementwise.divide(total, count)
+
+    def transpose(
+        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+    ) -> Sequence[Tangent]:
+        x, init = operands
+        ct = only(cotangents)
+        if self.combiner == "multiply" and not isinstance(x, Linear):
+            product = elementwise.multiply(ct, self(x, full((), 1, dtype_of(x))))
+            return [None, reduce_sum(product, range(len(shape_of(ct))))]
+        if self.combiner != "add":
+            return super().transpose(cotangents, operands)
+        wide = shape_of(x)
+        kept = tuple(d for d in range(len(wide)) if d not in self.dimensions)
+        return [
+            shape.BroadcastInDim(wide, kept)(ct) if isinstance(x, Linear) else None,
+            reduce_sum(ct, range(len(kept))) if isinstance(init, Linear) else None,
+        ]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        x, init = operands
+        if axes[1] is not None:
+            # Fold every lane from the identity, and each lane's init value in at the end.
+            neutral = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
+            if axes[0] is None:
+                folded, axis = self(x, neutral), None
+            else:
+                (folded,), (axis,) = self.batch(size, [x, neutral], [axes[0], None])
+            folded = shape.batched_at(folded, axis, size, 0)
+            init = shape.BroadcastInDim(shape_of(folded), (0,))(init)
+            return mlir.emit(f"stablehlo.{self.combiner}", [folded, init]).results, [0]
+        axis = axes[0]
+        assert axis is not None
+        moved = Reduce(self.combiner, tuple(d + (d >= axis) for d in self.dimensions))
+        return moved.build([x, init]), [axis - sum(d < axis for d in moved.dimensions)]
+
+
+def combiner_region(region: Any, combiner: str, dtype: np.dtype) -> None:
+    """Fills a reduction's region: one operation on two scalars."""
+    scalar = mlir.tensor_type((), dtype)
+    block = mlir.Block.create_at_start(region, [scalar, scalar])
+    with mlir.InsertionPoint(block):
+        folded = mlir.emit(f"stablehlo.{combiner}", block.arguments)
+        mlir.emit("stablehlo.return", folded.results, results=[])
+
+
+def find_combiner(operation: Operation) -> str | None:
+    """The combiner of a region that is one operation on two scalars; None for any other."""
+    block = operation.regions[0].blocks[0]
+    body = [o.operation for o in block.operations]
+    arguments = list(block.arguments)
+    if len(body) == 2 and len(arguments) == 2:
+        combiner = body[0].name.removeprefix("stablehlo.")
+        takes_both = set(body[0].operands) == set(arguments)
+        if combiner in COMBINERS and takes_both and list(body[1].operands) == [body[0].results[0]]:
+            return combiner
+    return None
+
+
+def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
+    """The tangent of a product: halves are multiplied until one element is left, so that zeros
+    among the elements do no harm and the number of operations is logarithmic.
+    """
+    kept = [d for d in range(len(shape_of(x))) if d not in dimensions]
+    sizes = shape_of(x)
+    order = [*kept, *dimensions]
+    flat = (*(sizes[d] for d in kept), int(np.prod([sizes[d] for d in dimensions])))
+    x, t = (shape.reshape(shape.transpose(v, order), flat) for v in (x, t))
+    axis = len(kept)
+    while (n := shape_of(x)[axis]) > 1:
+        half = n // 2
+        x1, t1 = (shape.slice_in_dim(v, 0, half, axis) for v in (x, t))
+        x2, t2 = (shape.slice_in_dim(v, half, 2 * half, axis) for v in (x, t))
+        rest = [shape.slice_in_dim(v, 2 * half, n, axis) for v in (x, t)] if n % 2 else []
+        x = elementwise.multiply(x1, x2)
+        t = elementwise.add(elementwise.multiply(t1, x2), elementwise.multiply(x1, t2))
+        if rest:
+            x, t = (shape.Concatenate(axis)(v, r) for v, r in zip((x, t), rest, strict=True))
+    return shape.reshape(t, flat[:-1])
+
+
+def reduce_sum(x: Value, dimensions: Sequence[int]) -> Value:
+    """The sum over `dimensions`; nothing where there are none. Narrow floats are added up in
+    float32: bfloat16 would stop counting at 256.
+    """
+    if not dimensions:
+        return x
+    dtype = dtype_of(x)
+    wide = working_dtype(dtype)
+    total = Reduce("add", tuple(dimensions))(conversion.convert(x, wide), full((), 0, wide))
+    return conversion.convert(total, dtype)

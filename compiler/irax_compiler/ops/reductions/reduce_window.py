@@ -1,0 +1,397 @@
+"""Folding windows that slide over arrays: pooling, and cumulative sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import evaluate, mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops.computation import Computation, named
+from irax_compiler.ops.core import (
+    I64S,
+    AttributeCodec,
+    Axis,
+    Linear,
+    Tangent,
+    from_operation,
+    full,
+    full_like,
+    only,
+    register_class,
+    working_dtype,
+    zeros_like,
+)
+from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
+from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.structured import DefinedOp, Transform
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def _encode_pairs(pairs: Pairs) -> Any:
+    return mlir.dense(np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def _decode_pairs(attribute: Any) -> Pairs:
+    return tuple((int(low), int(high)) for low, high in np.array(attribute).reshape(-1, 2))
+
+
+PAIRS = AttributeCodec(_encode_pairs, _decode_pairs)
+"""Pairs of ints in `dense<[[...]]> : tensor<nx2xi64>`."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The windows that slide over arrays: their size, and where they are."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] = ()
+    base_dilations: tuple[int, ...] = ()
+    """How far apart the elements of the arrays are moved first."""
+    dilations: tuple[int, ...] = ()
+    """How far apart the elements of a window are."""
+    padding: Pairs = ()
+    """What is added to the arrays before and after, or taken away."""
+
+    def full(self) -> Window:
+        """The same with nothing left out."""
+        ones = (1,) * len(self.sizes)
+        return Window(
+            self.sizes,
+            self.strides or ones,
+            self.base_dilations or ones,
+            self.dilations or ones,
+            self.padding or ((0, 0),) * len(self.sizes),
+        )
+
+    def padded(self, array: Sequence[int]) -> tuple[int, ...]:
+        """The shape of an array of some shape after dilation and padding."""
+        return tuple(
+            low + high + max(0, (n - 1) * b + 1)
+            for n, b, (low, high) in zip(array, self.base_dilations, self.padding, strict=True)
+        )
+
+    def count(self, array: Sequence[int]) -> tuple[int, ...]:
+        """How many windows there are in each dimension of an array of some shape."""
+        return tuple(
+            max(0, (n - (size - 1) * d - 1) // stride + 1) if n > 0 and size > 0 else 0
+            for n, size, d, stride in zip(
+                self.padded(array), self.sizes, self.dilations, self.strides, strict=True
+            )
+        )
+
+    def places(self, array: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
+        """For each element of a window, in order: where the slice of the padded array starts and
+        ends that holds this element of all windows, with the windows' strides.
+        """
+        count = self.count(array)
+        for offset in product(*(range(n) for n in self.sizes)):
+            start = [o * d for o, d in zip(offset, self.dilations, strict=True)]
+            end = [
+                s + (n - 1) * stride + 1
+                for s, n, stride in zip(start, count, self.strides, strict=True)
+            ]
+            yield start, end
+
+    def pad(self) -> shape.Pad:
+        """The op that dilates and pads an array."""
+        return shape.Pad(
+            tuple(low for low, _ in self.padding),
+            tuple(high for _, high in self.padding),
+            tuple(b - 1 for b in self.base_dilations),
+        )
+
+    def with_axis(self, axis: int) -> Window:
+        """The windows of arrays with a further dimension, in which they have one element."""
+        parts = (self.sizes, self.strides, self.base_dilations, self.dilations)
+        return Window(
+            *(shape.insert(p, axis, 1) for p in parts),
+            padding=(*self.padding[:axis], (0, 0), *self.padding[axis:]),
+        )
+
+
+def _computation(operation: Operation) -> str | Computation:
+    if len(operation.operands) == 2:
+        x, init = operation.operands
+        combiner = reduce.find_combiner(operation)
+        if combiner is not None and dtype_of(x) == dtype_of(init):
+            return combiner
+    return Computation.of(operation.regions[0].blocks[0])
+
+
+def _window(operation: Operation) -> Window:
+    def dims(name: str) -> tuple[int, ...]:
+        there: Any = operation.attributes.get(name)
+        return () if there is None else tuple(there)
+
+    padding: Any = operation.attributes.get("padding")
+    return Window(
+        dims("window_dimensions"),
+        dims("window_strides"),
+        dims("base_dilations"),
+        dims("window_dilations"),
+        () if padding is None else _decode_pairs(padding),
+    ).full()
+
+
+@register_class
+@dataclass(frozen=True)
+class ReduceWindow(DefinedOp):
+    """For each window of the first half of the operands, what is in it folded, starting from the
+    scalars that are the second half.
+    """
+
+    name = "stablehlo.reduce_window"
+    num_results: ClassVar[int] = -1
+    computation: str | Computation = from_operation(_computation)
+    """One of `reduce.COMBINERS`, of one array; or any computation, associative."""
+    window: Window = from_operation(_window)
+
+    def attributes(self):
+        window = self.window
+        return {
+            "window_dimensions": I64S.encode(window.sizes),
+            "window_strides": I64S.encode(window.strides),
+            "base_dilations": I64S.encode(window.base_dilations),
+            "window_dilations": I64S.encode(window.dilations),
+            "padding": PAIRS.encode(window.padding),
+        }
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        half = len(operands) // 2
+        count = self.window.count(shape_of(operands[0]))
+        types = [mlir.tensor_type(count, dtype_of(init)) for init in operands[half:]]
+        operation = mlir.emit(self.name, operands, self.attributes(), types, regions=1)
+        self._on_scalars([dtype_of(init) for init in operands[half:]]).fill(operation.regions[0])
+        return tuple(operation.results)
+
+    def _on_scalars(self, dtypes: Sequence[np.dtype]) -> Computation:
+        if isinstance(self.computation, str):
+            return named(self.computation, dtypes[0])
+        return self.computation
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """The elements of all windows, one after the other, as slices that are folded."""
+        half = len(operands) // 2
+        xs, inits = operands[:half], operands[half:]
+        dtype = dtype_of(inits[0])
+        wide = working_dtype(dtype)
+        if isinstance(self.computation, str) and wide != dtype:
+            widened = [conversion.convert(x, wide) for x in operands]
+            return [conversion.convert(r, dtype) for r in self.define(widened)]
+        extents = shape_of(xs[0])
+        compute = self._on_scalars([dtype_of(init) for init in inits])
+        padded = [
+            self.window.pad()(conversion.convert(x, dtype_of(init)), init)
+            for x, init in zip(xs, inits, strict=True)
+        ]
+        results = [shape.broadcast_scalar(i, self.window.count(extents)) for i in inits]
+        if 0 in self.window.count(extents):
+            return results
+        run = cumulative.run_of(self.window, extents)
+        if run is not None:
+            wide_xs = [conversion.convert(x, dtype_of(i)) for x, i in zip(xs, inits, strict=True)]
+            if not cumulative.stays(compute.evaluate, inits):
+                size = self.window.sizes[run.dimension]
+                results = cumulative.of_padding(compute, inits, run, size, extents)
+            return compute(*results, *cumulative.accumulated(compute, wide_xs, run))
+        for start, end in self.window.places(extents):
+            part = [shape.slice_(x, start, end, self.window.strides) for x in padded]
+            results = compute(*results, *part)
+        return results
+
+    # -- in NumPy --
+
+    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+        arrays = [np.asarray(x) for x in operands]
+        half = len(arrays) // 2
+        xs, inits = arrays[:half], arrays[half:]
+        extents, dtypes = xs[0].shape, [init.dtype for init in inits]
+        fold = self._folding(dtypes)
+        wide = [working_dtype(d) if isinstance(self.computation, str) else d for d in dtypes]
+        run = cumulative.run_of(self.window, extents)
+        if run is not None:
+            size = self.window.sizes[run.dimension]
+            rows = [x.astype(w, copy=False) for x, w in zip(xs, wide, strict=True)]
+            starts = [init.astype(w) for init, w in zip(inits, wide, strict=True)]
+            ufunc = reduce.COMBINERS.get(self.computation)  # pyright: ignore
+            found = cumulative.in_numpy(fold, ufunc, rows, starts, run, size)
+            return [y.astype(d, copy=False) for y, d in zip(found, dtypes, strict=True)]
+        padded = [
+            self.window.pad().evaluate(x.astype(w), init.astype(w))
+            for x, init, w in zip(xs, inits, wide, strict=True)
+        ]
+        count = self.window.count(extents)
+        results = [np.full(count, init.astype(w)) for init, w in zip(inits, wide, strict=True)]
+        if 0 not in count:
+            for start, end in self.window.places(extents):
+                cut = tuple(map(slice, start, end, self.window.strides))
+                results = fold(*results, *(x[cut] for x in padded))
+        return [np.asarray(r).astype(d, copy=False) for r, d in zip(results, dtypes, strict=True)]
+
+    def _folding(self, dtypes: Sequence[np.dtype]) -> Callable[..., Sequence[np.ndarray]]:
+        if isinstance(self.computation, str):
+            ufunc = reduce.COMBINERS[self.computation]
+            return lambda x, y: [ufunc(x, y)]
+        return self.computation.evaluate
+
+    # -- derivatives --
+
+    def jvp_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        direct = self._tangent(primals, tangents)
+        if direct is None:
+            results, found = super().jvp_through(transform, primals, tangents)
+            return self._results(primals, results), found
+        return self.build(primals), [direct]
+
+    def linearize_through(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        direct = self._tangent(primals, tangents)
+        if direct is None:
+            results, found = super().linearize_through(transform, primals, tangents)
+            return self._results(primals, results), found
+        return self.build(primals), [direct]
+
+    def _results(self, primals: Sequence[Value], defined: Sequence[Value]) -> Sequence[Value]:
+        """What it gives: the definition of a cumulative fold rounds in another order."""
+        run = cumulative.run_of(self.window, shape_of(primals[0]))
+        return defined if run is None else self.build(primals)
+
+    def _tangent(self, primals: Sequence[Value], tangents: Sequence[Tangent]) -> Value | None:
+        """The tangent of a sum, maximum or minimum; None for anything else."""
+        if self.computation == "add":
+            t, t_init = tangents
+            x, init = primals
+            return self.build([t or zeros_like(x), t_init or zeros_like(init)])[0]
+        if self.computation in ("maximum", "minimum") and tangents[1] is None:
+            return self._extremum_tangent(primals[0], primals[1], only([tangents[0]]))
+        return None
+
+    def _extremum_tangent(self, x: Value, init: Value, t: Value) -> Value:
+        """The tangents of the extrema; 0 where the init value is beyond them."""
+        assert isinstance(self.computation, str)
+        better = (
+            comparison.greater_equal if self.computation == "maximum" else comparison.less_equal
+        )
+        run = cumulative.run_of(self.window, shape_of(x))
+        if run is None:
+            extremum, place, there = first_of(x, init, self.window, better)
+            found = chosen(t, place, there)
+        else:
+            neutral = reduce.identity(self.computation, dtype_of(x))
+            (extremum,) = self.build([x, full((), neutral, dtype_of(x))])
+            found = sort.take(t, cumulative.places_of_extrema(extremum, run), run.dimension)
+        if reduce.is_identity(self.computation, init):
+            return found
+        bound = shape.broadcast_scalar(init, shape_of(found))
+        return comparison.select(better(extremum, bound), found, zeros_like(found))
+
+    def transpose_through(
+        self,
+        transform: Transform,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        if self.computation != "add":
+            return super().transpose_through(transform, cotangents, operands)
+        x, init = operands
+        ct = only(cotangents)
+        ct_init = reduce.reduce_sum(ct, range(len(shape_of(ct))))
+        return [
+            self._spread(ct, shape_of(x)) if isinstance(x, Linear) else None,
+            self._init_cotangent(ct, x, ct_init) if isinstance(init, Linear) else None,
+        ]
+
+    def _init_cotangent(self, ct: Value, x: Value | Linear, once: Value) -> Value:
+        """The init value counts once for each window, and for each place that is padding."""
+        ones = full(shape_of(x), 1, dtype_of(ct))
+        covered = self.build([ones, full((), 0, dtype_of(ct))])[0]
+        size = full_like(ct, int(np.prod(self.window.sizes)))
+        padding = elementwise.multiply(ct, elementwise.subtract(size, covered))
+        rest = reduce.reduce_sum(padding, range(len(shape_of(ct))))
+        return elementwise.add(once, rest)
+
+    def _spread(self, ct: Value, array: Sequence[int]) -> Value:
+        """The sum, for each element of the array, of the cotangents of the windows it is in."""
+        window = self.window
+        zero = full((), 0, dtype_of(ct))
+        run = cumulative.run_of(window, array)
+        if run is not None:
+            back = cumulative.Run(run.dimension, not run.backwards)
+            return ReduceWindow("add", back.window(array)).build([ct, zero])[0]
+        padded = window.padded(array)
+        if 0 in shape_of(ct) or 0 in array:
+            return full(array, 0, dtype_of(ct))
+        reach = [(n - 1) * d for n, d in zip(window.sizes, window.dilations, strict=True)]
+        after = [
+            n - ((c - 1) * s + 1)
+            for n, c, s in zip(padded, shape_of(ct), window.strides, strict=True)
+        ]
+        wide = shape.Pad(tuple(reach), tuple(after), tuple(s - 1 for s in window.strides))(ct, zero)
+        whole = Window(window.sizes, dilations=window.dilations).full()
+        (sums,) = ReduceWindow("add", whole).build([wide, zero])
+        # Without what was padding, and what was put between.
+        cut = shape.Pad(
+            tuple(-low for low, _ in window.padding),
+            tuple(-high for _, high in window.padding),
+            (0,) * len(array),
+        )(sums, zero)
+        limits = shape_of(cut)
+        return shape.slice_(cut, (0,) * len(array), limits, window.base_dilations)
+
+    # -- batching --
+
+    def batch_through(
+        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        half = len(operands) // 2
+        if any(axis is not None for axis in axes[half:]):
+            return super().batch_through(transform, operands, axes)
+        xs = [
+            shape.batched_at(x, axis, transform.size, 0)
+            for x, axis in zip(operands[:half], axes[:half], strict=True)
+        ]
+        moved = replace(self, window=self.window.with_axis(0))
+        results = moved.build([*xs, *operands[half:]])
+        return results, [0] * len(results)
+
+
+def first_of(
+    x: Value, init: Value, window: Window, better: Callable[[Value, Value], Value]
+) -> tuple[Value, Value, Value]:
+    """For each window the element that is better than or as good as those after it, its place in
+    row-major order, and whether there is one that is not padding.
+    """
+    dtype, i32 = dtype_of(x), np.dtype(np.int32)
+
+    def pick(a: Value, i: Value, b: Value, j: Value) -> list[Value]:
+        none = full((), -1, i32)
+        a_there, b_there = comparison.not_equal(i, none), comparison.not_equal(j, none)
+        mine = bitwise.or_(bitwise.and_(a_there, better(a, b)), bitwise.not_(b_there))
+        return [comparison.select(mine, a, b), comparison.select(mine, i, j)]
+
+    extents = shape_of(x)
+    numbers = shape.reshape(shape.Iota((int(np.prod(extents)),), i32, 0)(), extents)
+    computation = Computation.build([dtype, i32, dtype, i32], pick)
+    op = ReduceWindow(computation, window)
+    best, place = op.build([x, numbers, init, full((), -1, i32)])
+    return best, place, comparison.greater_equal(place, full_like(place, 0))
+
+
+def chosen(x: Value, place: Value, there: Value) -> Value:
+    """The elements of an array at some places in row-major order; 0 where there is none."""
+    rank = len(shape_of(place))
+    flat = shape.reshape(x, (int(np.prod(shape_of(x))),))
+    dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
+    found = gather.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
+    return comparison.select(there, found, zeros_like(found))

@@ -1,0 +1,186 @@
+"""Windows of an array that start at computed places: where gathers read and scatters write.
+
+An array of indices holds an index vector for each window. All that gather, scatter and their rules
+need to know of how those vectors and the windows lie in the arrays is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.core import constant, full, numbers
+from irax_compiler.ops.reductions import reduce
+
+Dimensions = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WindowDims:
+    """How the dimensions of an array, of indices into it and of windows out of it go together.
+
+    "Windows" are the result of a gather, the updates of a scatter. StableHLO has other names for
+    a scatter's numbers; one class for both makes the transpose of either the other, unchanged.
+    """
+
+    window_dims: Dimensions = ()
+    """The dimensions of the windows array along which a window extends, ascending."""
+    collapsed_dims: Dimensions = ()
+    """The dimensions of the array in which windows have one element and the windows array has no
+    dimension."""
+    operand_batching_dims: Dimensions = ()
+    """The dimensions of the array at which a window's place is that of its index vector in ..."""
+    indices_batching_dims: Dimensions = ()
+    """... these dimensions of the indices, in the same order."""
+    index_map: Dimensions = ()
+    """The dimension of the array that each element of an index vector is a place in."""
+    index_vector_dim: int = 0
+    """The dimension of the indices along which a vector lies; their rank: vectors of one element,
+    without a dimension."""
+
+    # -- batching: each form with a further axis, and where the windows array has that axis --
+
+    def with_array_axis(self, axis: int) -> tuple[WindowDims, int]:
+        """The array has a further dimension `axis`, which all windows span."""
+        before = axis - sum(d < axis for d in self.collapsed_dims + self.operand_batching_dims)
+        place = self.window_dims[before - 1] + 1 if before else 0
+        moved = self._array_shifted(axis)
+        window_dims = shape.insert(_shifted(self.window_dims, place), before, place)
+        return replace(moved, window_dims=window_dims), place
+
+    def with_indices_axis(self, axis: int) -> tuple[WindowDims, int]:
+        """The indices have a further dimension `axis`: more windows of the same array."""
+        place = axis - (axis > self.index_vector_dim)
+        for d in self.window_dims:
+            place += d <= place
+        moved = replace(
+            self,
+            window_dims=_shifted(self.window_dims, place),
+            indices_batching_dims=_shifted(self.indices_batching_dims, axis),
+            index_vector_dim=self.index_vector_dim + (self.index_vector_dim >= axis),
+        )
+        return moved, place
+
+    def with_both_axes(self, array_axis: int, indices_axis: int) -> tuple[WindowDims, int]:
+        """Array and indices have a further dimension each, and go together along it."""
+        moved, place = self._array_shifted(array_axis).with_indices_axis(indices_axis)
+        pairs = zip(moved.operand_batching_dims, moved.indices_batching_dims, strict=True)
+        pairs = sorted([*pairs, (array_axis, indices_axis)])
+        moved = replace(
+            moved,
+            operand_batching_dims=tuple(d for d, _ in pairs),
+            indices_batching_dims=tuple(d for _, d in pairs),
+        )
+        return moved, place
+
+    def _array_shifted(self, axis: int) -> WindowDims:
+        return replace(
+            self,
+            collapsed_dims=_shifted(self.collapsed_dims, axis),
+            operand_batching_dims=_shifted(self.operand_batching_dims, axis),
+            index_map=_shifted(self.index_map, axis),
+        )
+
+    # -- sizes --
+
+    def sizes(self, array: Sequence[int], windows: Sequence[int]) -> Dimensions:
+        """The size of a window in each dimension of the array, given the shapes of both."""
+        single = self.collapsed_dims + self.operand_batching_dims
+        extents = iter(windows[d] for d in self.window_dims)
+        return tuple(1 if d in single else next(extents) for d in range(len(array)))
+
+    def count(self, indices: Sequence[int]) -> int:
+        """How many windows there are in each batch, given the shape of the indices."""
+        apart = (*self.indices_batching_dims, self.index_vector_dim)
+        return int(np.prod([n for d, n in enumerate(indices) if d not in apart]))
+
+    # -- in the IR --
+
+    def clamped(self, indices: Value, array: Sequence[int], sizes: Sequence[int]) -> Value:
+        """Indices moved to where the windows lie within the array: what a gather does by itself."""
+        if not self.index_map:
+            return indices
+        dtype = dtype_of(indices)
+        most = np.iinfo(dtype).max
+        limits = [min(array[d] - sizes[d], most) for d in self.index_map]
+        if len(set(limits)) == 1:
+            high = full((), limits[0], dtype)
+        else:
+            spread = shape.BroadcastInDim(shape_of(indices), (self.index_vector_dim,))
+            high = spread(constant(np.array(limits, dtype)))
+        return comparison.clamp(full((), 0, dtype), indices, high)
+
+    def inside(
+        self,
+        indices: Value,
+        array: Sequence[int],
+        windows: Sequence[int],
+    ) -> Value:
+        """For each element of the windows array, whether its whole window lies within the array."""
+        batch_dims = tuple(d for d in range(len(windows)) if d not in self.window_dims)
+        if not self.index_map:
+            return full(windows, True, np.dtype(np.bool_))
+        there = comparison.equal(indices, self.clamped(indices, array, self.sizes(array, windows)))
+        batch = tuple(windows[d] for d in batch_dims)
+        if len(self.index_map) == 1:
+            there = shape.reshape(there, batch)
+        else:
+            true = full((), True, np.dtype(np.bool_))
+            there = reduce.Reduce("and", (self.index_vector_dim,))(there, true)
+        return shape.BroadcastInDim(tuple(windows), batch_dims)(there)
+
+    # -- in NumPy --
+
+    def starts(self, indices: np.ndarray, rank: int) -> np.ndarray:
+        """Where in each of the array's `rank` dimensions each window starts: [rank, *batch]."""
+        if self.index_vector_dim == indices.ndim:
+            indices = indices[..., None]
+        if indices.dtype == np.uint64:
+            indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+        vectors = np.moveaxis(indices, self.index_vector_dim, 0)
+        batch = vectors.shape[1:]
+        starts = np.zeros((rank, *batch), np.int64)
+        for element, d in enumerate(self.index_map):
+            starts[d] = vectors[element]
+        for d, b in zip(self.operand_batching_dims, self.indices_batching_dims, strict=True):
+            b -= b > self.index_vector_dim
+            starts[d] = np.arange(batch[b]).reshape(-1, *[1] * (len(batch) - 1 - b))
+        return starts
+
+
+def _shifted(dimensions: Dimensions, axis: int) -> Dimensions:
+    """The same dimensions after one was put in at `axis`."""
+    return tuple(d + (d >= axis) for d in dimensions)
+
+
+GATHER_NUMBERS = numbers(
+    "gather",
+    WindowDims,
+    (
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+        "index_vector_dim",
+    ),
+)
+"""The numbers as `stablehlo.gather` spells them."""
+
+SCATTER_NUMBERS = numbers(
+    "scatter",
+    WindowDims,
+    (
+        "update_window_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+        "index_vector_dim",
+    ),
+)
+"""The numbers as `stablehlo.scatter` spells them."""

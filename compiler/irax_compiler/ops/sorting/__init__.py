@@ -1,0 +1,1 @@
+"""Sorting, and what is selected by order."""

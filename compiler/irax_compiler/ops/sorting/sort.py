@@ -1,0 +1,316 @@
+"""Sorting along a dimension: sort, of any number of operands by the first few of them.
+
+Keys are ordered as JAX and NumPy order them: nan comes after all numbers, and -0 equals 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import ClassVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.core import (
+    FLAG,
+    I64,
+    Axis,
+    Op,
+    Tangent,
+    attribute,
+    from_operation,
+    full_like,
+    read,
+    register_class,
+)
+from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.sorting import sort_by
+
+
+@dataclass(frozen=True)
+class Order:
+    """By what a sort orders."""
+
+    num_keys: int = 1
+    """How many operands, from the first on, are compared; a later one where the earlier tie."""
+    direction: str = "LT"
+    """"LT": ascending. "GT": descending, in which nan comes first."""
+    total: bool = False
+    """Floats in IEEE 754's total order, in which -nan comes first and -0 before 0."""
+
+
+@register_class
+@dataclass(frozen=True)
+class Sort(Op):
+    """The operands, all of one shape, in the order of the first of them."""
+
+    name = "stablehlo.sort"
+    num_results: ClassVar[int] = -1  # as many as operands
+    dimension: int = attribute(I64, default=-1)
+    is_stable: bool = attribute(FLAG, default=False)
+    order: Order = from_operation(lambda operation: _read_order(operation))
+
+    @classmethod
+    def read(cls, operation: Operation) -> Op:
+        try:
+            return super().read(operation)
+        except _UnreadableError:
+            return sort_by.SortBy.read(operation)
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        types = [x.type for x in operands]
+        operation = mlir.emit(self.name, operands, self.attributes(), types, regions=1)
+        scalars = [mlir.tensor_type((), dtype_of(x)) for x in operands for _ in range(2)]
+        block = mlir.Block.create_at_start(operation.regions[0], scalars)
+        with mlir.InsertionPoint(block):
+            before = _comparator(list(block.arguments), self.order)
+            mlir.emit("stablehlo.return", [before], results=[])
+        return tuple(operation.results)
+
+    def evaluate(self, *operands: np.ndarray) -> Sequence[np.ndarray]:
+        axis = self.dimension
+        if len(operands) == 1 and operands[0].dtype.kind in "biuf" and not self.order.total:
+            return (self._sorted(operands[0]),)
+        if self.order.direction == "GT":
+            # Turned around before and after, so that ties keep their order.
+            operands = tuple(np.flip(x, axis) for x in operands)
+        keys = [k for x in operands[: self.order.num_keys] for k in self._keys(x)]
+        if len(keys) == 1:
+            order = np.argsort(keys[0], axis, kind="stable" if self.is_stable else None)
+        else:
+            order = np.lexsort(keys[::-1], axis)
+        order = _with_other_axes(order, axis)
+        results = (x[order] for x in operands)
+        if self.order.direction == "GT":
+            return tuple(np.flip(x, axis) for x in results)
+        return tuple(results)
+
+    def _sorted(self, x: np.ndarray) -> np.ndarray:
+        """Numbers alone: of equal ones only zeros can be told apart."""
+        descending = self.order.direction == "GT"
+        if descending:
+            x = np.flip(x, self.dimension)
+        mixed = False
+        if self.is_stable and x.dtype.kind == "f" and np.count_nonzero(x) < x.size - 1:
+            zeros = np.signbit(x[x == 0])
+            mixed = zeros.any() and not zeros.all()
+        result = np.sort(x, self.dimension, kind="stable" if mixed else None)
+        return np.flip(result, self.dimension) if descending else result
+
+    def _keys(self, x: np.ndarray) -> list[np.ndarray]:
+        """Arrays by which NumPy's sort orders `x` as this op does."""
+        if x.dtype.kind == "c":
+            return [key for part in (np.real(x), np.imag(x)) for key in self._keys(part)]
+        if self.order.total and inexact(x.dtype):
+            return [comparison.total_order_key(x)]
+        if x.dtype.kind == "V":  # bfloat16, float8 and int4, whose own order NumPy doesn't know
+            return [x.astype(np.float32)]
+        return [x]
+
+    def jvp_with_results(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """Sorts numbers along with the operands, and takes the tangents in the order they get."""
+        if 0 in shape_of(primals[0]):
+            return self.build(primals), tangents
+        *results, order = self.build([*primals, numbers_along(primals[0], self.dimension)])
+        return results, [None if t is None else take(t, order, self.dimension) for t in tangents]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(size, operands, axes)
+        rank = len(shape_of(operands[0])) - 1
+        dimension = self.dimension % rank
+        wider = Sort(dimension + (dimension >= axis), self.is_stable, self.order)
+        return wider.build(operands), [axis] * len(operands)
+
+
+def _with_other_axes(order: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    """What takes elements along an axis in some order, as an index of NumPy's: as
+    `np.take_along_axis` makes it, in less time.
+    """
+    axis %= order.ndim
+    return tuple(
+        order if d == axis else np.arange(n).reshape((-1,) + (1,) * (order.ndim - d - 1))
+        for d, n in enumerate(order.shape)
+    )
+
+
+def numbers_along(x: Value, dimension: int) -> Value:
+    """0, 1, 2, ... along a dimension, in the shape of an array."""
+    extents = shape_of(x)
+    return shape.Iota(extents, np.dtype(np.int32), dimension % len(extents))()
+
+
+def take(x: Value, order: Value, dimension: int) -> Value:
+    """The elements along a dimension in the order of an array of their numbers."""
+    rank = len(shape_of(x))
+    dimension %= rank
+    others = tuple(d for d in range(rank) if d != dimension)
+    dims = window_shapes.WindowDims(
+        collapsed_dims=(dimension,),
+        operand_batching_dims=others,
+        indices_batching_dims=others,
+        index_map=(dimension,),
+        index_vector_dim=rank,
+    )
+    return gather.Gather(dims, (1,) * rank, indices_are_sorted=False)(x, order)
+
+
+# ---- the comparator ------------------------------------------------------------------------------
+
+
+def _comparator(arguments: Sequence[Value], order: Order) -> Value:
+    """Whether one element goes before another; arguments 2i and 2i + 1 are theirs of operand i."""
+    pairs = []
+    for i in range(order.num_keys):
+        pairs += zip(*(_sides(x, order) for x in arguments[2 * i : 2 * i + 2]), strict=True)
+    *earlier, (x, y) = pairs
+    before = _compare(order.direction, x, y)
+    for x, y in reversed(earlier):
+        rest = mlir.emit("stablehlo.and", [_compare("EQ", x, y), before]).results[0]
+        before = mlir.emit("stablehlo.or", [_compare(order.direction, x, y), rest]).results[0]
+    return before
+
+
+def _sides(x: Value, order: Order) -> list[Value]:
+    """What is compared of one element: complex numbers by real, then by imaginary part."""
+    if dtype_of(x).kind == "c":
+        parts = (mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag"))
+        return [side for part in parts for side in _sides(part, order)]
+    if order.total or not inexact(dtype_of(x)):
+        return [x]
+    # In the total order with one nan and one zero, nan comes last and -0 equals 0.
+    zero, nan = full_like(x, 0), full_like(x, np.nan)
+    one_zero = comparison.select(comparison.equal(x, zero), zero, x)
+    return [comparison.select(comparison.not_equal(x, x), nan, one_zero)]
+
+
+def _compare(direction: str, x: Value, y: Value) -> Value:
+    return comparison.Compare(direction, "TOTALORDER" if inexact(dtype_of(x)) else None)(x, y)
+
+
+class _UnreadableError(Exception):
+    """A comparator, or a part of it, has none of the forms that are known."""
+
+
+@dataclass(frozen=True)
+class _Term:
+    """One comparison of a comparator."""
+
+    direction: str
+    operand: int
+    part: str
+    """"real" or "imag" of a complex number."""
+    total: bool | None
+    """Whether it is in the total order; None where there is but one order."""
+
+
+def _read_order(operation: Operation) -> Order:
+    """The order of a sort's region. Raises _UnreadableError for a comparator of another form than
+    that of the first operands compared lexicographically, all LT or all GT.
+    """
+    block = operation.regions[0].blocks[0]
+    places = {argument: place for place, argument in enumerate(block.arguments)}
+    terms = _terms(mlir.terminator(block).operands[0], places)
+    directions = {term.direction for term in terms}
+    totals = {term.total for term in terms} - {None}
+    num_keys = terms[-1].operand + 1
+    keys = [
+        (operand, part)
+        for operand, x in enumerate(list(operation.operands)[:num_keys])
+        for part in (("real", "imag") if dtype_of(x).kind == "c" else ("",))
+    ]
+    in_order = keys == [(term.operand, term.part) for term in terms]
+    if not (in_order and len(totals) <= 1 and directions in ({"LT"}, {"GT"})):
+        raise _UnreadableError
+    return Order(num_keys, directions.pop(), True in totals)
+
+
+def _terms(before: Value, places: dict[Value, int]) -> list[_Term]:
+    """The comparisons of `x0 < y0 or (x0 == y0 and ...)`, the first one first."""
+    definition = _definition(before, "stablehlo.compare", "stablehlo.or")
+    if definition.name == "stablehlo.compare":
+        return [_term(definition, places)]
+    strict, both = _with_compare_first(definition)
+    tie, rest = _with_compare_first(_definition(both, "stablehlo.and"), "EQ")
+    first = _term(strict, places)
+    if _term(tie, places) != replace(first, direction="EQ"):
+        raise _UnreadableError
+    return [first, *_terms(rest, places)]
+
+
+def _with_compare_first(definition: Operation, *directions: str) -> tuple[Operation, Value]:
+    """The comparison (in one of `directions`, if given) among two operands, and the other one."""
+    for value, other in permutations(definition.operands):
+        compare = mlir.definition(value)
+        if compare is None or compare.name != "stablehlo.compare":
+            continue
+        if not directions or _compare_of(compare).comparison_direction in directions:
+            return compare, other
+    raise _UnreadableError
+
+
+def _term(operation: Operation, places: dict[Value, int]) -> _Term:
+    """What a comparison compares: the same of either element, the first one's on the left."""
+    compare = _compare_of(operation)
+    direction = compare.comparison_direction
+    (left, part, ordered), *right = (_side(x, places) for x in operation.operands)
+    if left % 2:
+        left -= 1
+        direction = {"LT": "GT", "GT": "LT"}.get(direction, direction)
+        expected = (left, part, ordered)
+    else:
+        expected = (left + 1, part, ordered)
+    if right != [expected]:
+        raise _UnreadableError
+    total = None
+    if inexact(dtype_of(operation.operands[0])):
+        total = compare.compare_type == "TOTALORDER" and not ordered
+    return _Term(direction, left // 2, part, total)
+
+
+def _side(x: Value, places: dict[Value, int]) -> tuple[int, str, bool]:
+    """Of one side of a comparison: the argument's place, the part of it that is compared, and
+    whether all nans and both zeros were made one.
+    """
+    merged: dict[str, Value] = {}
+    while (definition := mlir.definition(x)) is not None and definition.name == "stablehlo.select":
+        is_special, special, x = definition.operands
+        test = _definition(is_special, "stablehlo.compare")
+        tested, other = test.operands
+        constant, against = mlir.splat(special), mlir.splat(other)
+        direction = _compare_of(test).comparison_direction
+        if direction == "NE" and tested == other and constant is not None and np.isnan(constant):
+            merged["nan"] = tested
+        elif direction == "EQ" and constant == against == 0:
+            merged["zero"] = tested
+        else:
+            raise _UnreadableError
+    if merged and (len(merged) != 2 or any(tested != x for tested in merged.values())):
+        raise _UnreadableError
+    part = ""
+    if definition is not None:
+        part = _definition(x, "stablehlo.real", "stablehlo.imag").name.removeprefix("stablehlo.")
+        (x,) = definition.operands
+    if x not in places:
+        raise _UnreadableError
+    return places[x], part, bool(merged)
+
+
+def _definition(x: Value, *names: str) -> Operation:
+    """The operation that a value is the result of, which must have one of these names."""
+    definition = mlir.definition(x)
+    if definition is None or definition.name not in names:
+        raise _UnreadableError
+    return definition
+
+
+def _compare_of(operation: Operation) -> comparison.Compare:
+    op = read(operation)
+    assert isinstance(op, comparison.Compare)
+    return op

@@ -1,0 +1,99 @@
+"""Modified Bessel functions times exp(-|x|): i1e, which CHLO has, and i0e, which it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.mlir import Value, dtype_of
+from irax_compiler.ops import comparison, conversion, elementwise
+from irax_compiler.ops.composite import ComposedOp, register_composed
+from irax_compiler.ops.core import Axis, Tangent, full_like, only, working_dtype
+from irax_compiler.ops.elementwise import abs, add, divide, multiply, negate, sign, subtract
+from irax_compiler.ops.special.chlo_functions import chlo_unary, scipy_function
+
+TERMS = 32
+BORDER = 8.0
+"""Where one series ends and the other begins."""
+
+
+@cache
+def _coefficients() -> tuple[np.ndarray, np.ndarray]:
+    """Chebyshev series of i0e: in x / 4 - 1 up to `BORDER`, and of i0e * sqrt(x) in 16 / x - 1."""
+    import scipy.special  # takes long to import
+
+    def far(u: np.ndarray) -> np.ndarray:
+        x = 2 * BORDER / np.maximum(u + 1, 1e-300)
+        limit = 1 / np.sqrt(2 * np.pi)
+        return np.where(u > -1 + 1e-12, scipy.special.i0e(x) * np.sqrt(x), limit)
+
+    interpolate: Any = np.polynomial.chebyshev.chebinterpolate
+    near = interpolate(lambda u: scipy.special.i0e((u + 1) * BORDER / 2), TERMS)
+    return near, interpolate(far, TERMS)
+
+
+def _series(coefficients: np.ndarray, u: Value) -> Value:
+    """The sum of c[k] T_k(u), by C. W. Clenshaw's recurrence (1955)."""
+    twice = add(u, u)
+    later: Any = full_like(u, 0)
+    latest: Any = full_like(u, 0)
+    for c in coefficients[:0:-1]:
+        step = subtract(multiply(twice, latest), later)
+        latest, later = add(step, full_like(u, c)), latest
+    return add(subtract(multiply(u, latest), later), full_like(u, coefficients[0]))
+
+
+@register_composed
+@dataclass(frozen=True)
+class BesselI0e(ComposedOp):
+    """exp(-|x|) I0(x)."""
+
+    name = "irax.bessel_i0e"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        (x,) = operands
+        dtype = dtype_of(x)
+        size = abs(conversion.convert(x, working_dtype(dtype)))
+        near, far = _coefficients()
+        border = full_like(size, BORDER)
+        is_near = comparison.less_equal(size, border)
+        inside = comparison.select(is_near, size, border)
+        outside = comparison.select(is_near, border, size)
+        one = full_like(size, 1)
+        first = _series(near, subtract(multiply(inside, full_like(size, 2 / BORDER)), one))
+        ratio = subtract(divide(full_like(size, 2 * BORDER), outside), one)
+        second = multiply(_series(far, ratio), elementwise.rsqrt(outside))
+        return [conversion.convert(comparison.select(is_near, first, second), dtype)]
+
+    def evaluate(self, x: np.ndarray) -> np.ndarray:
+        return scipy_function("i0e")(x.astype(working_dtype(x.dtype))).astype(x.dtype)
+
+    def jvp(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
+    ) -> Sequence[Tangent]:
+        (x,) = primals
+        slope = subtract(bessel_i1e(x), multiply(sign(x), results[0]))
+        return [multiply(only(tangents), slope)]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        return self.build(operands), axes
+
+
+bessel_i0e: Callable[[Value], Value] = BesselI0e()
+
+
+def _i1e_derivative(x: Value, y: Value) -> Value:
+    """i0e - i1e * (sign(x) + 1 / x), by the recurrence of I1; 1/2 at 0."""
+    one = full_like(x, 1)
+    at_zero = comparison.equal(x, full_like(x, 0))
+    safe = comparison.select(at_zero, one, x)
+    slope = add(sign(safe), divide(one, safe))
+    found = add(bessel_i0e(safe), negate(multiply(y, slope)))
+    return comparison.select(at_zero, full_like(x, 0.5), found)
+
+
+bessel_i1e = chlo_unary("bessel_i1e", scipy_function("i1e"), _i1e_derivative)

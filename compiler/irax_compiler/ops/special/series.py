@@ -1,0 +1,72 @@
+"""Elementwise functions that are computed step by step: series and continued fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops.composite import ComposedOp
+from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.core import Axis, full, working_dtype
+from irax_compiler.ops.formula import Number, where
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.special.chlo_functions import scipy_function
+
+MOST_STEPS = 20000
+"""After so many steps a series ends, whether it has converged or not."""
+I32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
+State = tuple[Number, ...]
+
+
+def repeat(
+    state: State, active: Number, step: Callable[[Number, State], tuple[State, Number]]
+) -> State:
+    """Builds a loop. A step takes its number, from 1, and the state of all elements, and says where
+    another one is needed; elsewhere elements keep what they have.
+    """
+    extents, dtype = shape_of(active.value), state[0].dtype
+
+    def goes_on(n: Value, active: Value, *_: Value) -> Value:
+        more = comparison.less(n, full((), MOST_STEPS, I32))
+        somewhere = reduce.Reduce("or", tuple(range(len(extents))))(active, full((), False, BOOL))
+        return bitwise.and_(more, somewhere)
+
+    def advance(n: Value, active: Value, *values: Value) -> Sequence[Value]:
+        n = elementwise.add(n, full((), 1, I32))
+        number = Number(shape.broadcast_scalar(conversion.convert(n, dtype), extents))
+        old, running = tuple(map(Number, values)), Number(active)
+        new, needed = step(number, old)
+        kept = [where(running, a, b).value for a, b in zip(new, old, strict=True)]
+        return [n, (running & needed).value, *kept]
+
+    start = [full((), 0, I32), active.value, *(s.value for s in state)]
+    _, _, *found = while_loops.while_loop(goes_on, advance, start)
+    return tuple(map(Number, found))
+
+
+@dataclass(frozen=True)
+class ByFormula(ComposedOp):
+    """An elementwise function of operands of one shape, by a formula of wide enough floats."""
+
+    def formula(self, *operands: Number) -> Number:
+        raise NotImplementedError
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        dtype = dtype_of(operands[0])
+        wide = (Number(conversion.convert(v, working_dtype(dtype))) for v in operands)
+        return [conversion.convert(self.formula(*wide).value, dtype)]
+
+    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(size, operands, axes)
+        return self.build(operands), [axis]
+
+
+def in_float64(name: str, *operands: np.ndarray) -> np.ndarray:
+    """A function of scipy.special, of whose values narrower ones are rounded."""
+    wide = (x.astype(np.float64) for x in operands)
+    with np.errstate(all="ignore"):
+        return scipy_function(name)(*wide).astype(operands[0].dtype)

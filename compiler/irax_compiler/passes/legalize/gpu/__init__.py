@@ -1,0 +1,1 @@
+"""Legalizations for GPUs, by IREE."""

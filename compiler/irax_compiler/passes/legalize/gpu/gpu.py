@@ -1,0 +1,211 @@
+"""Cures for programs of GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact
+from irax_compiler.ops import barrier, conversion, elementwise
+from irax_compiler.ops.core import read
+from irax_compiler.ops.formula import Number, function, where
+from irax_compiler.passes.legalization import cure
+
+F32 = np.dtype(np.float32)
+
+
+def _is_float8(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize == 1
+
+
+@dataclass(frozen=True)
+class Format:
+    """What the 8 bits of a float mean: a sign, an exponent, and `mantissa` bits."""
+
+    mantissa: int
+    bias: int
+    largest: int
+    """The bits of the largest finite number."""
+    infinity: int
+    """The bits of infinity, or of what stands for it."""
+    nan: int
+    has_negative_zero: bool
+
+
+@cache
+def format_of(dtype: np.dtype) -> Format:
+    """The format of an 8-bit float."""
+    info = ml_dtypes.finfo(dtype)
+
+    def bits(x: Any) -> int:
+        return int(np.asarray(x).astype(dtype).view(np.uint8))
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Format(
+            info.nmant,
+            1 - info.minexp,
+            bits(info.max),
+            bits(np.inf),
+            bits(np.nan),
+            bits(-0.0) == 0x80,
+        )
+
+
+@cure("stablehlo.convert")
+def float32_of_float8(operation: Operation) -> Sequence[Value] | None:
+    """GPUs convert no 8-bit floats, as far as IREE knows: it is done with their bits."""
+    (x,) = map(Number, operation.operands)
+    if not _is_float8(x.dtype) or dtype_of(operation.results[0]) != F32:
+        return None
+    kind = format_of(x.dtype)
+    bits = x.bits("u1").to("u4")
+    size = bits & 0x7F
+    # Subnormal numbers by value: of float32's own some GPUs make zeros.
+    small = size.to(F32) * 2.0 ** (1 - kind.bias - kind.mantissa)
+    normal = (size << (23 - kind.mantissa)) + ((127 - kind.bias) << 23)
+    result = where(size < (1 << kind.mantissa), small.bits("u4"), normal)
+    if kind.infinity == kind.nan:
+        is_nan = size > kind.largest if kind.has_negative_zero else bits.equals(kind.nan)
+    else:
+        result = where(size.equals(kind.infinity), 0x7F800000, result)
+        is_nan = size > kind.infinity
+    result = where(is_nan, 0x7FC00000, result)
+    return [(result | ((bits & 0x80) << 24)).bits(F32).value]
+
+
+@cure("stablehlo.convert")
+def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
+    """The way back, rounded to nearest, and to even between two."""
+    (x,) = map(Number, operation.operands)
+    dtype = dtype_of(operation.results[0])
+    if not _is_float8(dtype) or x.dtype != F32:
+        return None
+    kind = format_of(dtype)
+    bits = x.bits("u4")
+    size = bits & 0x7FFFFFFF
+    dropped = 23 - kind.mantissa
+    to_even = (size >> dropped) & 1
+    rounded = ((size + ((1 << (dropped - 1)) - 1)) + to_even) >> dropped
+    normal = rounded - ((127 - kind.bias) << kind.mantissa)
+    smallest = float(ml_dtypes.finfo(dtype).smallest_normal)
+    is_small = size < int(np.float32(smallest).view(np.uint32))
+    in_steps = where(is_small, size.bits(F32), 0.0) * 2.0 ** (kind.bias - 1 + kind.mantissa)
+    small = function(elementwise.round_nearest_even, in_steps).to("u4")
+    result = where(is_small, small, normal)
+    result = where(~is_small & (normal > kind.largest), kind.infinity & 0x7F, result)
+    result = where(size > 0x7F800000, kind.nan & 0x7F, result)
+    sign = (bits >> 24) & 0x80
+    if kind.has_negative_zero:
+        result = result | sign
+    else:
+        beyond = ~is_small & (normal > kind.largest)
+        result = where(beyond, kind.nan, where(result.equals(0), result, result | sign))
+    return [result.to("u1").bits(dtype).value]
+
+
+@cure("stablehlo.sign")
+def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on a few of these, for AMD's GPUs."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    return [where(x > 0, 1.0, where(x < 0, -1.0, x)).value]
+
+
+@cure("stablehlo.dot_general", "stablehlo.convolution")
+def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
+    """IREE multiplies no matrices of 8-bit floats on GPUs."""
+    if not any(_is_float8(dtype_of(x)) for x in operation.operands):
+        return None
+    return read(operation).build([conversion.convert(x, F32) for x in operation.operands])
+
+
+@cure("stablehlo.reduce")
+def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes where what uses a sum of complex numbers is done along with it."""
+    if dtype_of(operation.results[0]).kind != "c":
+        return None
+    return barrier.barrier.build(list(operation.clone().operation.results))
+
+
+@cure("stablehlo.scatter")
+def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile some scatters along with what computes their updates."""
+    first = len(operation.results) + 1
+    updates = list(operation.operands)[first:]
+    if all(mlir.is_argument(x) for x in updates):
+        return None
+    barred = barrier.barrier.build(updates)
+    scatter = operation.clone().operation
+    for i, x in enumerate(barred, first):
+        scatter.operands[i] = x
+    return list(scatter.results)
+
+
+@cure("stablehlo.reduce", "stablehlo.reduce_window")
+def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile a fold whose init value is used elsewhere, too: it has its own."""
+    first = len(operation.results)
+    inits = list(operation.operands)[first:]
+    if all(mlir.splat(x) is not None for x in inits):
+        return None
+    own = barrier.barrier.build(inits)
+    fold = operation.clone().operation
+    for i, x in enumerate(own, first):
+        fold.operands[i] = x
+    return list(fold.results)
+
+
+@cure("stablehlo.sort")
+def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile a sort of which it sees that a result is not used."""
+    if len(operation.results) == 1:
+        return None
+    return barrier.barrier.build(list(operation.clone().operation.results))
+
+
+@cure("stablehlo.slice")
+def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not compile some folds along with what takes a part of their results."""
+    (x,) = operation.operands
+    if not _is_folded(x):
+        return None
+    return read(operation).build(barrier.barrier.build([x]))
+
+
+def _is_folded(x: Value) -> bool:
+    """Whether it is a fold's result, or made of one alone."""
+    made = mlir.definition(x)
+    while made is not None and made.name != "stablehlo.reduce":
+        if len(made.operands) != 1 or made.name == "stablehlo.optimization_barrier":
+            return False
+        made = mlir.definition(made.operands[0])
+    return made is not None
+
+
+@cure("stablehlo.reduce")
+def fold_of_part(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on some folds along with what chooses from a part of an array."""
+    first = len(operation.results)
+    folded = list(operation.operands)[:first]
+    if not any(_is_chosen_from_slice(x) for x in folded):
+        return None
+    apart = barrier.barrier.build(folded)
+    fold = operation.clone().operation
+    for i, x in enumerate(apart):
+        fold.operands[i] = x
+    return list(fold.results)
+
+
+def _is_chosen_from_slice(x: Value) -> bool:
+    select = mlir.definition(x)
+    if select is None or select.name != "stablehlo.select":
+        return False
+    parts = map(mlir.definition, select.operands)
+    return any(part is not None and part.name == "stablehlo.slice" for part in parts)

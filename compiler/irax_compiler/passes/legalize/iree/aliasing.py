@@ -1,0 +1,151 @@
+"""Cures for operations that write into memory that others use: the caller's above all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison
+from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.shape import Iota
+from irax_compiler.passes.legalization import cure
+
+_FRESH = {"stablehlo.rng_bit_generator", "stablehlo.scatter", "stablehlo.sort"}
+"""Operations whose results are their own memory, or that of what `update_of_argument` copied."""
+
+_HOLDING = {
+    "func.call",
+    "stablehlo.case",
+    "stablehlo.composite",
+    "stablehlo.if",
+    "stablehlo.optimization_barrier",
+    "stablehlo.while",
+}
+"""Operations whose results may be any of what goes into them, and what is inside."""
+
+_USERS = 64
+"""How many users of a value to look at before it counts as shared."""
+
+_PARTS = {
+    f"stablehlo.{name}" for name in ("complex", "dynamic_slice", "gather", "imag", "real", "slice")
+}
+"""Operations whose result may be a part of their operand's memory."""
+
+
+UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
+"""Operations that IREE does in place. What they write are their first operands, a result each."""
+
+
+@cure(*UPDATES)
+def update_of_argument(operation: Operation) -> Sequence[Value] | None:
+    """IREE updates in place, also where the memory is that of an argument, and so changes the
+    caller's array (and what else the function returns of it): an argument is copied first.
+    """
+    return _with_copies(operation, _may_be_argument)
+
+
+@cure(*UPDATES)
+def update_of_shared(operation: Operation) -> Sequence[Value] | None:
+    """IREE loses track of who else needs what is updated in place: it runs the update before
+    others have read, or updates the result of another update. Then it gets a copy of its own.
+    """
+    return _with_copies(operation, lambda x: _is_shared(x, operation))
+
+
+def _with_copies(
+    operation: Operation, needs_copy: Callable[[Value], bool]
+) -> Sequence[Value] | None:
+    """The same update, of copies of those operands that need it; None if none does."""
+    written = [i for i in range(len(operation.results)) if needs_copy(operation.operands[i])]
+    if not written:
+        return None
+    with_copies = operation.clone()
+    with mlir.InsertionPoint(with_copies):
+        for i in written:
+            with_copies.operands[i] = _copy(operation.operands[i], i)
+    return list(with_copies.results)
+
+
+def _is_shared(x: Value, update: Operation) -> bool:
+    """Whether others use a value than the update and what only the update uses."""
+    source = mlir.definition(x)
+    if source is not None and source.name == "stablehlo.constant":
+        return False  # each use has its own
+    if source is not None and source.block != update.block:
+        return True  # a loop reads it again in its next step
+    owners = [use.owner.operation for use in x.uses]
+    if owners.count(update) > 1:
+        return True
+    users = set(owners) - {update}
+    if any(user.name in _PARTS and update in _users(user) for user in users):
+        return True  # a part that is written over another is read where it is
+    for _ in range(_USERS):
+        if not users:
+            return False
+        further = _users(users.pop())
+        if not further:
+            return True
+        users |= further - {update}
+    return True
+
+
+def _users(operation: Operation) -> set[Operation]:
+    return {use.owner.operation for result in operation.results for use in result.uses}
+
+
+def _may_be_argument(value: Value) -> bool:
+    """Whether a value may be the memory of an argument.
+
+    Any operation may turn out to do nothing, for its operands or after other rewrites: x * 1,
+    -(-x), a sum over a dimension of size 1.
+    """
+    seen: set[Value] = set()
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        operation = mlir.definition(value)
+        if operation is None:
+            if mlir.owner_name(value) == "func.func":
+                return True
+            continue  # what a loop carries, IREE copies
+        if operation.name in _HOLDING:
+            return True
+        if operation.name in _FRESH:
+            continue
+        operands = list(operation.operands)
+        if operation.name == "stablehlo.dynamic_update_slice":
+            operands = operands[1:]  # the first is not, or was copied
+        is_part = operation.name in _PARTS
+        pending += [x for x in operands if is_part or _bytes(x) == _bytes(value)]
+    return False
+
+
+def _bytes(x: Value) -> int:
+    return dtype_of(x).itemsize * prod(shape_of(x))
+
+
+def _copy(x: Value, number: int) -> Value:
+    """A choice by a condition that always holds, which IREE does not see: fresh memory.
+
+    Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
+    Copies of one array must stay apart: each has another condition, and so has each `number`.
+    """
+    shape, int32 = shape_of(x), np.dtype(np.int32)
+    if 0 in shape:
+        return x
+    size = max(shape, default=1)
+    if size > 1:
+        index = Iota(shape, int32, shape.index(size))()
+    else:
+        zero = full(shape, 0, int32)
+        index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
+    before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
+    always = comparison.greater_equal(index, full(shape, -before - number, int32))
+    return comparison.select(always, x, full_like(x, 0))

@@ -1,0 +1,27 @@
+"""The cure for broadcasts, which MLIR's own `canonicalize` needs too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.passes.legalization import cure, read_as
+
+
+@cure("stablehlo.broadcast_in_dim")
+def broadcast_that_permutes(operation: Operation) -> Sequence[Value] | None:
+    """StableHLO's canonicalization makes the inverse of the right transpose of a broadcast that
+    only permutes dimensions: silently, where their sizes agree.
+    """
+    op = read_as(shape.BroadcastInDim, operation)
+    x = operation.operands[0]
+    if op is None or len(op.shape) != len(shape_of(x)) or prod(op.shape) != prod(shape_of(x)):
+        return None
+    order = np.argsort(op.broadcast_dimensions).tolist()
+    if order == sorted(order) or [shape_of(x)[d] for d in order] != list(op.shape):
+        return None
+    return [shape.transpose(x, order)]

@@ -1,0 +1,122 @@
+"""Cures for convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
+from irax_compiler.ops.convolution import Convolution, dilated
+from irax_compiler.ops.core import full_like
+from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalize.iree.fusion import comes_from
+
+FLOAT32 = np.dtype(np.float32)
+
+
+@cure("stablehlo.convolution")
+def empty_convolution(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
+    (result,) = operation.results
+    if not any(0 in shape_of(x) for x in (*operation.operands, result)):
+        return None
+    return [full_like(result, 0)]
+
+
+@cure("stablehlo.convolution")
+def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
+    """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents. Where
+    each group has one input feature, it refuses operands of another dtype than the result.
+    """
+    op = read_as(Convolution, operation)
+    if op is None:
+        return None
+    is_narrow = inexact(op.dtype) and op.dtype.itemsize < FLOAT32.itemsize
+    working = FLOAT32 if is_narrow else op.dtype
+    if op.dtype == working == dtype_of(operation.operands[0]):
+        return None
+    operands = [conversion.convert(x, working) for x in operation.operands]
+    if op.feature_group_count > 1:  # IREE would take the conversions back into the convolution
+        operands = map(apart, operands)
+    return [conversion.convert(replace(op, dtype=working)(*operands), op.dtype)]
+
+
+@cure("stablehlo.convolution")
+def complex_convolution(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on complex numbers: their parts are convolved."""
+    op = read_as(Convolution, operation)
+    if op is None or op.dtype.kind != "c":
+        return None
+    part = replace(op, dtype=np.dtype(f"f{op.dtype.itemsize // 2}"))
+    (x, i_x), (y, i_y) = (
+        [mlir.emit(f"stablehlo.{name}", [v]).results[0] for name in ("real", "imag")]
+        for v in operation.operands
+    )
+    real = elementwise.subtract(part(x, y), part(i_x, i_y))
+    imaginary = elementwise.add(part(x, i_y), part(i_x, y))
+    return mlir.emit("stablehlo.complex", [real, imaginary]).results
+
+
+@cure("stablehlo.convolution")
+def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
+    """Where one window is all there is, IREE drops its dimension, and forgets that a stride leaves
+    elements over: they are cut away, and the stride with them.
+    """
+    op = read_as(Convolution, operation)
+    if op is None:
+        return None
+    x, y = map(shape_of, operation.operands)
+    out = shape_of(operation.results[0])
+    dims = op.dimensions
+    strides, padding = [], []
+    for d, (low, high) in enumerate(op.padding):
+        count = out[dims.out[d + 2]]
+        window = dilated(y[dims.rhs[d + 2]], op.rhs_dilation[d])
+        stride = op.strides[d] if count > 1 else 1
+        n = dilated(x[dims.lhs[d + 2]], op.lhs_dilation[d])
+        strides.append(stride)
+        padding.append((low, (count - 1) * stride + window - n - low if count else high))
+    exact = replace(op, strides=tuple(strides), padding=tuple(padding))
+    return None if exact == op else [exact(*operation.operands)]
+
+
+@cure("stablehlo.convolution")
+def backward_kernel(operation: Operation) -> Sequence[Value] | None:
+    """IREE forgets to reverse the kernel where each group has one input feature, and elsewhere it
+    fuses the reverse into the convolution wrongly.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or not any(op.reversal):
+        return None
+    x, y = operation.operands
+    sizes, rhs = shape_of(y), op.dimensions.rhs[2:]
+    backwards = tuple(d for d, flag in zip(rhs, op.reversal, strict=True) if flag and sizes[d] > 1)
+    if backwards:
+        y = apart(shape.Reverse(backwards)(y))
+    return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
+
+
+@cure("stablehlo.convolution")
+def convolution_of_moved(operation: Operation) -> Sequence[Value] | None:
+    """A reverse IREE cannot always fuse into a convolution. Of a pad and the convolution's own it
+    makes one, wrongly where zeros go between the elements.
+    """
+    op = read_as(Convolution, operation)
+    moved = [comes_from(x, _moves) for x in operation.operands]
+    if op is None or not any(moved):
+        return None
+    pairs = zip(operation.operands, moved, strict=True)
+    return [op(*(apart(x) if flag else x for x, flag in pairs))]
+
+
+def _moves(operation: Operation) -> bool:
+    return operation.name in ("stablehlo.pad", "stablehlo.reverse")
+
+
+def apart(x: Value) -> Value:
+    """The value behind a barrier, which nothing is fused across."""
+    return mlir.emit("stablehlo.optimization_barrier", [x], results=[x.type]).results[0]

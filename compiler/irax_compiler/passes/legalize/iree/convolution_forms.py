@@ -1,0 +1,320 @@
+"""Convolutions in the forms that IREE is fast at.
+
+It has two good kernels, for arrays [batch, rows, columns, feature] and windows of few elements: one
+for all features together, and one for features that are each a group of its own. Everything else
+takes it ten to a hundred times as long. What these cannot be had for becomes matrix products of
+slices: one for each element of the window, or one for each place of the result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
+from irax_compiler.ops.core import full
+from irax_compiler.ops.dot import DotDimensions, DotGeneral
+from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalize.iree.convolution import apart
+
+MOST_PRODUCTS = 64
+"""Each product is compiled on its own."""
+MANY_FEATURES = 8
+"""From which on products sum enough to be fast."""
+
+Dimensions = tuple[int, ...]
+
+
+# ---- cures ---------------------------------------------------------------------------------------
+
+
+@cure("stablehlo.convolution")
+def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
+    """A result smaller than the window, as the gradient with respect to a kernel is: IREE takes
+    forty times as long as for a matrix product for each of the result's places.
+    """
+    op = read_as(Convolution, operation)
+    if op is None:
+        return None
+    out, window = _extents(op, operation)
+    if out and (math.prod(out) >= math.prod(window) or math.prod(out) > MOST_PRODUCTS):
+        return None
+    x, y = operation.operands
+    return [_product_for_each_place(op, x, y, out, window)]
+
+
+@cure("stablehlo.convolution")
+def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
+    """Elements put apart, as in the gradient of a convolution with strides: IREE multiplies with
+    the zeros between them.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or op.feature_group_count * op.batch_group_count > 1:
+        return None
+    if not any(a > 1 for a in op.lhs_dilation) or any(
+        a > 1 and (stride, b) != (1, 1)
+        for a, stride, b in zip(op.lhs_dilation, op.strides, op.rhs_dilation, strict=True)
+    ):
+        return None
+    return [_with_features_last(op, operation, _between_elements)]
+
+
+@cure("stablehlo.convolution")
+def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
+    """Groups of several features, and sequences of many: IREE takes three to ten times as long as
+    for a matrix product for each element of the window.
+    """
+    op = read_as(Convolution, operation)
+    if op is None:
+        return None
+    x, y = operation.operands
+    features, outputs = shape_of(x)[op.dimensions.lhs[1]], shape_of(y)[op.dimensions.rhs[0]]
+    out, window = _extents(op, operation)
+    groups = op.feature_group_count * op.batch_group_count
+    alone = features == outputs == op.feature_group_count
+    worth_it = len(out) == 1 and features >= MANY_FEATURES if groups == 1 else not alone
+    if not worth_it or math.prod(window) > MOST_PRODUCTS:
+        return None
+    return [_product_for_each_element(op, x, y, out, window)]
+
+
+@cure("stablehlo.convolution")
+def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | None:
+    """Features that do not come last: IREE takes forty times as long, and would take transposes
+    back into the convolution.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or op.dimensions == _features_last(len(op.strides)):
+        return None
+    return [_with_features_last(op, operation, lambda op, x, y: op(x, y))]
+
+
+@cure("stablehlo.convolution")
+def convolution_of_volumes(operation: Operation) -> Sequence[Value] | None:
+    """More than two spatial dimensions: IREE takes ten times as long as for a sum over the window's
+    first one, in which the array's first one is part of the batch.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or len(op.strides) < 3 or op.feature_group_count * op.batch_group_count > 1:
+        return None
+    out, window = _extents(op, operation)
+    if op.dimensions != _features_last(len(out)) or window[0] > MOST_PRODUCTS:
+        return None
+    return [_sum_of_slices(op, *operation.operands)]
+
+
+# ---- how it is done ------------------------------------------------------------------------------
+
+
+def _extents(op: Convolution, operation: Operation) -> tuple[Dimensions, Dimensions]:
+    """The spatial dimensions of the result and of the kernel."""
+    out, y = shape_of(operation.results[0]), shape_of(operation.operands[1])
+    dims = op.dimensions
+    return tuple(out[d] for d in dims.out[2:]), tuple(y[d] for d in dims.rhs[2:])
+
+
+def _features_last(rank: int) -> ConvDimensions:
+    array = (0, rank + 1, *range(1, rank + 1))
+    return ConvDimensions(array, (rank + 1, rank, *range(rank)), array)
+
+
+def _order(places: Dimensions, wanted: Dimensions) -> list[int]:
+    """The permutation that brings each dimension from its place to the wanted one."""
+    source = dict(zip(wanted, places, strict=True))
+    return [source[d] for d in range(len(wanted))]
+
+
+def _moved(x: Value, places: Dimensions, wanted: Dimensions) -> Value:
+    return x if places == wanted else apart(shape.transpose(x, _order(places, wanted)))
+
+
+def _with_features_last(
+    op: Convolution,
+    operation: Operation,
+    compute: Callable[[Convolution, Value, Value], Value],
+) -> Value:
+    """The result of a convolution that is computed with its features last."""
+    dims, best = op.dimensions, _features_last(len(op.strides))
+    x, y = operation.operands
+    x, y = _moved(x, dims.lhs, best.lhs), _moved(y, dims.rhs, best.rhs)
+    result = compute(replace(op, dimensions=best), x, y)
+    if dims.out == best.out:
+        return result
+    return shape.transpose(apart(result), _order(best.out, dims.out))
+
+
+def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
+    """A result for each place between two elements of x, side by side in the features; then these
+    places take turns in the result.
+
+    Of place q = a t + r, of r < a, the window's element k is at element j of x where q + k =
+    low + a j, or k = (low - r) + a (j - t): a kernel of every a-th element, for each r another.
+    """
+    rank = len(op.strides)
+    out = op.result_shape(shape_of(x), shape_of(y))[1:-1]
+    *window, inputs, outputs = shape_of(y)
+    before, after, steps, padding = zip(
+        *(
+            _every(op.lhs_dilation[d], op.padding[d], window[d], shape_of(x)[d + 1], out[d])
+            for d in range(rank)
+        ),
+        strict=True,
+    )
+    phases = op.lhs_dilation
+    pad = shape.Pad((*before, 0, 0), (*after, 0, 0), (0,) * (rank + 2))
+    y = pad(y, full((), 0, dtype_of(y)))
+    y = shape.reshape(y, (*itertools.chain(*zip(steps, phases, strict=True)), inputs, outputs))
+    y = shape.Reverse(tuple(range(1, 2 * rank, 2)))(y)
+    order = [*range(0, 2 * rank, 2), 2 * rank, *range(1, 2 * rank, 2), 2 * rank + 1]
+    y = shape.reshape(shape.transpose(y, order), (*steps, inputs, math.prod(phases) * outputs))
+    dense = replace(op, padding=padding, lhs_dilation=(1,) * rank)
+    result = apart(dense(x, apart(y)))
+    n, *counts, _ = shape_of(result)
+    result = shape.reshape(result, (n, *counts, *phases, outputs))
+    order = [0, *itertools.chain(*((d + 1, d + 1 + rank) for d in range(rank))), 2 * rank + 1]
+    spread = [count * a for count, a in zip(counts, phases, strict=True)]
+    result = shape.reshape(shape.transpose(result, order), (n, *spread, outputs))
+    ones = (1,) * (rank + 2)
+    return shape.slice_(result, (0,) * (rank + 2), (n, *out, outputs), ones)
+
+
+def _every(
+    a: int, padding: tuple[int, int], window: int, n: int, out: int
+) -> tuple[int, int, int, tuple[int, int]]:
+    """What `_between_elements` needs of one dimension: zeros before and after the kernel, which
+    then is a whole number of times `a` long; that number; and what pads x.
+    """
+    if a == 1:
+        return 0, 0, window, padding
+    low = padding[0]
+    first, last = -(low // a), -((low - window + 1) // a)  # of j - t
+    before, after = a - 1 - low - a * first, low + a * last - window + 1
+    return before, after, last - first + 1, (-first, -(-out // a) + last - n)
+
+
+def _product_for_each_place(
+    op: Convolution, x: Value, y: Value, out: Dimensions, window: Dimensions
+) -> Value:
+    x, y = _arranged(op, x, y)
+    rank = len(out)
+    sums = tuple(range(2, rank + 3)), tuple(range(1, rank + 2))
+    dot = DotGeneral(DotDimensions((0,), (0,), *sums), op.dtype, op.precision, None)
+    covered = tuple(map(dilated, window, op.rhs_dilation))
+    totals = []
+    for place in itertools.product(*map(range, out)):
+        start = tuple(p * stride for p, stride in zip(place, op.strides, strict=True))
+        total = dot(_part(x, start, covered, op.rhs_dilation), y)
+        totals.append(shape.reshape(total, (1, *shape_of(total))))
+    result = shape.Concatenate(0)(*totals) if len(totals) > 1 else totals[0]
+    result = shape.reshape(result, (*out, *shape_of(result)[1:]))
+    return _joined(op, result, (rank + 1, rank, rank + 2, *range(rank)))
+
+
+def _product_for_each_element(
+    op: Convolution, x: Value, y: Value, out: Dimensions, window: Dimensions
+) -> Value:
+    x, y = _arranged(op, x, y)
+    rank = len(out)
+    groups, *_, inputs, outputs = shape_of(y)
+    dot = DotGeneral(DotDimensions((0,), (0,), (rank + 2,), (1,)), op.dtype, op.precision, None)
+    covered = tuple(map(dilated, out, op.strides))
+    total = None
+    for element in itertools.product(*map(range, window)):
+        start = tuple(k * step for k, step in zip(element, op.rhs_dilation, strict=True))
+        limit = (groups, *(k + 1 for k in element), inputs, outputs)
+        kernel = shape.slice_(y, (0, *element, 0, 0), limit, (1,) * len(limit))
+        kernel = shape.reshape(kernel, (groups, inputs, outputs))
+        term = dot(_part(x, start, covered, op.strides), kernel)
+        total = term if total is None else elementwise.add(total, term)
+    assert total is not None
+    return _joined(op, total, (1, 0, rank + 2, *range(2, rank + 2)))
+
+
+def _arranged(op: Convolution, x: Value, y: Value) -> tuple[Value, Value]:
+    """[group, batch, *spatial, input], padded, and [group, *spatial, input, output]."""
+    dims, rank = op.dimensions, len(op.strides)
+    groups = op.feature_group_count * op.batch_group_count
+    best = _features_last(rank)
+    arranged_x = shape.transpose(_padded(op, x, range(rank)), _order(dims.lhs, best.lhs))
+    arranged_y = shape.transpose(y, _order(dims.rhs, best.rhs))
+    n, *spatial, features = shape_of(arranged_x)
+    if op.feature_group_count > 1:
+        split = shape.reshape(arranged_x, (n, *spatial, groups, features // groups))
+        arranged_x = shape.move_axis(split, rank + 1, 0)
+    else:
+        arranged_x = shape.reshape(arranged_x, (groups, n // groups, *spatial, features))
+    *window, inputs, outputs = shape_of(arranged_y)
+    split = shape.reshape(arranged_y, (*window, inputs, groups, outputs // groups))
+    arranged_y = shape.move_axis(split, rank + 1, 0)
+    return apart(arranged_x), apart(arranged_y)
+
+
+def _padded(op: Convolution, x: Value, spatial: Sequence[int]) -> Value:
+    """With padding and dilation of some spatial dimensions carried out."""
+    low, high, interior = ([0] * len(shape_of(x)) for _ in range(3))
+    for d in spatial:
+        place = op.dimensions.lhs[d + 2]
+        low[place], high[place] = op.padding[d]
+        interior[place] = op.lhs_dilation[d] - 1
+    if not any((*low, *high, *interior)):
+        return x
+    return shape.Pad(tuple(low), tuple(high), tuple(interior))(x, full((), 0, dtype_of(x)))
+
+
+def _part(x: Value, start: Dimensions, covered: Dimensions, strides: Dimensions) -> Value:
+    """A slice of the spatial dimensions of [group, batch, *spatial, feature]."""
+    groups, n, *_, features = shape_of(x)
+    limit = (a + size for a, size in zip(start, covered, strict=True))
+    return shape.slice_(x, (0, 0, *start, 0), (groups, n, *limit, features), (1, 1, *strides, 1))
+
+
+def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
+    """In the result's order, with groups and output features as one dimension. `places` are those
+    of batch, group, output feature and spatial dimensions.
+    """
+    batch, group, output, *spatial = places
+    sources = dict(
+        zip(op.dimensions.out, [(batch,), (group, output), *((s,) for s in spatial)], strict=True)
+    )
+    in_order = [sources[d] for d in range(len(sources))]
+    sizes = shape_of(x)
+    x = shape.transpose(x, [*itertools.chain(*in_order)])
+    return shape.reshape(x, [math.prod(sizes[s] for s in source) for source in in_order])
+
+
+def _sum_of_slices(op: Convolution, x: Value, y: Value) -> Value:
+    """Of [batch, *spatial, feature] and [*spatial, input, output]."""
+    rank = len(op.strides)
+    if rank <= 2:
+        return op(x, y)
+    stride, step = op.strides[0], op.rhs_dilation[0]
+    n, count, *out, outputs = op.result_shape(shape_of(x), shape_of(y))
+    x = _padded(op, x, [0])
+    rest = Convolution(
+        _features_last(rank - 1),
+        op.dtype,
+        op.strides[1:],
+        op.padding[1:],
+        op.lhs_dilation[1:],
+        op.rhs_dilation[1:],
+        op.reversal[1:],
+        1,
+        1,
+        op.precision,
+    )
+    (window, *kernel), (_, _, *sizes) = shape_of(y), shape_of(x)
+    total = None
+    for k in range(window):
+        limit = (n, k * step + dilated(count, stride), *sizes)
+        strides = (1, stride, *[1] * len(sizes))
+        part = shape.slice_(x, (0, k * step, *[0] * len(sizes)), limit, strides)
+        part = shape.reshape(part, (n * count, *sizes))
+        part_of_kernel = shape.reshape(shape.slice_in_dim(y, k, k + 1, 0), kernel)
+        term = _sum_of_slices(rest, part, part_of_kernel)
+        total = term if total is None else elementwise.add(total, term)
+    assert total is not None
+    return shape.reshape(total, (n, count, *out, outputs))

@@ -1,0 +1,81 @@
+"""Cures for windows that hold all elements so far: cumulative sums, products and extrema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt, prod
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import barrier, conversion, shape
+from irax_compiler.ops.computation import named
+from irax_compiler.ops.core import full, working_dtype
+from irax_compiler.ops.reductions import cumulative, reduce
+from irax_compiler.ops.reductions.cumulative import Run
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.passes.legalization import cure, read_as
+
+LONG = 1024
+"""Elements in a row from which on it is worth while to fold parts of it side by side."""
+SIDE_BY_SIDE = 64
+"""Rows that keep all processors busy."""
+
+
+@cure("stablehlo.reduce_window")
+def cumulative_window(operation: Operation) -> Sequence[Value] | None:
+    """IREE goes along rows one element after the other if what is folded is one array, forwards, by
+    one operation, from its identity; anything else takes it a pass for each element. It cannot do
+    that with booleans.
+    """
+    op = read_as(ReduceWindow, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    run = None if op is None else cumulative.run_of(op.window, extents)
+    if op is None or run is None:
+        return None
+    if not isinstance(op.computation, str):
+        return op.define(operands)
+    x, init = operands
+    dtype = dtype_of(x)
+    wide = np.dtype(np.uint8) if dtype == np.bool_ else working_dtype(dtype)
+    x, init = conversion.convert(x, wide), conversion.convert(init, wide)
+    if run.backwards:
+        turn = shape.Reverse((run.dimension,))
+        # Where it is fused, of a constant, IREE wants more stack than there is.
+        (turned,) = barrier.barrier.build([turn(x)])
+        found = turn(_forwards(op.computation, turned, run.dimension))
+    else:
+        found = _forwards(op.computation, x, run.dimension)
+    if not reduce.is_identity(op.computation, init):
+        compute = named(op.computation, wide)
+        size = op.window.sizes[run.dimension]
+        (start,) = cumulative.of_padding(compute, [init], run, size, extents)
+        (found,) = compute(start, found)
+    return [conversion.convert(found, dtype)]
+
+
+def _forwards(combiner: str, x: Value, d: int) -> Value:
+    """The fold so far along dimension `d`, from the identity."""
+    extents = shape_of(x)
+    n = extents[d]
+    neutral = full((), reduce.identity(combiner, dtype_of(x)), dtype_of(x))
+    if n < LONG or prod(extents) // n >= SIDE_BY_SIDE:
+        return ReduceWindow(combiner, Run(d).window(extents)).build([x, neutral])[0]
+    # In blocks, then each from where the block before it ended.
+    size = isqrt(n - 1) + 1
+    count = -(-n // size)
+    zeros = [0] * len(extents)
+    missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
+    padded = shape.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, neutral)
+    blocks = (*extents[:d], count, size, *extents[d + 1 :])
+    inner = _forwards(combiner, shape.reshape(padded, blocks), d + 1)
+    totals = shape.slice_in_dim(inner, size - 1, size, d + 1)
+    totals = shape.reshape(totals, (*extents[:d], count, *extents[d + 1 :]))
+    ends = _forwards(combiner, totals, d)
+    shifted = [*zeros[:d], 1, *zeros[d + 1 :]]
+    starts = shape.Pad(tuple(shifted), tuple(-n for n in shifted), tuple(zeros))(ends, neutral)
+    axes = tuple(i for i in range(len(blocks)) if i != d + 1)
+    (whole,) = named(combiner, dtype_of(x))(shape.BroadcastInDim(blocks, axes)(starts), inner)
+    flat = (*extents[:d], count * size, *extents[d + 1 :])
+    return shape.slice_in_dim(shape.reshape(whole, flat), 0, n, d)

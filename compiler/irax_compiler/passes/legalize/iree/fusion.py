@@ -1,0 +1,157 @@
+"""Cures for operations that IREE compiles one by one, but not fused with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalize.iree.aliasing import UPDATES
+
+_PASSING = {
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.convert",
+    "stablehlo.reshape",
+    "stablehlo.transpose",
+}
+"""What is fused besides elementwise operations."""
+
+
+@cure("stablehlo.slice")
+def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
+    """A slice of one element has no use for a stride, and IREE drops its dimension wrongly."""
+    op = read_as(shape.Slice, operation)
+    if op is None:
+        return None
+    sizes = shape_of(operation.results[0])
+    strides = tuple(s if n > 1 else 1 for s, n in zip(op.strides, sizes, strict=True))
+    if strides == op.strides:
+        return None
+    limits = (
+        limit if n > 1 else start + n
+        for start, limit, n in zip(op.start_indices, op.limit_indices, sizes, strict=True)
+    )
+    x = operation.operands[0]
+    return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
+
+
+@cure("stablehlo.reduce_window")
+def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
+    """Where there is one window, which stops before the array does, IREE drops the dimension
+    wrongly if it has a stride: it gets an array that stops where the window does.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None or 0 in shape_of(operation.operands[0]):
+        return None
+    window = op.window.full()
+    ends = window.padded(shape_of(operation.operands[0]))
+    strides, padding = list(window.strides), list(window.padding)
+    for i, count in enumerate(shape_of(operation.results[0])):
+        excess = ends[i] - (window.sizes[i] - 1) * window.dilations[i] - 1
+        if count == 1 and excess and window.strides[i] != 1:
+            low, high = window.padding[i]
+            strides[i], padding[i] = 1, (low, high - excess)
+    if tuple(padding) == window.padding:
+        return None
+    half = len(operation.operands) // 2
+    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    shorter = replace(window, padding=tuple(padding)).pad()
+    cut = [shorter(x, init) for x, init in zip(xs, inits, strict=True)]
+    bare = replace(window, strides=tuple(strides), base_dilations=(), padding=()).full()
+    return replace(op, window=bare).build([*cut, *inits])
+
+
+@cure("stablehlo.reshape")
+def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
+    """One element of an array, taken as a slice and reshaped, cannot be fused into two users."""
+    source = mlir.definition(operation.operands[0])
+    shape_ = shape_of(operation.results[0])
+    if source is None or not _is_slice(source) or prod(shape_) != 1 or len(shape_) < 2:
+        return None
+    return _apart(operation)
+
+
+@cure("stablehlo.reverse", "stablehlo.gather")
+def read_of_slice(operation: Operation) -> Sequence[Value] | None:
+    """A slice that leaves elements out of a row cannot be fused into a reverse or a gather."""
+    return _apart(operation) if comes_from(operation.operands[0], _skips) else None
+
+
+@cure("stablehlo.pad")
+def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
+    """Of two pads IREE makes one, wrongly where the second goes between the elements; and a pad
+    that does, or that takes elements away, it cannot fuse with the update that it pads.
+    """
+    kinds = (*UPDATES, "stablehlo.pad")
+    found = comes_from(operation.operands[0], lambda source: source.name in kinds)
+    return _apart(operation) if found else None
+
+
+@cure(*UPDATES)
+def update_of_part(operation: Operation) -> Sequence[Value] | None:
+    """A slice that leaves elements out of a row, or a pad that does, or that puts elements between,
+    cannot be fused into an update.
+    """
+    written = range(len(operation.results))
+    parts = [i for i in written if comes_from(operation.operands[i], _skips_or_pads)]
+    return _apart(operation, parts) if parts else None
+
+
+def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
+    """Whether a value is elementwise computed from the result of an operation of some kind."""
+    pending, seen = [x], set[Value]()
+    while pending:
+        x = pending.pop()
+        source = mlir.definition(x)
+        if source is None or x in seen:
+            continue
+        seen.add(x)
+        if kind(source):
+            return True
+        if source.name in _PASSING or _is_elementwise(source):
+            pending += source.operands
+    return False
+
+
+def _is_elementwise(operation: Operation) -> bool:
+    return isinstance(
+        read_as(Op, operation),
+        elementwise.Elementwise | comparison.Compare | comparison.Select | comparison.Clamp,
+    )
+
+
+def _is_slice(operation: Operation) -> bool:
+    return operation.name == "stablehlo.slice"
+
+
+def _skips(operation: Operation) -> bool:
+    """Whether it is a slice of anything but whole rows, one after the other."""
+    if operation.name == "stablehlo.dynamic_slice":
+        return True
+    if not _is_slice(operation):
+        return False
+    strides: Any = operation.attributes["strides"]
+    whole = shape_of(operation.operands[0])[1:] == shape_of(operation.results[0])[1:]
+    return not whole or any(stride != 1 for stride in strides)
+
+
+def _skips_or_pads(operation: Operation) -> bool:
+    return operation.name == "stablehlo.pad" or _skips(operation)
+
+
+def _apart(operation: Operation, operands: Sequence[int] = (0,)) -> Sequence[Value]:
+    """The operation on some operands behind a barrier, which nothing is fused across."""
+    values = [operation.operands[i] for i in operands]
+    types = [x.type for x in values]
+    barrier = mlir.emit("stablehlo.optimization_barrier", values, results=types)
+    copy = operation.clone()
+    for i, x in zip(operands, barrier.results, strict=True):
+        copy.operands[i] = x
+    return list(copy.results)

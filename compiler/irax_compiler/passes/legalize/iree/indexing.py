@@ -1,0 +1,365 @@
+"""Cures for gather and scatter: indices beyond the array, and forms that IREE does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.core import Op, constant, full, full_like, read
+from irax_compiler.ops.indexing import dynamic_slices, gather, scatter, scatter_by
+from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalize.iree.integer_bounds import bounds
+
+INT32 = np.dtype(np.int32)
+
+
+def _stay_within(
+    dims: window_shapes.WindowDims, indices: Value, array: Sequence[int], sizes: Sequence[int]
+) -> bool:
+    """Whether all windows are known to lie within the array."""
+    low, high = bounds(indices)
+    limits = np.array([array[d] - sizes[d] for d in dims.index_map], np.int64)
+    if dims.index_vector_dim < high.ndim:
+        high = np.moveaxis(high, dims.index_vector_dim, -1)
+    return bool(np.all(low >= 0) and np.all(high <= limits))
+
+
+@cure("stablehlo.gather")
+def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
+    """IREE reads outside of the array where an index lies beyond it; the window is to be moved
+    back into the array.
+    """
+    op = read(operation)
+    x, indices = operation.operands
+    assert isinstance(op, gather.Gather)
+    if _stay_within(op.dims, indices, shape_of(x), op.slice_sizes):
+        return None
+    return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
+
+
+FEW_ROWS, LONG_ROW = 16, 64
+"""Up to so many rows, of so many elements or more, are copied one by one."""
+
+
+@cure("stablehlo.gather")
+def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
+    """IREE gathers element by element, and computes the place of each where it makes a
+    kernel of that and what follows. Rows at places that are known are pieces of memory to copy.
+    """
+    op = read_as(gather.Gather, operation)
+    x, indices = operation.operands
+    source = mlir.definition(indices)
+    if op is None or source is None or source.name != "stablehlo.constant":
+        return None
+    extents, count = shape_of(x), prod(shape_of(indices))
+    rank = len(extents)
+    rows = window_shapes.WindowDims(
+        window_dims=tuple(range(1, rank)),
+        collapsed_dims=(0,),
+        index_map=(0,),
+        index_vector_dim=1,
+    )
+    if op.dims != rows or op.slice_sizes != (1, *extents[1:]):
+        return None
+    if not 0 < count <= FEW_ROWS or prod(extents[1:]) < LONG_ROW:
+        return None
+    fill = mlir.splat(indices)
+    places = mlir.dense_to_numpy(source) if fill is None else np.full(count, fill)
+    found = [
+        shape.slice_in_dim(x, start, start + length, 0)
+        for start, length in _runs(np.clip(places.ravel(), 0, extents[0] - 1).tolist())
+    ]
+    return [found[0] if len(found) == 1 else shape.Concatenate(0)(*found)]
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Numbers as runs of those that follow one another: the first of each, and how many."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        if found and place == sum(found[-1]):
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((place, 1))
+    return found
+
+
+@cure("stablehlo.gather")
+def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
+    """IREE crashes where batches of indices lie after the dimension of the index vectors: that
+    becomes the last one.
+    """
+    op = read_as(gather.Gather, operation)
+    x, indices = operation.operands
+    last = len(shape_of(indices)) - 1
+    if op is None or op.dims.index_vector_dim >= last or not op.dims.indices_batching_dims:
+        return None
+    vectors = op.dims.index_vector_dim
+    moved = tuple(d - (d > vectors) for d in op.dims.indices_batching_dims)
+    dims = replace(op.dims, index_vector_dim=last, indices_batching_dims=moved)
+    return [replace(op, dims=dims)(x, shape.move_axis(indices, vectors, last))]
+
+
+@cure("stablehlo.scatter")
+def empty_scatter(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler divides by zero where there are no updates."""
+    x, _, updates = operation.operands
+    return [x] if 0 in shape_of(updates) else None
+
+
+@cure("stablehlo.scatter")
+def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not take windows of several elements along an indexed dimension. A single one is a
+    dynamic_update_slice.
+    """
+    op = read_as(scatter.Scatter, operation)
+    if op is None:
+        return None
+    x, indices, updates = operation.operands
+    sizes = op.dims.sizes(shape_of(x), shape_of(updates))
+    is_row = all(n in (1, whole) for n, whole in zip(sizes, shape_of(x), strict=True)) and all(
+        sizes[d] == 1 for d in op.dims.index_map
+    )
+    if is_row or np.prod(shape_of(updates)) != np.prod(sizes):
+        return None
+    vector = shape.reshape(indices, (len(op.dims.index_map),))
+    starts = [full((), 0, dtype_of(indices)) for _ in sizes]
+    for element, d in enumerate(op.dims.index_map):
+        starts[d] = shape.reshape(shape.slice_in_dim(vector, element, element + 1, 0), ())
+    there = dynamic_slices.DynamicSlice(sizes)(x, *starts)
+    # Windows extend along their dimensions in the array's order: only single elements lie between.
+    window = shape.reshape(updates, sizes)
+    if op.combiner != "set":
+        window = _combine(op.combiner, there, window)
+    if not _stay_within(op.dims, indices, shape_of(x), sizes):
+        inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
+        window = comparison.select(shape.reshape(inside, sizes), window, there)
+    return [dynamic_slices.DynamicUpdateSlice()(x, window, *starts)]
+
+
+def _combine(combiner: str, x: Value, y: Value) -> Value:
+    return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
+
+
+@cure("stablehlo.scatter")
+def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
+    """IREE writes outside of the array where an index lies beyond it, and takes only windows of
+    one element along leading dimensions and of everything along the others: rows.
+    """
+    op = read_as(Op, operation)
+    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy) or len(operation.results) > 1:
+        return None
+    x, indices, updates = operation.operands
+    sizes = op.dims.sizes(shape_of(x), shape_of(updates))
+    rows = Rows.of(op.dims, shape_of(x), shape_of(indices), shape_of(updates))
+    all_inside = _stay_within(op.dims, indices, shape_of(x), sizes)
+    clamped = indices if all_inside else op.dims.clamped(indices, shape_of(x), sizes)
+    array, places, written = rows.array(x), rows.places(clamped), rows.updates(updates)
+    inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
+    if isinstance(op, scatter_by.ScatterBy):
+        result = _with_spare_row(
+            op, rows.dims, array, places, written, _flags(rows.updates(inside))
+        )
+        return [rows.restored(result, shape_of(x))]
+    if not all_inside:
+        if op.combiner == "set":
+            flags = _flags(rows.updates(inside))
+            places, written = _repeat_one_inside(array, places, written, flags)
+        else:
+            neutral = full_like(updates, reduce.identity(op.combiner, dtype_of(updates)))
+            written = rows.updates(comparison.select(inside, updates, neutral))
+    # A neutral update may have been moved to where another one is: those are not unique.
+    unique = op.unique_indices and (all_inside or op.combiner == "set")
+    result = scatter.Scatter(op.combiner, rows.dims, False, unique)(array, places, written)
+    return [rows.restored(result, shape_of(x))]
+
+
+def _flags(inside: Value) -> Value:
+    """For each row whether it lies within the array, of the same for each of its elements."""
+    extents = shape_of(inside)
+    limits = (extents[0], *(1,) * (len(extents) - 1))
+    first = shape.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
+    return shape.reshape(first, extents[:1])
+
+
+def _with_spare_row(
+    op: scatter_by.ScatterBy,
+    dims: window_shapes.WindowDims,
+    array: Value,
+    places: Value,
+    written: Value,
+    inside: Value,
+) -> Value:
+    """A scatter of rows by any computation, those outside to one more row than the array has."""
+    extents, depth = shape_of(array), shape_of(places)[1]
+    zeros = (0,) * len(extents)
+    padding = shape.Pad(zeros, (1, *zeros[1:]), zeros)
+    longer = padding(array, full((), 0, dtype_of(array)))
+    spare = constant(np.array([[extents[0]] + [0] * (depth - 1)], np.int32))
+    places = _where(inside, places, spare)
+    (found,) = replace(op, dims=dims, unique_indices=False).build([longer, places, written])
+    return shape.slice_(found, zeros, extents, (1,) * len(extents))
+
+
+def _repeat_one_inside(
+    array: Value, places: Value, written: Value, inside: Value
+) -> tuple[Value, Value]:
+    """Places and updates in which those left out repeat one that is not.
+
+    If all are left out, the last place is written what it has.
+    """
+    count = shape_of(places)[0]
+    last = full((), count - 1, INT32)
+    numbers = comparison.select(
+        inside, shape.Iota((count,), INT32, 0)(), full((count,), count - 1, INT32)
+    )
+    # The first that is inside; the last if none is.
+    first = reduce.Reduce("minimum", (0,))(numbers, last)
+    first = shape.reshape(first, (1, 1))
+    place, update = _rows_at(places, first), _rows_at(written, first)
+    is_inside = shape.reshape(_rows_at(inside, first), (1,))
+    update = _where(is_inside, update, _rows_at(array, place))
+    return _where(inside, places, place), _where(inside, written, update)
+
+
+def _rows_at(x: Value, places: Value) -> Value:
+    """Parts of an array at places that are vectors of indices: [n, depth]."""
+    depth, extents = shape_of(places)[1], shape_of(x)
+    dims = window_shapes.WindowDims(
+        window_dims=tuple(range(1, len(extents) - depth + 1)),
+        collapsed_dims=tuple(range(depth)),
+        index_map=tuple(range(depth)),
+        index_vector_dim=1,
+    )
+    sizes = (1,) * depth + extents[depth:]
+    return gather.Gather(dims, sizes, indices_are_sorted=False)(x, places)
+
+
+def _where(rows: Value, x: Value, row: Value) -> Value:
+    """The rows of `x` where `rows` holds, and the one row elsewhere: [n, ...], [1, ...]."""
+    extents = shape_of(x)
+    mask = shape.BroadcastInDim(extents, (0,))(rows)
+    return comparison.select(
+        mask, x, shape.BroadcastInDim(extents, tuple(range(len(extents))))(row)
+    )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How to see a scatter as one of rows: [n, ...] updates to an array at [n, depth] places.
+
+    The dimensions of the array in which a window has a place come first. Windows that extend along
+    one of them are taken apart, into as many rows as they have elements there.
+    """
+
+    given: window_shapes.WindowDims
+    placed: tuple[int, ...]
+    """The dimensions of the array in which a window has a place."""
+    sizes: tuple[int, ...]
+    """The size of a window in each dimension of the array."""
+    batch: tuple[int, ...]
+    """The shape of the array of windows."""
+    order: tuple[int, ...]
+    """The dimensions of the updates: those of the array of windows, those of windows along placed
+    dimensions of the array, the others."""
+    row: tuple[int, ...]
+    """The shape of a row."""
+    count: int
+
+    @classmethod
+    def of(
+        cls,
+        dims: window_shapes.WindowDims,
+        array: tuple[int, ...],
+        indices: tuple[int, ...],
+        updates: tuple[int, ...],
+    ) -> Rows:
+        sizes = dims.sizes(array, updates)
+        partial = {d for d, n in enumerate(array) if sizes[d] < n}
+        apart = dims.collapsed_dims + dims.operand_batching_dims
+        placed = tuple(sorted({*dims.index_map, *apart, *partial}))
+        windowed = [d for d in range(len(array)) if d not in apart]
+        place_of = dict(zip(windowed, dims.window_dims, strict=True))
+        batch = [d for d in range(len(updates)) if d not in dims.window_dims]
+        inner = [place_of[d] for d in placed if d in place_of]
+        rest = [place_of[d] for d in windowed if d not in placed]
+        row = tuple(updates[d] for d in rest)
+        return cls(
+            dims,
+            placed,
+            sizes,
+            tuple(updates[d] for d in batch),
+            (*batch, *inner, *rest),
+            row,
+            int(np.prod([updates[d] for d in [*batch, *inner]], dtype=int)),
+        )
+
+    @property
+    def dims(self) -> window_shapes.WindowDims:
+        depth = max(len(self.placed), 1)
+        return window_shapes.WindowDims(
+            window_dims=tuple(range(1, len(self.row) + 1)),
+            collapsed_dims=tuple(range(depth)),
+            index_map=tuple(range(depth)),
+            index_vector_dim=1,
+        )
+
+    def array(self, x: Value) -> Value:
+        """The array with its placed dimensions first, of which there is at least one."""
+        rest = [d for d in range(len(shape_of(x))) if d not in self.placed]
+        x = shape.transpose(x, [*self.placed, *rest])
+        return x if self.placed else shape.reshape(x, (1, *shape_of(x)))
+
+    def restored(self, x: Value, original: Sequence[int]) -> Value:
+        """What `array` did, undone."""
+        if not self.placed:
+            return shape.reshape(x, original)
+        rest = [d for d in range(len(original)) if d not in self.placed]
+        return shape.transpose(x, np.argsort([*self.placed, *rest]).tolist())
+
+    def updates(self, updates: Value) -> Value:
+        """The updates, or another array of their shape, as rows."""
+        return shape.reshape(shape.transpose(updates, self.order), (self.count, *self.row))
+
+    def places(self, indices: Value) -> Value:
+        """The index vectors of all rows: [count, depth]."""
+        if not self.placed:
+            return full((self.count, 1), 0, INT32)
+        vectors = conversion.convert(indices, INT32)
+        if self.given.index_vector_dim == len(shape_of(vectors)):
+            vectors = shape.reshape(vectors, (*shape_of(vectors), 1))
+        vectors = shape.move_axis(vectors, self.given.index_vector_dim, len(self.batch))
+        inner = [d for d in self.placed if d not in self._single]
+        extents = (*self.batch, *(self.sizes[d] for d in inner))
+        columns = []
+        for d in self.placed:
+            column = self._starts(vectors, d)
+            if inner:
+                column = shape.BroadcastInDim(extents, tuple(range(len(self.batch))))(column)
+            if self.sizes[d] > 1:
+                within = shape.Iota(extents, INT32, len(self.batch) + inner.index(d))()
+                column = elementwise.add(column, within)
+            columns.append(shape.reshape(column, (self.count, 1)))
+        return columns[0] if len(columns) == 1 else shape.Concatenate(1)(*columns)
+
+    @property
+    def _single(self) -> tuple[int, ...]:
+        return self.given.collapsed_dims + self.given.operand_batching_dims
+
+    def _starts(self, vectors: Value, d: int) -> Value:
+        """Where windows start in dimension `d` of the array: an array of the shape of `batch`."""
+        if d in self.given.index_map:
+            element = self.given.index_map.index(d)
+            column = shape.slice_in_dim(vectors, element, element + 1, len(self.batch))
+            return shape.reshape(column, self.batch)
+        if d in self.given.operand_batching_dims:
+            along = self.given.indices_batching_dims[self.given.operand_batching_dims.index(d)]
+            along -= along > self.given.index_vector_dim
+            return shape.Iota(self.batch, INT32, along)()
+        return full(self.batch, 0, INT32)

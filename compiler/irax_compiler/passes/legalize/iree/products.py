@@ -1,0 +1,197 @@
+"""Cures for sums over dimensions: dot_general and reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import comparison, conversion, dot, elementwise, shape
+from irax_compiler.ops.core import Op, full, full_like
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.passes.legalization import cure, read_as
+
+FLOAT32 = np.dtype(np.float32)
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize < 4
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def empty_contraction(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
+    if not any(0 in shape_of(x) for x in operation.operands):
+        return None
+    return [full_like(operation.results[0], 0)]
+
+
+@cure("stablehlo.dot_general")
+def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
+    """IREE has no choice of algorithms: its own is at least as precise as those that name a faster
+    one.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.algorithm is None:
+        return None
+    return replace(op, algorithm=None).build(operation.operands)
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
+    """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
+    dtype = dtype_of(operation.results[0])
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or not _is_narrow(dtype):
+        return None
+    wide = replace(op, dtype=FLOAT32)(*operation.operands)
+    return [conversion.convert(wide, dtype)]
+
+
+@cure("stablehlo.dot_general", "stablehlo.dot")
+def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """IREE adds booleans modulo 2, and refuses to sum them over several dimensions: whether any
+    product holds is asked of a sum of integers.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.dtype != np.bool_:
+        return None
+    # IREE would take a convert back into the sum.
+    int32 = np.dtype(np.int32)
+    operands = [
+        comparison.select(x, full(shape_of(x), 1, int32), full(shape_of(x), 0, int32))
+        for x in operation.operands
+    ]
+    count = replace(op, dtype=int32)(*operands)
+    return [conversion.convert(count, op.dtype)]
+
+
+@cure("stablehlo.reduce")
+def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
+    """IREE forgets the init value where no dimension is folded, XLA also where those that are have
+    one element.
+    """
+    op = read_as(Op, operation)
+    if not isinstance(op, reduce.Reduce | Fold):
+        return None
+    operands = list(operation.operands)
+    x, init = operands[0], operands[-1]
+    sizes = shape_of(x)
+    if any(sizes[d] != 1 for d in op.dimensions):
+        return None
+    if isinstance(op, Fold):
+        return op.define(operands)
+    element = shape.reshape(x, [n for d, n in enumerate(sizes) if d not in op.dimensions])
+    spread = shape.broadcast_scalar(init, shape_of(element))
+    return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, element]).results)
+
+
+@cure("stablehlo.reduce")
+def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
+    """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
+    dtype = dtype_of(operation.results[0])
+    op = read_as(reduce.Reduce, operation)
+    if op is None or op.combiner not in ("add", "multiply") or not _is_narrow(dtype):
+        return None
+    wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype)]
+
+
+VECTOR = 16
+"""A multiple of the elements that a vector of the processor's has, for all dtypes but small ones:
+IREE folds rows of such lengths a vector at a time."""
+FEW = 128
+"""Elements that a loop may have in registers, where folds take vectors of any length."""
+
+
+@cure("stablehlo.reduce")
+def reduction_of_uneven_rows(operation: Operation) -> Sequence[Value] | None:
+    """Rows whose length is no multiple of a vector's IREE folds element by element: what is beyond
+    a multiple is folded apart. A sum takes a quarter of the time; a softmax, of which IREE
+    would fold the whole row again for each of its elements, a fiftieth.
+    """
+    op = read_as(reduce.Reduce, operation)
+    if op is None:
+        return None
+    x, init = operation.operands
+    extents = shape_of(x)
+    kept = [d for d in range(len(extents)) if d not in op.dimensions]
+    # Of the dimensions, those that make the rows: the last ones.
+    first = kept[-1] + 1 if kept else 0
+    length = prod(extents[first:])
+    whole = length // VECTOR * VECTOR
+    if whole in (0, length) or prod(extents) <= FEW or not _is_vectorised(dtype_of(x)):
+        return None
+    if len(extents) - first > 1:
+        x = shape.reshape(x, (*extents[:first], length))
+    folds = replace(op, dimensions=tuple(d for d in op.dimensions if d <= first))
+    neutral = full((), reduce.identity(op.combiner, dtype_of(x)), dtype_of(x))
+    begin, rest = _parts(x, whole, operation, {})
+    return [_combined(op.combiner, folds(begin, init), folds(rest, neutral))]
+
+
+def _is_vectorised(dtype: np.dtype) -> bool:
+    return dtype.kind in "iuf" and dtype.itemsize >= 4
+
+
+def _combined(combiner: str, x: Value, y: Value) -> Value:
+    return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
+
+
+_Parts = tuple[Value, Value]
+
+
+def _parts(x: Value, at: int, user: Operation, known: dict[Value, _Parts]) -> _Parts:
+    """Rows in two parts. Where they are computed elementwise for one user alone each part is, so
+    that IREE makes one kernel of that and the fold.
+    """
+    if x not in known:
+        known[x] = _computed_parts(x, at, user, known) or _slices(x, at)
+    return known[x]
+
+
+def _slices(x: Value, at: int) -> _Parts:
+    if not shape_of(x):
+        return x, x
+    last = len(shape_of(x)) - 1
+    end = shape_of(x)[last]
+    return shape.slice_in_dim(x, 0, at, last), shape.slice_in_dim(x, at, end, last)
+
+
+def _computed_parts(
+    x: Value, at: int, user: Operation, known: dict[Value, _Parts]
+) -> _Parts | None:
+    extents, fill, source = shape_of(x), mlir.splat(x), mlir.definition(x)
+    if fill is not None and extents:
+        sizes = at, extents[-1] - at
+        begin, rest = (full((*extents[:-1], n), fill[()], dtype_of(x)) for n in sizes)
+        return begin, rest
+    if source is None or any(use.owner != user for use in x.uses):
+        return None
+    op = read_as(Op, source)
+    if isinstance(op, shape.BroadcastInDim):
+        (y,) = source.operands
+        sizes = at, extents[-1] - at
+        last = len(extents) - 1
+        is_along = last in op.broadcast_dimensions and shape_of(y)[-1] > 1
+        if is_along and op.broadcast_dimensions[-1] != last:
+            return None
+        begin, rest = _slices(y, at) if is_along else (y, y)
+        begin, rest = (
+            replace(op, shape=(*extents[:-1], n))(part)
+            for part, n in zip((begin, rest), sizes, strict=True)
+        )
+        return begin, rest
+    if not isinstance(op, _ELEMENTWISE):
+        return None
+    parts = [_parts(y, at, source, known) for y in source.operands]
+    begin, rest = (op(*some) for some in zip(*parts, strict=True))
+    return begin, rest
+
+
+_ELEMENTWISE = elementwise.Elementwise | comparison.Compare | comparison.Select | conversion.Convert

@@ -1,0 +1,214 @@
+"""Cures for sort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
+from irax_compiler.ops.core import full_like
+from irax_compiler.ops.formula import Number, is_negative, where
+from irax_compiler.ops.sorting import sort
+from irax_compiler.passes.host import host_call
+from irax_compiler.passes.legalization import cure, read_as
+
+
+@cure("stablehlo.sort")
+def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
+    """IREE cannot compile a sort of one array twice: it is sorted once."""
+    operands = list(operation.operands)
+    once = list(dict.fromkeys(operands))
+    op = read_as(sort.Sort, operation)
+    if op is None or len(once) == len(operands):
+        return None
+    num_keys = len(set(operands[: op.order.num_keys]))
+    results = replace(op, order=replace(op.order, num_keys=num_keys)).build(once)
+    return [results[once.index(x)] for x in operands]
+
+
+@cure("stablehlo.sort")
+def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
+    """IREE loses the sign of nan where it compares narrow floats: their bits become the keys."""
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    if op is None or not op.order.total:
+        return None
+    keys = operands[: op.order.num_keys]
+    if not any(_is_narrow(dtype_of(x)) for x in keys):
+        return None
+    unsigned = [key for x in keys for key in keys_of(x, op.order)]
+    order = sort.Order(len(unsigned))
+    results = sort.Sort(op.dimension, op.is_stable, order).build([*unsigned, *operands])
+    return results[len(unsigned) :]
+
+
+@cure("stablehlo.sort")
+def stable_sort(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not keep the order of equal elements: their places become the last key."""
+    op = read_as(sort.Sort, operation)
+    if op is None or not op.is_stable:
+        return None
+    operands = list(operation.operands)
+    num_keys, ascending = op.order.num_keys, op.order.direction == "LT"
+    keyed = sort.Sort(op.dimension, False, replace(op.order, num_keys=num_keys + 1))
+    iota = shape.Iota(shape_of(operands[0]), np.dtype(np.int32), op.dimension % _rank(operands[0]))
+    there = [i for i, x in enumerate(operands) if ascending and _is(x, iota)]
+    if there and there[0] < num_keys:
+        return replace(op, is_stable=False).build(operands)
+    if there:
+        # As in an argsort: IREE could not compile the same numbers twice.
+        order = [*range(num_keys), there[0]]
+        order += [i for i in range(num_keys, len(operands)) if i != there[0]]
+        results = keyed.build([operands[i] for i in order])
+        return [results[order.index(i)] for i in range(len(operands))]
+    places = iota()
+    if not ascending:
+        places = elementwise.subtract(full_like(places, 0), places)
+    results = keyed.build([*operands[:num_keys], places, *operands[num_keys:]])
+    return [*results[:num_keys], *results[num_keys + 1 :]]
+
+
+def _rank(x: Value) -> int:
+    return len(shape_of(x))
+
+
+def _is(x: Value, iota: shape.Iota) -> bool:
+    operation = mlir.definition(x)
+    return operation is not None and read_as(shape.Iota, operation) == iota
+
+
+# ---- on the host ---------------------------------------------------------------------------------
+
+HOST_SORT_LENGTH = 64
+"""Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
+
+
+@cure("stablehlo.sort")
+def first_on_host(operation: Operation) -> Sequence[Value] | None:
+    """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
+    as it does for the places of the first, by which all operands are then read.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    if op is None or 0 in extents or extents[op.dimension] < HOST_SORT_LENGTH:
+        return None
+    dimension = op.dimension % len(extents)
+    readers = _readers(operation, dimension)
+    if not readers or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
+        return None
+    keys = keys_of(operands[0], op.order)
+    count = max(shape_of(reader.results[0])[dimension] for _, reader in readers)
+    sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
+    type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
+    (order,) = host_call("first", keys, [type_], dimension=dimension, count=count)
+    for number, reader in readers:
+        found = sort.take(operands[number], order, dimension)
+        part = shape.slice_in_dim(found, 0, shape_of(reader.results[0])[dimension], dimension)
+        reader.results[0].replace_all_uses_with(part)
+        reader.erase()
+    return operands  # nobody reads them
+
+
+def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]]:
+    """The slices, with the numbers of the results, of the first of all elements along a dimension,
+    less than half of them; none if a result is read in any other way.
+    """
+    found = []
+    for number, result in enumerate(operation.results):
+        extents = shape_of(result)
+        for use in result.uses:
+            reader: Any = use.owner
+            op = read_as(shape.Slice, reader.operation)
+            if op is None or any(op.start_indices) or set(op.strides) != {1}:
+                return []
+            shorter = [d for d, n in enumerate(op.limit_indices) if n < extents[d]]
+            count = op.limit_indices[dimension]
+            if shorter != [dimension] or not 0 < 2 * count < extents[dimension]:
+                return []
+            found.append((number, reader.operation))
+    return found
+
+
+@cure("stablehlo.sort")
+def sort_on_host(operation: Operation) -> Sequence[Value] | None:
+    """IREE sorts in quadratic time: long rows are sorted by NumPy, numbers as they are, and
+    anything else by what its elements' places come to when sorted along with the keys.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    if op is None or 0 in extents or extents[op.dimension] < HOST_SORT_LENGTH:
+        return None
+    if len(operands) == 1 and dtype_of(operands[0]).kind != "c" and not op.order.total:
+        return [_sorted(operands[0], op)]
+    keys = [key for x in operands[: op.order.num_keys] for key in keys_of(x, op.order)]
+    order = _order(keys, op.dimension % len(extents))
+    return [sort.take(x, order, op.dimension) for x in operands]
+
+
+def _sorted(x: Value, op: sort.Sort) -> Value:
+    dtype = dtype_of(x)
+    dimension = op.dimension % _rank(x)
+    if dtype == np.bool_:
+        x = conversion.convert(x, np.dtype(np.uint8))
+    elif _is_narrow(dtype):
+        x = conversion.convert(x, np.dtype(np.float32))
+    turn = shape.Reverse((dimension,)) if op.order.direction == "GT" else lambda y: y
+    (result,) = host_call("sort", [turn(x)], [x.type], dimension=dimension)
+    return conversion.convert(turn(result), dtype)
+
+
+def keys_of(x: Value, order: sort.Order) -> list[Value]:
+    """Unsigned numbers in the order that is asked for of the elements."""
+    dtype = dtype_of(x)
+    if dtype.kind == "c":
+        parts = [mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag")]
+        return [key for part in parts for key in keys_of(part, order)]
+    if dtype == np.bool_:
+        key = Number(conversion.convert(x, np.dtype(np.uint8)))
+    elif inexact(dtype):
+        key = _float_key(x, order.total)
+    else:
+        key = Number(x)
+        if dtype.kind == "i":
+            key = key.bits(f"u{dtype.itemsize}") ^ (1 << (8 * dtype.itemsize - 1))
+    return [(~key if order.direction == "GT" else key).value]
+
+
+def _float_key(x: Value, total: bool) -> Number:
+    number = Number(x)
+    if not total:  # one nan and one zero
+        if _is_narrow(number.dtype):
+            number = number.to(np.float32)
+        number = where(number.equals(0), 0, number)
+        number = where(number.equals(number), number, np.nan)
+    width = 8 * number.dtype.itemsize
+    bits = number.bits(f"u{number.dtype.itemsize}")
+    return where(is_negative(number), ~bits, bits | (1 << (width - 1)))
+
+
+def _order(keys: Sequence[Value], dimension: int) -> Value:
+    """The places of the elements in the order of the keys, then of the places themselves."""
+    extents = shape_of(keys[0])
+    int32, uint64 = np.dtype(np.int32), np.dtype(np.uint64)
+    if sum(8 * dtype_of(key).itemsize for key in keys) > 32:
+        type_ = mlir.tensor_type(extents, int32)
+        return host_call("argsort", keys, [type_], dimension=dimension)[0]
+    # Keys and place in one number, which NumPy sorts twice as fast as it finds an order.
+    packed = Number(shape.Iota(extents, uint64, dimension)())
+    shift = 32
+    for key in reversed(keys):
+        packed = packed | (Number(key).to(uint64) << shift)
+        shift += 8 * dtype_of(key).itemsize
+    (result,) = host_call("sort", [packed.value], [packed.value.type], dimension=dimension)
+    return (Number(result) & 0xFFFFFFFF).to(int32).value
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize < 4

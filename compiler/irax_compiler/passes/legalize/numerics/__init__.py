@@ -1,0 +1,1 @@
+"""Legalizations of arithmetic: functions and conversions with StableHLO's values."""

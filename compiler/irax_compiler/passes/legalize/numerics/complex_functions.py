@@ -1,0 +1,433 @@
+"""Functions of complex numbers, as formulas of their parts.
+
+IREE's own take neither the zeros and infinities of C's Annex G (the logarithm of 0 is nan), nor
+numbers whose square is no float (the magnitude of 1e30 in float32 is infinite), nor the accurate
+functions of real numbers that cures put in place of its own. These do: so they go before those.
+
+Sources: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for sqrt, tanh and the
+inverse functions; R. L. Smith, Algorithm 116 (1962), for division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of
+from irax_compiler.ops import barrier, elementwise
+from irax_compiler.ops.core import full_like
+from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
+from irax_compiler.ops.special import chlo_functions
+from irax_compiler.passes.legalization import Cure, cure
+from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
+
+Complex = tuple[Number, Number]
+"""The real and the imaginary part."""
+
+_LARGE = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 700.0}
+"""Of whose exponential the square is no float any more, but the product with a sine may be one."""
+
+_WITH_SQUARE = {np.dtype(np.float32): 4e18, np.dtype(np.float64): 3e153}
+"""The largest numbers whose square is a float."""
+
+
+def _is_complex(operation: Operation) -> bool:
+    return dtype_of(operation.operands[0]).kind == "c"
+
+
+def _by_parts(
+    formula: Callable[..., Sequence[Number]], operands: Sequence[Value], count: int = 2
+) -> Sequence[Value]:
+    """The results, `count` of them, of a formula of the parts of complex numbers, done to arrays:
+    one result after the other, and behind barriers, as IREE has no vectors of complex numbers.
+    """
+    parts = [part(z) for z in operands for part in (elementwise.real, elementwise.imag)]
+    parts = barrier.barrier.build(parts)
+
+    def of_scalars(which: int, *numbers: Number) -> Number:
+        return formula(*zip(numbers[::2], numbers[1::2], strict=True))[which]
+
+    results = [by_scalars(partial(of_scalars, which), *parts) for which in range(count)]
+    return barrier.barrier.build(results)
+
+
+def _full(like: Number, fill: float) -> Number:
+    """A constant of the shape of a number."""
+    return Number(full_like(like.value, fill))
+
+
+def _is_infinite(x: Number) -> Number:
+    return abs(x).equals(np.inf)
+
+
+def _is_finite(x: Number) -> Number:
+    return function(elementwise.is_finite, x)
+
+
+# ---- what functions are made of ------------------------------------------------------------------
+
+
+def _sizes(a: Number, b: Number) -> tuple[Number, Number, Number]:
+    """The larger and the smaller one of |a| and |b|, and by what the larger one is multiplied for
+    the magnitude of a + bi.
+    """
+    a, b = abs(a), abs(b)
+    swapped = a < b
+    large, small = where(swapped, b, a), where(swapped, a, b)
+    ratio = where(small.equals(large), 1.0, small / large)  # also where both are zero or infinite
+    return large, small, ratio
+
+
+def _magnitude(z: Complex) -> Number:
+    large, _, ratio = _sizes(*z)
+    size = large * function(elementwise.sqrt, ratio * ratio + 1)
+    return where(_is_infinite(z[0]) | _is_infinite(z[1]), np.inf, size)
+
+
+def _log_magnitude(z: Complex) -> Number:
+    large, small, ratio = _sizes(*z)
+    size = function(elementwise.log, large)
+    size = size + function(elementwise.log_plus_one, ratio * ratio) * 0.5
+    square_minus_one = (large - 1) * (large + 1) + small * small
+    near_one = function(elementwise.log_plus_one, square_minus_one) * 0.5
+    size = where((large > 0.5) & (large < 2), near_one, size)
+    return where(_is_infinite(z[0]) | _is_infinite(z[1]), np.inf, size)
+
+
+def _angle(z: Complex) -> Number:
+    return Number(elementwise.atan2(z[1].value, z[0].value))
+
+
+def _exponential_in_two(x: Number) -> tuple[Number, Number]:
+    """Two factors of the exponential, finite where it is not by far too large."""
+    is_large = x > _LARGE[x.dtype]
+    factor = function(elementwise.exponential, where(is_large, x * 0.5, x))
+    return factor, where(is_large, factor, 1.0)
+
+
+def _hyperbolic(x: Number) -> tuple[Number, Number, Number]:
+    """The hyperbolic sine and cosine, without a factor that goes to both."""
+    size = abs(x)
+    is_large = size > _LARGE[x.dtype]
+    growing, factor = _exponential_in_two(size)
+    less_one = function(elementwise.exponential_minus_one, where(is_large, 0.0, size))
+    sine = where(is_large, growing, less_one + less_one / (less_one + 1)) * 0.5
+    cosine = where(is_large, growing, growing + 1 / growing) * 0.5
+    return copy_sign(sine, x), cosine, factor
+
+
+def _sine_and_cosine(x: Number) -> tuple[Number, Number]:
+    return function(elementwise.sine, x), function(elementwise.cosine, x)
+
+
+# ---- the functions -------------------------------------------------------------------------------
+
+
+def _logarithm(z: Complex) -> Complex:
+    return _log_magnitude(z), _angle(z)
+
+
+def _log_plus_one(z: Complex) -> Complex:
+    a, b = z
+    shifted = (a + 1, b)
+    near_zero = function(elementwise.log_plus_one, a * (a + 2) + b * b) * 0.5
+    is_near = (abs(a) < 0.5) & (abs(b) < 0.5)
+    return where(is_near, near_zero, _log_magnitude(shifted)), _angle(shifted)
+
+
+def _exponential(z: Complex) -> Complex:
+    a, b = z
+    sine, cosine = _sine_and_cosine(b)
+    growing, factor = _exponential_in_two(a)
+    vanishes = a.equals(-np.inf) & ~_is_finite(b)
+    real = growing * where(vanishes, 0.0, cosine) * factor
+    imaginary = growing * where(vanishes, 0.0, sine) * factor
+    real = where(a.equals(np.inf) & ~_is_finite(b), np.inf, real)
+    return real, where(b.equals(0), b, imaginary)
+
+
+def _exponential_minus_one(z: Complex) -> Complex:
+    a, b = z
+    half = function(elementwise.sine, b * 0.5)
+    cosine = function(elementwise.cosine, b)
+    real, imaginary = _exponential(z)
+    near = function(elementwise.exponential_minus_one, a) * cosine - half * half * 2
+    return where(abs(a) < 1, near, real - 1), imaginary
+
+
+def _sine(z: Complex) -> Complex:
+    a, b = z
+    sine, cosine = _sine_and_cosine(a)
+    sinh, cosh, factor = _hyperbolic(b)
+    real = where(a.equals(0), a, sine * cosh * factor)
+    imaginary = where(_is_finite(a), cosine * sinh * factor, np.nan)
+    return real, where((b.equals(0) | _is_infinite(b)) & ~_is_finite(a), b, imaginary)
+
+
+def _cosine(z: Complex) -> Complex:
+    a, b = z
+    sine, cosine = _sine_and_cosine(a)
+    sinh, cosh, factor = _hyperbolic(b)
+    real = where(_is_infinite(b) & ~_is_finite(a), np.inf, cosine * cosh * factor)
+    imaginary = where(a.equals(0), -(a * copy_sign(_full(b, 1.0), b)), -(sine * sinh * factor))
+    return real, where(b.equals(0) & ~_is_finite(a), b, imaginary)
+
+
+def _tangent(z: Complex) -> Complex:
+    real, imaginary = _hyperbolic_tangent(_turned(z))
+    return imaginary, -real
+
+
+def _hyperbolic_tangent(z: Complex) -> Complex:
+    a, b = z
+    is_far = abs(a) > 20
+    sine, cosine = _sine_and_cosine(b)
+    tangent = function(elementwise.tan, b)
+    sinh, _, _ = _hyperbolic(where(is_far, 0.0, a))
+    grown = tangent * tangent + 1
+    divisor = grown * (sinh * sinh) + 1
+    near = grown * function(elementwise.sqrt, sinh * sinh + 1) * sinh / divisor
+    fading = sine * cosine * function(elementwise.exponential, abs(a) * -2) * 4
+    fading = where(_is_infinite(a) & ~_is_finite(b), copy_sign(_full(b, 0.0), b), fading)
+    real = where(is_far, copy_sign(_full(a, 1.0), a), near)
+    real = where(_is_finite(a) & ~_is_finite(b), np.nan, real)
+    imaginary = where(is_far, fading, tangent / divisor)
+    return where(a.equals(0), a, real), where(b.equals(0), b, imaginary)
+
+
+def _hyperbolic_sine(z: Complex) -> Complex:
+    real, imaginary = _sine(_turned(z))
+    return imaginary, -real
+
+
+def _hyperbolic_cosine(z: Complex) -> Complex:
+    return _cosine(_turned(z))
+
+
+def _turned(z: Complex) -> Complex:
+    """i times the number."""
+    return -z[1], z[0]
+
+
+def _square_root(z: Complex) -> Complex:
+    a, b = z
+    large, _, ratio = _sizes(a, b)
+    half_size = large * 0.5 * function(elementwise.sqrt, ratio * ratio + 1)
+    root = function(elementwise.sqrt, abs(a) * 0.5 + half_size)
+    root = where(_is_infinite(a), np.inf, root)
+    other = where(root.equals(0), abs(b), abs(b) / root * 0.5)
+    negative = is_negative(a)
+    real, imaginary = where(negative, other, root), where(negative, root, other)
+    is_infinite = _is_infinite(b)
+    return where(is_infinite, np.inf, real), where(is_infinite, b, copy_sign(imaginary, b))
+
+
+def _around(z: Complex) -> tuple[Complex, Complex]:
+    """The square roots of 1 - z and 1 + z."""
+    a, b = z
+    return _square_root((1 - a, -b)), _square_root((a + 1, b))
+
+
+def _arc_cosine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _around(z)
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, _angle((a, abs(b))), _angle((r, p)) * 2)
+    real = where(a.equals(0), np.pi / 2, real)
+    return real, -_with_infinity(is_infinite, function(chlo_functions.asinh, s * p - r * q), b)
+
+
+def _arc_sine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _around(z)
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, _angle((abs(b), a)), _angle((p * r - q * s, a)))
+    imaginary = _with_infinity(is_infinite, function(chlo_functions.asinh, p * s - q * r), b)
+    return where(a.equals(0), a, real), imaginary
+
+
+def _arc_hyperbolic_cosine(z: Complex) -> Complex:
+    a, b = z
+    (p, q), (r, s) = _square_root((a - 1, b)), _square_root((a + 1, b))
+    is_infinite = _is_infinite(a) | _is_infinite(b)
+    real = where(is_infinite, np.inf, function(chlo_functions.asinh, p * r + q * s))
+    imaginary = where(is_infinite, _angle(z), _angle((r, q)) * 2)
+    return real, where(a.equals(0), copy_sign(_full(b, np.pi / 2), b), imaginary)
+
+
+def _with_infinity(is_infinite: Number, x: Number, sign: Number) -> Number:
+    return where(is_infinite, copy_sign(_full(x, np.inf), sign), x)
+
+
+def _arc_hyperbolic_tangent(z: Complex) -> Complex:
+    a, b = z
+    along, across = abs(a), abs(b)
+    large, _, ratio = _sizes(a, b)
+    is_far = large > _WITH_SQUARE[a.dtype]
+    far = along / large / large / (ratio * ratio + 1)
+    gap = 1 - along
+    near = function(elementwise.log_plus_one, along * 4 / (gap * gap + across * across)) * 0.25
+    above_one = function(elementwise.log, across * across + 4) * 0.25
+    above_one = above_one - function(elementwise.log, across) * 0.5
+    real = where(is_far, far, where(along.equals(1), above_one, near))
+    real = where(_is_infinite(a) | _is_infinite(b), 0.0, real)
+    turn = _angle((gap * (along + 1) - across * across, b + b)) * 0.5
+    turn = where(is_far, copy_sign(_full(b, np.pi / 2), b) + b * 0, turn)
+    turn = where(_is_infinite(b), copy_sign(_full(b, np.pi / 2), b), turn)
+    pole = along.equals(1) & b.equals(0)
+    real = where(a.equals(0), a, copy_sign(real, a))
+    return real, where(pole, b, turn)
+
+
+def _arc_hyperbolic_sine(z: Complex) -> Complex:
+    real, imaginary = _arc_sine(_turned(z))
+    return imaginary, -real
+
+
+def _arc_tangent(z: Complex) -> Complex:
+    real, imaginary = _arc_hyperbolic_tangent(_turned(z))
+    return imaginary, -real
+
+
+def _sign(z: Complex) -> Complex:
+    """The number by its magnitude; along an axis, where one part is infinite."""
+    a, b = z
+    size = _magnitude(z)
+    is_zero = a.equals(0) & b.equals(0)
+    along = _is_infinite(a) & _is_finite(b)
+    across = _is_infinite(b) & _is_finite(a)
+    one_a, one_b = copy_sign(_full(a, 1.0), a), copy_sign(_full(b, 1.0), b)
+    real = where(along, one_a, where(across, 0.0, where(is_zero, a, a / size)))
+    imaginary = where(across, one_b, where(along, 0.0, where(is_zero, b, b / size)))
+    return real, imaginary
+
+
+def _quotient(z: Complex, w: Complex) -> Complex:
+    (a, b), (c, d) = z, w
+    swapped = abs(c) < abs(d)
+    p, q = where(swapped, d, c), where(swapped, c, d)
+    x, y = where(swapped, b, a), where(swapped, a, b)
+    ratio = q / p
+    divisor = p + q * ratio
+    rest = y - x * ratio
+    real, imaginary = (x + y * ratio) / divisor, where(swapped, -rest, rest) / divisor
+    is_zero = c.equals(0) & d.equals(0)
+    return where(is_zero, a / abs(c), real), where(is_zero, b / abs(c), imaginary)
+
+
+# ---- cures ---------------------------------------------------------------------------------------
+
+_FUNCTIONS: dict[str, Callable[..., Complex]] = {
+    "stablehlo.log": _logarithm,
+    "stablehlo.log_plus_one": _log_plus_one,
+    "stablehlo.exponential": _exponential,
+    "stablehlo.exponential_minus_one": _exponential_minus_one,
+    "stablehlo.sine": _sine,
+    "stablehlo.cosine": _cosine,
+    "stablehlo.tan": _tangent,
+    "stablehlo.tanh": _hyperbolic_tangent,
+    "stablehlo.sqrt": _square_root,
+    "stablehlo.sign": _sign,
+    "stablehlo.divide": _quotient,
+    "chlo.sinh": _hyperbolic_sine,
+    "chlo.cosh": _hyperbolic_cosine,
+    "chlo.acos": _arc_cosine,
+    "chlo.acosh": _arc_hyperbolic_cosine,
+    "chlo.asin": _arc_sine,
+    "chlo.asinh": _arc_hyperbolic_sine,
+    "chlo.atan": _arc_tangent,
+    "chlo.atanh": _arc_hyperbolic_tangent,
+}
+
+
+def _function(operation: Operation) -> Sequence[Value] | None:
+    if not _is_complex(operation):
+        return None
+    real, imaginary = _by_parts(_FUNCTIONS[operation.name], operation.operands)
+    return [elementwise.complex_(real, imaginary)]
+
+
+complex_function = Cure(
+    "complex_function", tuple(n for n in _FUNCTIONS if n.startswith("stablehlo.")), _function
+)
+complex_function_of_chlo = Cure(
+    "complex_function_of_chlo", tuple(n for n in _FUNCTIONS if n.startswith("chlo.")), _function
+)
+"""MLIR's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
+
+
+@cure("stablehlo.abs")
+def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
+    """IREE squares the parts: 1e30 has no square in float32."""
+    if not _is_complex(operation):
+        return None
+    return _by_parts(lambda z: [_magnitude(z)], operation.operands, count=1)
+
+
+@cure("stablehlo.rsqrt")
+def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
+    """As a quotient, which other cures take further."""
+    if not _is_complex(operation):
+        return None
+    (z,) = operation.operands
+    return [elementwise.divide(full_like(z, 1), elementwise.sqrt(z))]
+
+
+@cure("stablehlo.logistic")
+def complex_logistic(operation: Operation) -> Sequence[Value] | None:
+    """As a quotient, which other cures take further."""
+    if not _is_complex(operation):
+        return None
+    (z,) = operation.operands
+    one = full_like(z, 1)
+    return [
+        elementwise.divide(
+            one, elementwise.add(one, elementwise.exponential(elementwise.negate(z)))
+        )
+    ]
+
+
+@cure("stablehlo.cbrt")
+def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
+    """As a power, which other cures take further; IREE has none."""
+    if not _is_complex(operation):
+        return None
+    (z,) = operation.operands
+    return [elementwise.power(z, full_like(z, 1 / 3))]
+
+
+@cure("stablehlo.atan2")
+def complex_angle(operation: Operation) -> Sequence[Value] | None:
+    """-i log((z + iw) / sqrt(z**2 + w**2)), which other cures take further; IREE has none."""
+    if not _is_complex(operation):
+        return None
+    w, z = operation.operands
+    (u, v), (x, y) = _parts(w), _parts(z)
+    length = elementwise.sqrt(elementwise.add(*(elementwise.multiply(a, a) for a in (z, w))))
+    direction = elementwise.divide(elementwise.complex_((x - v).value, (y + u).value), length)
+    real, imaginary = _parts(elementwise.log(direction))
+    return [elementwise.complex_(imaginary.value, (-real).value)]
+
+
+@cure("stablehlo.power")
+def complex_power(operation: Operation) -> Sequence[Value] | None:
+    """exp(w log z), where z is not 0; IREE's SPIR-V cannot choose from complex numbers, as its own
+    expansion does.
+    """
+    if not _is_complex(operation):
+        return None
+    z, w = operation.operands
+    power = elementwise.exponential(elementwise.multiply(w, elementwise.log(z)))
+    (a, b), (x, y), (u, v) = map(_parts, (power, z, w))
+    is_zero = x.equals(0) & y.equals(0)
+    one = u.equals(0) & v.equals(0)
+    zero = where(one | (u > 0), _full(u, 0.0), np.nan)
+    at_zero = where(one, 1.0, zero)
+    real, imaginary = where(is_zero, at_zero, a), where(is_zero, zero, b)
+    return [elementwise.complex_(real.value, imaginary.value)]
+
+
+def _parts(z: Value) -> Complex:
+    return Number(elementwise.real(z)), Number(elementwise.imag(z))

@@ -1,0 +1,96 @@
+"""Cures for complex numbers: IREE has no way to fill memory with elements of 128 bits, nor to see
+their bits as another dtype's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import barrier, conversion, elementwise, fft, shape
+from irax_compiler.ops.core import constant, read
+from irax_compiler.passes.legalization import cure
+
+
+@cure("stablehlo.constant")
+def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler divides by zero on these: they are put together from their two parts."""
+    if dtype_of(operation.results[0]) != np.complex128:
+        return None
+    value = mlir.dense_to_numpy(operation)
+    return [elementwise.complex_(constant(np.real(value)), constant(np.imag(value)))]
+
+
+@cure("stablehlo.complex")
+def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
+    """IREE computes ahead what follows from constants, and where that is transposed for a product,
+    it takes one part for both. Behind a barrier nothing is computed ahead.
+    """
+    parts = list(operation.operands)
+    if dtype_of(parts[0]) != np.float64 or all(mlir.splat(x) is not None for x in parts):
+        return None
+    if not _follow_from_constants(parts):
+        return None
+    return [elementwise.complex_(*barrier.barrier.build(parts))]
+
+
+def _follow_from_constants(values: Sequence[Value]) -> bool:
+    seen: set[Value] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        operation = mlir.definition(value)
+        if operation is None or operation.regions:
+            return False
+        if value not in seen:
+            seen.add(value)
+            pending.extend(operation.operands)
+    return True
+
+
+@cure("stablehlo.pad")
+def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE refuses to pad complex128, and crashes where it fuses a padded complex64 with what takes
+    its parts: the two parts are padded.
+    """
+    if dtype_of(operation.results[0]).kind != "c":
+        return None
+    op = read(operation)
+    assert isinstance(op, shape.Pad)
+    parts = [
+        op(*(part(x) for x in operation.operands)) for part in (elementwise.real, elementwise.imag)
+    ]
+    return [elementwise.complex_(*parts)]
+
+
+@cure("stablehlo.bitcast_convert")
+def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE's compiler crashes on these: the bits of the two parts are converted."""
+    (x,) = operation.operands
+    source, target = dtype_of(x), dtype_of(operation.results[0])
+    if source.kind != "c":
+        return None
+    if source == target:
+        return [x]
+    column = (*shape_of(x), 1)
+    both = shape.Concatenate(len(column) - 1)(
+        shape.reshape(elementwise.real(x), column), shape.reshape(elementwise.imag(x), column)
+    )
+    extents = shape_of(operation.results[0])
+    bits = conversion.BitcastConvert((*extents, 2), fft.real_dtype(target))(both)
+    last = len(extents)
+    parts = (shape.reshape(shape.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
+    return [elementwise.complex_(*parts)]
+
+
+@cure("stablehlo.convert")
+def convert_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """IREE converts the real part, and not as other real numbers: it is taken first."""
+    (x,) = operation.operands
+    target = dtype_of(operation.results[0])
+    if dtype_of(x).kind != "c" or target.kind == "c":
+        return None
+    return [conversion.convert(elementwise.real(x), target)]

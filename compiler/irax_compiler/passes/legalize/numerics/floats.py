@@ -1,0 +1,144 @@
+"""Cures for floating-point conversions and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import barrier, comparison, conversion, elementwise
+from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.formula import Number, function, where
+from irax_compiler.ops.special import chlo_functions
+from irax_compiler.passes.legalization import cure
+
+
+@cure("stablehlo.convert")
+def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
+    """IREE counts in its virtual machine, which cannot convert integers to other floats than
+    float32: the count is handed back to the device first.
+    """
+    (x,) = operation.operands
+    target = dtype_of(operation.results[0])
+    if shape_of(x) or inexact(dtype_of(x)) or not inexact(target) or target == np.float32:
+        return None
+    return [conversion.Convert(target)(*barrier.barrier.build([x]))]
+
+
+@cure("stablehlo.convert")
+def saturating_convert(operation: Operation) -> Sequence[Value] | None:
+    """IREE converts floats that an integer type cannot hold to arbitrary integers; they are to
+    become its largest or smallest value, and nan 0.
+    """
+    (x,) = operation.operands
+    source, target = dtype_of(x), dtype_of(operation.results[0])
+    if not inexact(source) or source.kind == "c" or target.kind not in "iu":
+        return None
+    low, high = _representable_bounds(source, target)
+    inside = comparison.clamp(full((), low, source), x, full((), high, source))
+    result = conversion.Convert(target)(inside)
+    info = np.iinfo(target)
+    for bound, limit, beyond in (
+        (low, info.min, comparison.less),
+        (high, info.max, comparison.greater),
+    ):
+        if int(bound) != limit:
+            is_beyond = beyond(x, full_like(x, bound))
+            result = comparison.select(is_beyond, full_like(result, limit), result)
+    return [comparison.select(comparison.equal(x, x), result, full_like(result, 0))]
+
+
+@cache
+def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generic, np.generic]:
+    """The smallest and the largest number that both dtypes hold."""
+    info, finfo = np.iinfo(target), ml_dtypes.finfo(source)
+    bounds = []
+    for limit in (info.min, info.max):
+        nearest = np.clip(float(limit), float(finfo.min), float(finfo.max)).astype(source)
+        if abs(int(nearest)) > abs(limit):
+            nearest = np.nextafter(nearest, source.type(0))
+        bounds.append(nearest)
+    return bounds[0], bounds[1]
+
+
+@cure(
+    "stablehlo.atan2",
+    "stablehlo.cbrt",
+    "stablehlo.cosine",
+    "stablehlo.power",
+    "stablehlo.sine",
+    "stablehlo.tan",
+)
+def narrow_function(operation: Operation) -> Sequence[Value] | None:
+    """What IREE gets wrong in float32 it gets wrong in float16 and bfloat16 too: these are computed
+    in float32, for which there are cures.
+    """
+    dtype = dtype_of(operation.results[0])
+    if not inexact(dtype) or dtype.itemsize > 2:
+        return None
+    float32 = np.dtype(np.float32)
+    wide = read(operation).build([conversion.convert(x, float32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype)]
+
+
+FUNCTIONS = tuple(
+    {
+        op.name: None
+        for family in (elementwise, chlo_functions)
+        for op in vars(family).values()
+        if isinstance(op, elementwise.Elementwise)
+    }
+)
+"""The elementwise functions of StableHLO and CHLO."""
+
+
+@cure(*FUNCTIONS)
+def float8_function(operation: Operation) -> Sequence[Value] | None:
+    """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
+    computed in float32.
+    """
+    dtypes = {dtype_of(x) for x in [*operation.operands, *operation.results]}
+    if not any(inexact(d) and d.itemsize == 1 for d in dtypes):
+        return None
+    float32 = np.dtype(np.float32)
+    op = read(operation)
+    wide = op.build([conversion.convert(x, float32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype_of(operation.results[0]))]
+
+
+@cure("chlo.digamma")
+def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
+    """IREE has -inf at this pole; at all others, as XLA at all, it is nan."""
+    (x,) = operation.operands
+    is_zero = comparison.equal(x, full_like(x, 0))
+    return [comparison.select(is_zero, full_like(x, np.nan), chlo_functions.digamma(x))]
+
+
+@cure("stablehlo.log_plus_one")
+def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    # What 1 + x lost, log(1 + x) lacks in the same proportion.
+    sum_ = x + 1
+    kept = sum_ - 1
+    result = function(elementwise.log, sum_) * (x / kept)
+    result = where(kept.equals(0), x, result)
+    return [where(x.equals(np.inf), x, result).value]
+
+
+@cure("stablehlo.exponential_minus_one")
+def exponential_minus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes exp(x) - 1 at its word: 0 for x = 1e-17."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != np.float64:
+        return None
+    power = function(elementwise.exponential, x)
+    less = power - 1
+    # What `less` lost, log(power) lacks in the same proportion.
+    result = where(less.equals(0), x, less * (x / function(elementwise.log, power)))
+    return [where(abs(x) < 1.0, result, less).value]

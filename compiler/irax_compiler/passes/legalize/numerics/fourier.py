@@ -1,0 +1,200 @@
+"""The cure for Fourier transforms: products of matrices.
+
+A transform of n = n1 * n2 numbers is n2 transforms of n1, a factor for each number, and n1
+transforms of n2 (J. W. Cooley and J. W. Tukey, 1965); one of up to `DIRECT` numbers is a product
+with the matrix of all roots of unity. A transform of any other length, whose factors are too large,
+is a convolution, by transforms of a length that is not (L. I. Bluestein, 1970).
+
+Complex numbers are held in two parts, in an array of shape [2, batch, n].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, dot, elementwise, fft, shape
+from irax_compiler.ops.core import constant, full, full_like
+from irax_compiler.ops.formula import Number
+from irax_compiler.passes.legalization import cure, read_as
+
+DIRECT = 64
+"""The longest transform that is one product with a matrix."""
+
+WRITTEN_OUT = 1 << 14
+"""How many factors are written down as constants; more are computed."""
+
+
+@cure("stablehlo.fft")
+def fourier_transform(operation: Operation) -> Sequence[Value] | None:
+    """IREE has transforms of powers of two in float32 alone."""
+    op = read_as(fft.Fft, operation)
+    if op is None:
+        return None
+    (x,) = operation.operands
+    if 0 in shape_of(x) or 0 in shape_of(operation.results[0]):
+        return [full_like(operation.results[0], 0)]
+    rank = len(shape_of(x))
+    first = rank - op.rank
+    others = range(first, rank - 1)
+    inverse = op.fft_type in ("IFFT", "IRFFT")
+    if op.fft_type == "IRFFT":
+        parts = _transformed(_parts(x), others, inverse)
+        return [_real_result(parts, op.fft_length[-1])]
+    axes = [*others, rank - 1]
+    parts = _transformed(_parts(x), axes, inverse)
+    re, im = _part(parts, 0), _part(parts, 1)
+    if op.fft_type == "RFFT":
+        half = op.fft_length[-1] // 2 + 1
+        re, im = (shape.slice_in_dim(v, 0, half, rank - 1) for v in (re, im))
+    return [elementwise.complex_(re, im)]
+
+
+def _parts(x: Value) -> Value:
+    """[2, ...]: the real and the imaginary part."""
+    if dtype_of(x).kind != "c":
+        return _stacked(x, full_like(x, 0))
+    return _stacked(elementwise.real(x), elementwise.imag(x))
+
+
+def _stacked(re: Value, im: Value) -> Value:
+    wide = (1, *shape_of(re))
+    return shape.Concatenate(0)(shape.reshape(re, wide), shape.reshape(im, wide))
+
+
+def _part(z: Value, number: int) -> Value:
+    part = shape.slice_in_dim(z, number, number + 1, 0)
+    return shape.reshape(part, shape_of(z)[1:])
+
+
+def _real_result(parts: Value, n: int) -> Value:
+    """The inverse transform along the last dimension, of frequencies whose other half are their
+    conjugates, in reverse; the first, and for even n the last one, count as real.
+    """
+    rank = len(shape_of(parts))
+    half = shape_of(parts)[-1]
+    re, im = _part(parts, 0), _part(parts, 1)
+    real_only = np.ones(half)
+    real_only[0] = 0
+    if n % 2 == 0:
+        real_only[-1] = 0
+    mask = constant(real_only.astype(dtype_of(im)))
+    im = elementwise.multiply(im, shape.BroadcastInDim(shape_of(im), (rank - 2,))(mask))
+    axis = rank - 2
+
+    def with_rest(v: Value, sign: int) -> Value:
+        rest = shape.slice_in_dim(v, 1, n - half + 1, axis)
+        rest = shape.Reverse((axis,))(rest)
+        return shape.Concatenate(axis)(v, rest if sign > 0 else elementwise.negate(rest))
+
+    whole = _stacked(with_rest(re, 1), with_rest(im, -1))
+    return _part(_transformed(whole, [axis], inverse=True), 0)
+
+
+def _transformed(z: Value, axes: Sequence[int], inverse: bool) -> Value:
+    """[2, ...] transformed along some dimensions, counted without the first."""
+    rank = len(shape_of(z)) - 1
+    for axis in axes:
+        order = [0, *(d + 1 for d in range(rank) if d != axis), axis + 1]
+        turned = shape.transpose(z, order)
+        extents = shape_of(turned)
+        flat = shape.reshape(turned, (2, prod(extents[1:-1]), extents[-1]))
+        done = shape.reshape(_inverse(flat) if inverse else _transform(flat), extents)
+        z = shape.transpose(done, np.argsort(order).tolist())
+    return z
+
+
+def _inverse(z: Value) -> Value:
+    """With the parts exchanged before and after, the inverse is the transform, but for 1/n."""
+    swap = shape.Reverse((0,))
+    scale = 1 / shape_of(z)[-1]
+    return (Number(swap(_transform(swap(z)))) * scale).value
+
+
+def _transform(z: Value) -> Value:
+    """The transform of [2, batch, n] along the last dimension."""
+    n = shape_of(z)[-1]
+    if n == 1:
+        return z
+    if n <= DIRECT:
+        return _direct(z, 2)
+    factor = max((f for f in range(2, DIRECT + 1) if n % f == 0), default=None)
+    if factor is None:
+        return _by_convolution(z)
+    return _by_factors(z, factor)
+
+
+def _direct(z: Value, axis: int) -> Value:
+    """[2, batch, ..., n, ...] by a matrix; the transformed dimension becomes the last."""
+    n, dtype = shape_of(z)[axis], dtype_of(z)
+    angle = 2 * np.pi / n * (np.outer(np.arange(n), np.arange(n)) % n)
+    roots = constant(np.concatenate([np.cos(angle), np.sin(angle)], 1).astype(dtype))
+    dims = dot.DotDimensions(lhs_contracting=(axis,), rhs_contracting=(0,))
+    product = dot.dot_general(z, roots, dims)
+    last = len(shape_of(product)) - 1
+    cosines = shape.slice_in_dim(product, 0, n, last)
+    sines = shape.slice_in_dim(product, n, 2 * n, last)
+    re = elementwise.add(_part(cosines, 0), _part(sines, 1))
+    im = elementwise.subtract(_part(cosines, 1), _part(sines, 0))
+    return _stacked(re, im)
+
+
+def _by_factors(z: Value, n1: int) -> Value:
+    _, batch, n = shape_of(z)
+    n2 = n // n1
+    columns = _direct(shape.reshape(z, (2, batch, n1, n2)), 2)  # [2, batch, n2, n1]
+    turned = _rotated(columns, n, n2, n1)
+    rows = shape.reshape(shape.transpose(turned, [0, 1, 3, 2]), (2, batch * n1, n2))
+    done = shape.reshape(_transform(rows), (2, batch, n1, n2))
+    return shape.reshape(shape.transpose(done, [0, 1, 3, 2]), (2, batch, n))
+
+
+def _rotated(z: Value, n: int, n2: int, n1: int) -> Value:
+    """Element [i, j] of [2, batch, n2, n1] times exp(-2 pi i (i * j) / n)."""
+    dtype = dtype_of(z)
+    if n <= WRITTEN_OUT:
+        angle = 2 * np.pi / n * (np.outer(np.arange(n2), np.arange(n1)) % n)
+        cos, sin = (constant(f(angle).astype(dtype)) for f in (np.cos, np.sin))
+    else:
+        int32 = np.dtype(np.int32)
+        i, j = (shape.Iota((n2, n1), int32, d)() for d in range(2))
+        turn = conversion.convert(elementwise.multiply(i, j), dtype)  # less than n
+        angle = elementwise.multiply(turn, full((n2, n1), 2 * np.pi / n, dtype))
+        cos, sin = elementwise.cosine(angle), elementwise.sine(angle)
+    return _multiplied(z, cos, elementwise.negate(sin), (1, 2))
+
+
+def _multiplied(z: Value, re: Value, im: Value, dims: tuple[int, ...]) -> Value:
+    """[2, ...] times complex numbers, along some dimensions, counted without the first."""
+    x, y = _part(z, 0), _part(z, 1)
+    re, im = (shape.BroadcastInDim(shape_of(x), dims)(v) for v in (re, im))
+    multiply = elementwise.multiply
+    return _stacked(
+        elementwise.subtract(multiply(x, re), multiply(y, im)),
+        elementwise.add(multiply(x, im), multiply(y, re)),
+    )
+
+
+def _by_convolution(z: Value) -> Value:
+    """With j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp."""
+    n, dtype = shape_of(z)[-1], dtype_of(z)
+    longer = 1 << (2 * n - 2).bit_length()
+    squares = np.arange(n, dtype=np.int64) ** 2 % (2 * n)
+    chirp = np.exp(-1j * np.pi / n * squares)
+    kernel = np.zeros(longer, complex)
+    kernel[:n] = chirp.conj()
+    kernel[longer - n + 1 :] = chirp.conj()[1:][::-1]
+    response = np.fft.fft(kernel)
+
+    def parts(values: np.ndarray) -> tuple[Value, ...]:
+        return tuple(constant(f(values).astype(dtype)) for f in (np.real, np.imag))
+
+    turned = _multiplied(z, *parts(chirp), dims=(1,))
+    padding = shape.Pad((0, 0, 0), (0, 0, longer - n), (0, 0, 0))
+    padded = padding(turned, full((), 0, dtype))
+    convolved = _inverse(_multiplied(_transform(padded), *parts(response), dims=(1,)))
+    kept = shape.slice_in_dim(convolved, 0, n, 2)
+    return _multiplied(kept, *parts(chirp), dims=(1,))

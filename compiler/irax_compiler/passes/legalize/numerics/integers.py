@@ -1,0 +1,63 @@
+"""Cures for booleans and integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, conversion
+from irax_compiler.ops.core import constant, read
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.passes.legalization import cure, read_as
+
+
+@cure("stablehlo.constant")
+def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """Text has long constants in hexadecimal, and XLA reads another number of digits for booleans
+    than is written: they are bytes that are not zero.
+    """
+    (result,) = operation.results
+    if dtype_of(result) != np.bool_ or mlir.splat(result) is not None:
+        return None
+    written = constant(mlir.dense_to_numpy(operation).astype(np.uint8))
+    return [conversion.convert(written, np.dtype(np.bool_))]
+
+
+@cure("stablehlo.add")
+def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """IREE adds booleans modulo 2; StableHLO's sum of booleans is "or"."""
+    if dtype_of(operation.results[0]) != np.bool_:
+        return None
+    return [bitwise.or_(*operation.operands)]
+
+
+@cure("stablehlo.reverse")
+def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
+    """IREE refuses to reverse unsigned integers: reverse the same bits as signed ones."""
+    (x,) = operation.operands
+    dtype = dtype_of(x)
+    if dtype.kind != "u":
+        return None
+    signed = np.dtype(f"i{dtype.itemsize}")
+    flipped = read(operation).build([conversion.BitcastConvert(shape_of(x), signed)(x)])
+    return [conversion.BitcastConvert(shape_of(x), dtype)(flipped[0])]
+
+
+@cure("stablehlo.reduce_window")
+def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
+    """IREE refuses to pad unsigned integers for windows: they are padded before."""
+    op = read_as(ReduceWindow, operation)
+    if op is None or not any(dtype_of(x).kind == "u" for x in operation.operands):
+        return None
+    window = op.window.full()
+    bare = replace(window, base_dilations=(), padding=()).full()
+    if window == bare:
+        return None
+    half = len(operation.operands) // 2
+    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    padded = [window.pad()(x, init) for x, init in zip(xs, inits, strict=True)]
+    return replace(op, window=bare).build([*padded, *inits])

@@ -1,0 +1,105 @@
+"""Cures for conversions to and from narrow floats: IREE has few, and those with defects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact
+from irax_compiler.ops.formula import Number, copy_sign, where
+from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+BF16 = np.dtype(ml_dtypes.bfloat16)
+E4M3FN = np.dtype(ml_dtypes.float8_e4m3fn)
+
+
+@cure("stablehlo.convert")
+def convert_of_float8(operation: Operation) -> Sequence[Value] | None:
+    """IREE converts 8-bit floats to few dtypes: to others they go through float32, which holds
+    them all.
+    """
+    (x,) = map(Number, operation.operands)
+    target = dtype_of(operation.results[0])
+    if not _is_float8(x.dtype) or target in (F32, x.dtype):
+        return None
+    return [x.to(F32).to(target).value]
+
+
+@cure("stablehlo.convert")
+def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
+    """IREE rounds float64 twice on its way to narrower floats than float32, or not at all, and
+    loses what is subnormal: it is rounded to an odd float32, which leaves the next rounding right.
+    """
+    (x,) = map(Number, operation.operands)
+    target = dtype_of(operation.results[0])
+    if x.dtype != F64 or not inexact(target) or target.itemsize > 2:
+        return None
+    near = x.to(F32)
+    back, bits = near.to(F64), near.bits(np.int32)
+    kept = back.equals(x) | (bits & 1).equals(1)
+    # One of the two floats around x is odd. As integers they are neighbours, by their sizes.
+    neighbour = where(abs(back) > abs(x), bits - 1, bits + 1)
+    return [where(kept, near, neighbour.bits(F32)).to(target).value]
+
+
+@cure("stablehlo.convert")
+def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
+    """Of several roundings one after the other IREE leaves out all but the last: bits do them."""
+    (x,) = operation.operands
+    source = mlir.definition(x)
+    if dtype_of(x) != BF16 or dtype_of(operation.results[0]) != F32:
+        return None
+    if source is None or source.name != operation.name or dtype_of(source.operands[0]) != F32:
+        return None
+    return [by_scalars(_as_bfloat16, source.operands[0])]
+
+
+def _as_bfloat16(x: Number) -> Number:
+    """The nearest number of 16 bits, of two as near the even one."""
+    bits = x.bits(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
+    return where(is_nan, x, rounded.bits(F32))
+
+
+@cure("stablehlo.convert")
+def convert_to_float8(operation: Operation) -> Sequence[Value] | None:
+    """IREE does not round float16 to 8-bit floats: it goes through float32, which holds it."""
+    (x,) = map(Number, operation.operands)
+    target = dtype_of(operation.results[0])
+    if not _is_float8(target) or not inexact(x.dtype) or x.dtype in (F32, target):
+        return None
+    return [x.to(F32).to(target).value]
+
+
+@cure("stablehlo.convert")
+def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
+    """What is to be rounded up to the smallest normal 8-bit float, IREE makes zero."""
+    (x,) = map(Number, operation.operands)
+    target = dtype_of(operation.results[0])
+    if not _is_float8(target) or x.dtype != F32:
+        return None
+    info = ml_dtypes.finfo(target)
+    normal, step = float(info.smallest_normal), float(info.smallest_subnormal)
+    size = abs(x)
+    is_rounded_up = (size >= normal - step / 2) & (size < normal)
+    return [where(is_rounded_up, copy_sign(size * 0 + normal, x), x).to(target).value]
+
+
+@cure("stablehlo.convert")
+def nan_of_float8(operation: Operation) -> Sequence[Value] | None:
+    """One of the two nans of float8_e4m3fn is -480 on IREE."""
+    (x,) = map(Number, operation.operands)
+    if x.dtype != E4M3FN or dtype_of(operation.results[0]) != F32:
+        return None
+    is_nan = (x.bits(np.uint8) & 0x7F).equals(0x7F)
+    return [where(is_nan, np.nan, x.to(F32)).value]
+
+
+def _is_float8(dtype: np.dtype) -> bool:
+    return inexact(dtype) and dtype.itemsize == 1

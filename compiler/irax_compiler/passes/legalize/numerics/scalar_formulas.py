@@ -1,0 +1,23 @@
+"""Formulas of one element, done to arrays in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.ops.formula import Number
+
+
+def by_scalars(formula: Callable[..., Number], *operands: Value) -> Value:
+    """What an elementwise formula gives for arrays of one shape, as a `stablehlo.map`: done to the
+    arrays themselves, IREE would keep in memory what the formula uses twice.
+    """
+    extents = shape_of(operands[0])
+    if not extents:
+        return formula(*map(Number, operands)).value
+    computation = Computation.build(
+        [dtype_of(x) for x in operands], lambda *scalars: [formula(*map(Number, scalars)).value]
+    )
+    return Map(computation, tuple(range(len(extents))))(*operands)

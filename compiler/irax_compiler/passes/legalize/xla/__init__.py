@@ -1,0 +1,1 @@
+"""Legalizations for XLA's compilers, behind PJRT."""

@@ -1,0 +1,70 @@
+"""Cures for what XLA lacks on TPUs, which have 64-bit numbers in two parts of 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.computation import named
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
+from irax_compiler.ops.reductions import cumulative, reduce
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalize.numerics import fourier
+
+
+def _is_in_parts(dtype: np.dtype) -> bool:
+    return dtype.itemsize >= 8 and dtype != np.complex64
+
+
+@cure("stablehlo.reduce_window")
+def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """To compile the sum so far of 150 takes minutes."""
+    op = read_as(ReduceWindow, operation)
+    extents, dtype = shape_of(operation.operands[0]), dtype_of(operation.operands[0])
+    run = None if op is None else cumulative.run_of(op.window, extents)
+    if op is None or run is None or not isinstance(op.computation, str) or not _is_in_parts(dtype):
+        return None
+    x, init = operation.operands
+    compute = named(op.computation, dtype)
+    (found,) = cumulative.accumulated(compute, [x], run)
+    if not reduce.is_identity(op.computation, init):
+        size = op.window.sizes[run.dimension]
+        (start,) = cumulative.of_padding(compute, [init], run, size, extents)
+        (found,) = compute(start, found)
+    return [found]
+
+
+@cure("stablehlo.fft")
+def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
+    """There are no transforms of them."""
+    if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
+        return None
+    return fourier.fourier_transform.rewrite(operation)
+
+
+@cure("stablehlo.reduce_precision")
+def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """XLA rounds neither part."""
+    if dtype_of(operation.results[0]) != np.float64:
+        return None
+    raise UnsupportedOp(
+        f"{operation.name} of float64 at {operation.location}: a TPU has such numbers in two parts "
+        "alone, which XLA does not round; convert to float32 first"
+    )
+
+
+@cure("stablehlo.select_and_scatter")
+def select_and_scatter_by_definition(operation: Operation) -> Sequence[Value] | None:
+    """There are none of 64-bit numbers, and two dimensions must be without windows."""
+    op = read_as(SelectAndScatter, operation)
+    if op is None:
+        return None
+    window = op.window.full()
+    bare = sum(n == s == 1 for n, s in zip(window.sizes, window.strides, strict=True))
+    if bare >= 2 and not _is_in_parts(dtype_of(operation.results[0])):
+        return None
+    return op.define(list(operation.operands))

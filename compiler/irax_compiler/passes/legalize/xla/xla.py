@@ -1,0 +1,92 @@
+"""Cures for what XLA's compilers, behind PJRT, refuse or take otherwise than StableHLO means it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, convolution, shape
+from irax_compiler.ops.computation import named
+from irax_compiler.ops.core import Op, full, working_dtype
+from irax_compiler.ops.indexing import scatter, scatter_by
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reductions.window_shapes import WindowDims
+from irax_compiler.passes.legalization import cure, read_as
+
+
+@cure("stablehlo.reduce_window")
+def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
+    """XLA leaves padding out of the windows, where it is to count as what they start from, and
+    knows it again where it was added before: they start from what is neutral instead.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None:
+        return None
+    window = op.window.full()
+    bare = replace(window, base_dilations=(), padding=()).full()
+    operands = list(operation.operands)
+    if window == bare:
+        return None
+    if not isinstance(op.computation, str):
+        return op.define(operands)
+    x, init = operands
+    neutral = full((), reduce.identity(op.computation, dtype_of(init)), dtype_of(init))
+    value, start = mlir.splat(init), mlir.splat(neutral)
+    if value is not None and value == start:
+        return None
+    (folded,) = replace(op, window=bare).build([window.pad()(x, init), neutral])
+    (result,) = named(op.computation, dtype_of(init))(
+        folded, shape.broadcast_scalar(init, shape_of(folded))
+    )
+    return [result]
+
+
+@cure("stablehlo.reduce_window")
+def narrow_windows(operation: Operation) -> Sequence[Value] | None:
+    """XLA rounds every partial sum of bfloat16: the 257th one changes it no more."""
+    op = read_as(ReduceWindow, operation)
+    dtype = dtype_of(operation.results[0])
+    if op is None or op.computation not in ("add", "multiply") or working_dtype(dtype) == dtype:
+        return None
+    (wide,) = op.build([conversion.convert(x, working_dtype(dtype)) for x in operation.operands])
+    return [conversion.convert(wide, dtype)]
+
+
+@cure("stablehlo.scatter")
+def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
+    """XLA's simplifier of scatters makes one into a scalar something that does not verify: the
+    scalar becomes an array of one element, which is where all updates go.
+    """
+    op = read_as(Op, operation)
+    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy):
+        return None
+    count = len(operation.results)
+    operands = list(operation.operands)
+    arrays, updates = operands[:count], operands[count + 1 :]
+    if shape_of(arrays[0]):
+        return None
+    batch = shape_of(updates[0])
+    dims = WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=len(batch))
+    places = full(batch, 0, np.dtype(np.int32))
+    single = [shape.reshape(x, (1,)) for x in arrays]
+    results = replace(op, dims=dims).build([*single, places, *updates])
+    return [shape.reshape(r, ()) for r in results]
+
+
+@cure("stablehlo.convolution")
+def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
+    """XLA takes a kernel backwards one element at a time on the processor, and one that has been
+    reversed before as it does any other: a fifth of the time.
+    """
+    op = read_as(convolution.Convolution, operation)
+    if op is None or not any(op.reversal):
+        return None
+    x, y = operation.operands
+    spatial = op.dimensions.rhs[2:]
+    backwards = tuple(d for d, flag in zip(spatial, op.reversal, strict=True) if flag)
+    return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
