@@ -8,7 +8,7 @@ takes the width of what it meets. So `x + 1.5` keeps the dtype of a float16 arra
 """
 
 import functools
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 import ml_dtypes
 import numpy as np
@@ -456,6 +456,10 @@ def judge_dtypes(*args: Any) -> None:
         )
 
 
+@overload
+def result_type(*args: Any, return_weak_type_flag: Literal[False] = False) -> np.dtype[Any]: ...
+@overload
+def result_type(*args: Any, return_weak_type_flag: bool) -> Any: ...
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """Return the dtype that values promote to; what it takes and raises is `lattice_result_type`'s.
 

@@ -55,8 +55,10 @@ def test_kinds_of_keys():
         random.split(LEGACY)
     with irax.default_prng_impl("threefry2x32"):
         assert random.key_impl(random.key(0)) == "threefry2x32"
+    with irax.default_prng_impl("rbg"):
+        assert random.key_impl(random.key(0)) == "rbg"
     with pytest.raises(ValueError, match="threefry2x32"):
-        irax.config.update("jax_default_prng_impl", "rbg")
+        irax.config.update("jax_default_prng_impl", "mersenne")
 
 
 DRAWS = {

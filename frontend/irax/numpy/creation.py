@@ -185,15 +185,14 @@ def _short(x: Any) -> str:
 
 def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """Nested lists that hold arrays: they are stacked, from the inside out."""
-    if dtype is None:
-        dtype = dtypes.result_type(*map(_from_object, leaves))
+    kept = dtypes.result_type(*map(_from_object, leaves)) if dtype is None else dtype
 
     def stacked(item: Any) -> Array:
         if not _is_sequence(item):
-            return convert(_from_object(item), dtype)
+            return convert(_from_object(item), kept)
         parts = [stacked(part) for part in item]
         if not parts:
-            return as_array(np.zeros(0, dtype))
+            return as_array(np.zeros(0, kept))
         if len({part.shape for part in parts}) > 1:
             listed = ", ".join(str(part.shape) for part in parts)
             raise ValueError(f"array: expected elements of one shape, got shapes {listed}")

@@ -187,14 +187,14 @@ def reduceat(f: ufunc, a: ArrayLike, indices: Any, axis: int, dtype: DTypeLike |
     rows = moveaxis(x, axis, 0)
     results = take(rows, starts, 0, mode="clip")
     ends = lax.concatenate([starts[1:], lax.full((1,), n, starts.dtype)], 0)
-    dtype = dtypes.result_type(f(results[:1], results[:1]), rows) if starts.size else x.dtype
+    kept = dtypes.result_type(f(results[:1], results[:1]), rows) if starts.size else x.dtype
     sides = (starts.size, *(1,) * (rows.ndim - 1))
 
     def step(so_far: Array, given: tuple[Array, Array]) -> tuple[Array, None]:
         row, place = given
         within = logical_and(less(starts, place), greater_equal(ends - 1, place))
-        longer = convert(f(so_far, row[None]), dtype)
+        longer = convert(f(so_far, row[None]), kept)
         return where(lax.reshape(within, sides), longer, so_far), None
 
     places = lax.iota(starts.dtype, n)
-    return moveaxis(lax.scan(step, convert(results, dtype), (rows, places))[0], 0, axis)
+    return moveaxis(lax.scan(step, convert(results, kept), (rows, places))[0], 0, axis)
