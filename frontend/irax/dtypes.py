@@ -464,7 +464,7 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """Return the dtype that values promote to; what it takes and raises is `lattice_result_type`'s.
 
     Args:
-        args: what has a dtype, or is one.
+        args: what has a dtype, or is one; None stands for the default float, as in NumPy.
         return_weak_type_flag: whether to return also if it is a weak type.
 
     Example:
@@ -473,7 +473,7 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
         >>> result_type(np.float16(1), 2.5), result_type(np.uint8(1), np.int8(1))
         (dtype('float16'), dtype('int16'))
     """
-    found = lattice_result_type(*args)
+    found = lattice_result_type(*(np.dtype(x) if x is None else x for x in args))
     return found if return_weak_type_flag else found[0]
 
 

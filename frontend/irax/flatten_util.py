@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from irax import dtypes, tree_util
 from irax.array import Array, as_array
+from irax.aval import ShapedArray
+from irax.tracebacks import api_boundary
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
@@ -21,10 +24,11 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
     Returns:
         `(vector, unravel)`: the elements of all leaves, one leaf after the other, of the dtype that
         they promote to; and the function from a vector of that size to the pytree, whose leaves
-        have their shapes and dtypes again.
+        have their shapes and dtypes again. Where all leaves are of one dtype, `unravel` takes
+        vectors of any dtype, which the leaves then have.
 
     Raises:
-        TypeError: a leaf is not an array. By `unravel`: not a vector of that size.
+        TypeError: a leaf is not an array. By `unravel`: not a vector of that size or dtype.
 
     >>> vector, unravel = ravel_pytree({"a": jnp.ones((1, 2)), "b": 3.0})
     >>> vector
@@ -36,23 +40,42 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
 
     leaves, tree = tree_util.tree_flatten(pytree)
     arrays = [as_array(x, "ravel_pytree") for x in leaves]
-    dtype = dtypes.result_type(*arrays) if arrays else np.dtype(np.float32)
-    ends = list(itertools.accumulate((x.size for x in arrays), initial=0))
+    if not arrays:
+        return jnp.zeros(0, np.float32), _Unravel(tree, (), None)
+    dtype = dtypes.result_type(*arrays)
+    avals = tuple(ShapedArray(x.shape, x.dtype) for x in arrays)
+    unravel = _Unravel(tree, avals, None if {x.dtype for x in arrays} == {dtype} else dtype)
+    return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in arrays]), unravel
 
-    def unravel(vector: Any) -> Any:
+
+@dataclass(frozen=True)
+class _Unravel:
+    """Turns vectors back into pytrees. Equal for pytrees of the same types: a jitted function that
+    takes it as a static argument is compiled once for them.
+    """
+
+    tree: tree_util.PyTreeDef
+    avals: tuple[ShapedArray, ...]
+    dtype: np.dtype[Any] | None
+    """Of the vector; None where all leaves have that dtype: they then get any vector's."""
+
+    @api_boundary
+    def __call__(self, vector: Any) -> Any:
+        import irax.numpy as jnp
+
         v = as_array(vector, "unravel")
+        ends = list(itertools.accumulate((a.size for a in self.avals), initial=0))
         if v.shape != (ends[-1],):
             raise TypeError(f"unravel: expected a vector of {ends[-1]} elements, got {v.aval}")
+        if self.dtype is not None and v.dtype != self.dtype:
+            raise TypeError(f"unravel: expected a vector of dtype {self.dtype}, got {v.aval}")
         parts = [
-            jnp.reshape(v[start:end], x.shape)
-            for x, start, end in zip(arrays, ends[:-1], ends[1:], strict=True)
+            jnp.reshape(v[start:end], a.shape)
+            for a, start, end in zip(self.avals, ends[:-1], ends[1:], strict=True)
         ]
-        found = [
-            (jnp.real(part) if x.dtype.kind != "c" else part).astype(x.dtype)
-            for x, part in zip(arrays, parts, strict=True)
-        ]
-        return tree_util.tree_unflatten(tree, found)
-
-    if not arrays:
-        return jnp.zeros(0, dtype), unravel
-    return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in arrays]), unravel
+        if self.dtype is not None:
+            parts = [
+                (jnp.real(part) if a.dtype.kind != "c" else part).astype(a.dtype)
+                for a, part in zip(self.avals, parts, strict=True)
+            ]
+        return tree_util.tree_unflatten(self.tree, parts)

@@ -23,7 +23,7 @@ def static(**kwargs: Any) -> Any:
 
     It has the same arguments.
     """
-    metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
+    metadata = {"static": True, **(kwargs.pop("metadata", None) or {})}
     return dataclasses.field(**kwargs, metadata=metadata)
 
 

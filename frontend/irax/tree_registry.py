@@ -410,11 +410,19 @@ class Partial(functools.partial[Any]):
         return super().__new__(cls, func, *args, **keywords)
 
 
-@dataclasses.dataclass(frozen=True)
 class _Whole:
-    """Keeps `functools.partial` from merging the arguments of the partial that it is given."""
+    """Keeps `functools.partial` from merging the arguments of the partial that it is given. It is
+    equal to that partial.
+    """
 
-    func: Callable[..., Any]
+    def __init__(self, func: Callable[..., Any]) -> None:
+        self.func = func
+
+    def __eq__(self, other: Any) -> bool:
+        return self.func == (other.func if isinstance(other, _Whole) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.func)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self.func(*args, **keywords)

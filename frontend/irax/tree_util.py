@@ -8,7 +8,7 @@ function (flatten, unflatten) do nothing but call it.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import optree
@@ -149,32 +149,64 @@ def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
 
 @api_boundary
 def tree_flatten_with_path(
-    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
+    tree: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+    *,
+    namespace: str = NAMESPACE,
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Return the leaves of a pytree, each in a pair with its key path, and the structure.
+
+    Args:
+        tree: any pytree.
+        is_leaf: called with every subtree; where it returns True, the subtree is a leaf.
+        is_leaf_takes_path: call `is_leaf` with the key path and the subtree.
+        namespace: the registry that says what is a container.
 
     Example:
         >>> from irax.tree_util import tree_flatten_with_path
         >>> tree_flatten_with_path({"a": [7]})[0]
         [((DictKey(key='a'), SequenceKey(idx=0)), 7)]
     """
-    accessors, leaves, treedef = optree.tree_flatten_with_accessor(
-        tree, is_leaf, namespace=namespace
-    )
+    asked = is_leaf
+    if is_leaf is not None and is_leaf_takes_path:
+        answers = _preorder(is_leaf, (), tree, namespace)
+
+        def asked(_: Any) -> bool:
+            return next(answers)
+
+    accessors, leaves, treedef = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
     return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
 
 
+def _preorder(
+    is_leaf: Callable[[KeyPath, Any], bool], path: KeyPath, node: Any, namespace: str
+) -> Iterator[bool]:
+    """What `is_leaf` says of a node, then of what is below it: in this order optree asks."""
+    answer = is_leaf(path, node)
+    yield answer
+    if answer or optree.all_leaves([node], namespace=namespace):
+        return
+    for key, child in flatten_one_level_with_keys(node, namespace=namespace)[0]:
+        yield from _preorder(is_leaf, (*path, key), child, namespace)
+
+
 def tree_leaves_with_path(
-    tree: Any, is_leaf: _IsLeaf = None, *, namespace: str = NAMESPACE
+    tree: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+    *,
+    namespace: str = NAMESPACE,
 ) -> list[tuple[KeyPath, Any]]:
-    """Return the leaves of a pytree, each in a pair with its key path.
+    """Return the leaves of a pytree, each in a pair with its key path: the first of what
+    `tree_flatten_with_path` returns.
 
     Example:
         >>> from irax.tree_util import keystr, tree_leaves_with_path
         >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [7]})]
         [("['a'][0]", 7)]
     """
-    return tree_flatten_with_path(tree, is_leaf, namespace=namespace)[0]
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path, namespace=namespace)[0]
 
 
 # ---- Mapping and reducing ----
@@ -212,23 +244,28 @@ tree_multimap = tree_map
 
 @api_boundary
 def tree_map_with_path(
-    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = None
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
 ) -> Any:
     """Apply a function to the key path and the value of each leaf; otherwise like `tree_map`.
+
+    With `is_leaf_takes_path`, `is_leaf` is called with the key path and the subtree.
 
     Example:
         >>> from irax.tree_util import keystr, tree_map_with_path
         >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1, 2]})
         {'a': ["['a'][0]=1", "['a'][1]=2"]}
     """
-    accessors, leaves, treedef = optree.tree_flatten_with_accessor(
-        tree, is_leaf, namespace=NAMESPACE
-    )
+    pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [
         _flatten_up_to(treedef, other, "the first tree", f"tree {i} of tree_map_with_path")
         for i, other in enumerate(rest, start=2)
     ]
-    return treedef.unflatten(map(f, map(key_path, accessors), leaves, *columns))
+    rows = zip(pairs, *columns, strict=True)
+    return treedef.unflatten(f(*pair, *others) for pair, *others in rows)
 
 
 _ABSENT = object()
@@ -330,7 +367,7 @@ def tree_transpose(
         pytree_to_transpose: has the inner structure at each leaf of the outer one.
 
     Raises:
-        ValueError: the tree doesn't have these structures. The message says where.
+        TypeError: the tree doesn't have these structures. The message says where.
 
     Example:
         >>> from irax.tree_util import tree_structure, tree_transpose
@@ -352,9 +389,10 @@ def tree_transpose(
     leaves, treedef = tree_flatten(tree)
     expected = outer_treedef.compose(inner_treedef)
     if treedef != expected:
-        raise structure_error(
+        error = structure_error(
             expected, tree, "the inner structure within the outer", "the tree to transpose"
         )
+        raise TypeError(*error.args)
     width = inner_treedef.num_leaves
     columns = [outer_treedef.unflatten(leaves[i::width]) for i in range(width)]
     return inner_treedef.unflatten(columns)
@@ -456,7 +494,7 @@ def is_tree_node(typ: type) -> bool:
     return known or optree.is_namedtuple_class(typ)
 
 
-def flatten_one_level(tree: Any) -> tuple[tuple[Any, ...], Any]:
+def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[Any, ...], Any]:
     """Return the children of a container, and its static data.
 
     Raises:
@@ -467,11 +505,13 @@ def flatten_one_level(tree: Any) -> tuple[tuple[Any, ...], Any]:
         >>> flatten_one_level({"a": [1, 2]})
         (([1, 2],), ['a'])
     """
-    children, static, *_ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
+    children, static, *_ = optree.tree_flatten_one_level(tree, namespace=namespace)
     return tuple(children), static
 
 
-def flatten_one_level_with_keys(tree: Any) -> tuple[tuple[tuple[KeyEntry, Any], ...], Any]:
+def flatten_one_level_with_keys(
+    tree: Any, *, namespace: str = NAMESPACE
+) -> tuple[tuple[tuple[KeyEntry, Any], ...], Any]:
     """Return the children of a container, each with its key, and its static data.
 
     Raises:
@@ -482,8 +522,8 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[tuple[tuple[KeyEntry, Any], 
         >>> flatten_one_level_with_keys((1, [2]))[0]
         ((SequenceKey(idx=0), 1), (SequenceKey(idx=1), [2]))
     """
-    children, static = flatten_one_level(tree)
-    below = optree.tree_structure(tree, lambda node: node is not tree, namespace=NAMESPACE)
+    children, static = flatten_one_level(tree, namespace=namespace)
+    below = optree.tree_structure(tree, lambda node: node is not tree, namespace=namespace)
     keys = [key_path(accessor)[0] for accessor in below.accessors()]
     return tuple(zip(keys, children, strict=True)), static
 

@@ -165,7 +165,17 @@ def test_weak_types_give_way():
     assert not out.weak_type
 
 
+def test_each_function_with_an_operand_of_its_own():
+    def choose(p):
+        return lax.cond(p, 2.0, lambda x: x + 1, 3.0, lambda x: x * 5)
+
+    assert [float(choose(p)) for p in (True, False)] == [3, 15]
+    np.testing.assert_array_equal(irax.vmap(choose)(np.array([True, False])), [3, 15])
+
+
 def test_errors():
+    with pytest.raises(TypeError, match="complex"):
+        lax.cond(1j, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match="must be a scalar"):
         lax.cond(jnp.ones(2), jnp.sin, jnp.cos, 1.0)
     with pytest.raises(TypeError, match="two functions"):

@@ -188,6 +188,7 @@ def test_dtypes_as_attributes():
     assert repr(jnp.float32) == "irax.numpy.float32"
     assert jnp.zeros(1).astype(jnp.int8).dtype == jnp.int8
     assert int(jnp.uint32(2**32 - 1)) == 2**32 - 1
+    assert jnp.result_type(None) == jnp.result_type(None, jnp.int8) == np.float32
     with irax.enable_x64(True):
         assert int(jnp.int64(2**40)) == 2**40
         assert jnp.float64(1).dtype == np.float64
@@ -227,3 +228,17 @@ def test_dtypes_as_attributes():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "dtype, value", [("uint32", 2**32 - 1), ("uint8", 300), ("uint8", -1), ("float32", 2**40)]
+)
+def test_ints_fill_arrays_of_dtypes_that_hold_them(dtype, value):
+    expected = np.full(2, value).astype(dtype)
+    like = np.ones(2, dtype)
+    for found in (
+        jnp.full_like(like, value),
+        irax.lax.full_like(like, value),
+        irax.lax.full((2,), value, dtype),
+    ):
+        np.testing.assert_array_equal(found, expected, strict=True)

@@ -131,3 +131,14 @@ def test_ravel_pytree():
     assert irax.flatten_util.ravel_pytree(())[0].shape == (0,)
     with pytest.raises(TypeError, match="6 elements"):
         unravel(vector[1:])
+    with pytest.raises(TypeError, match="dtype complex"):
+        unravel(vector > 1)
+
+
+def test_unravel_of_one_dtype_takes_any():
+    _, unravel = irax.flatten_util.ravel_pytree([jnp.ones(2), jnp.ones((1, 1))])
+    _, same = irax.flatten_util.ravel_pytree([jnp.zeros(2), jnp.zeros((1, 1))])
+    assert (unravel, hash(unravel)) == (same, hash(same))  # a static argument of jit
+    found = unravel(jnp.array([True, False, True]))
+    assert [x.dtype for x in found] == [np.bool, np.bool]
+    np.testing.assert_array_equal(found[1], [[True]])

@@ -42,7 +42,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("unroll", [1, 2, 3, 7, 20, True])
+@pytest.mark.parametrize("unroll", [0, 1, 2, 3, 7, 20, True])
 def test_value(reverse, unroll):
     def f(init, xs):
         return lax.scan(cell, init, xs, reverse=reverse, unroll=unroll)
@@ -216,7 +216,8 @@ def test_rules_of_the_user_s_own_hold_inside():
         (lambda c, x: (c, x), 0.0, np.ones(3), {"length": 2}, ValueError, "xs: 3, length: 2"),
         (lambda c, x: (c, x), 0.0, None, {"length": -1}, ValueError, "at least 0"),
         (lambda c, x: (c, x), 0.0, None, {"length": "a"}, (TypeError, ValueError), "length|int"),
-        (lambda c, x: (c, x), 0.0, np.ones(3), {"unroll": 0}, ValueError, "positive int"),
+        (lambda c, x: (c, x), 0.0, np.ones(3), {"unroll": -1}, ValueError, "from 0 on"),
+        (lambda c, x: (c, x), 0.0, np.ones(3), {"unroll": 1.5}, TypeError, "must be an int"),
         (lambda c, x: (c, "no"), 0.0, np.ones(3), {}, TypeError, "the row of ys: expected"),
         (3, 0.0, np.ones(3), {}, TypeError, "expected a function"),
         (lambda c, x: (c.astype("int32"), x), np.ones(()), np.ones(3), {}, TypeError, "int32"),
@@ -226,6 +227,15 @@ def test_errors(f, init, xs, options, error, text):
     with pytest.raises(error, match=text):
         lax.scan(f, init, xs, **options)
     assert float(lax.scan(lambda c, x: (c + x, x), 0.0, np.ones(3))[0]) == 3  # nothing is left over
+
+
+@pytest.mark.parametrize("option", ["length", "unroll"])
+def test_options_must_be_known_while_tracing(option):
+    scan = irax.jit(
+        lambda n: lax.scan(lambda c, x: (c + 1, None), 0, None, **{"length": 3, option: n})
+    )
+    with pytest.raises(irax.errors.ConcretizationTypeError, match=f"{option} must be known"):
+        scan(2)
 
 
 def test_python_cannot_branch_on_what_is_carried():
@@ -250,7 +260,7 @@ def test_map():
         np.testing.assert_array_equal(flags, np.arange(7) > 2)
     assert lax.map(lambda x: x * 2, jnp.ones((0, 3)), batch_size=2).shape == (0, 3)
     with pytest.raises(ValueError, match="batch_size"):
-        lax.map(f, xs, batch_size=0)
+        lax.map(f, xs, batch_size=-1)
     with pytest.raises(ValueError, match="scalar"):
         lax.map(jnp.sin, 1.0)
 

@@ -8,6 +8,7 @@ import operator
 
 import pytest
 
+import irax
 from irax import tree_registry
 from irax import tree_util as tu
 from irax.tree_util import DictKey, FlattenedIndexKey, GetAttrKey, Partial, SequenceKey
@@ -201,6 +202,8 @@ def test_partials_of_partials():
     assert tu.tree_leaves(Partial(plain, 2)) == [2]
     assert Partial(plain, 2)(3) == (1, 2, 3)
     assert tu.tree_structure(Partial(plain, 2)) == tu.tree_structure(Partial(plain, 5))
+    assert Partial(plain, 2).func == plain == Partial(plain, 3).func
+    assert hash(Partial(plain, 2).func) == hash(plain)
     assert tu.tree_map(operator.neg, Partial(plain, 2))(3) == (1, -2, 3)
 
 
@@ -214,3 +217,9 @@ def test_examples():
     result = doctest.testmod(tree_registry)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_static_fields_may_say_otherwise():
+    assert irax.tree.static().metadata == {"static": True}
+    assert irax.tree.static(metadata={"a": 1}).metadata == {"static": True, "a": 1}
+    assert irax.tree.static(metadata={"static": False}).metadata == {"static": False}

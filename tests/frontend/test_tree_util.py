@@ -376,11 +376,33 @@ def test_none_against_a_value():
         tu.prefix_broadcast([1, [2]], [1, None])
 
 
+@pytest.mark.parametrize("cut", [("a",), ("a", 1), ("b", "x"), (), ("none",)])
+def test_is_leaf_that_takes_the_path(cut):
+    x = {"b": {"x": (1, 2)}, "a": [3, [4, None]], "none": None}
+
+    def is_leaf(path, node):
+        assert seen.append((path, node)) is None
+        return tuple(getattr(k, "key", getattr(k, "idx", None)) for k in path) == cut
+
+    results = []
+    for module in (tu, pytest.importorskip("jax").tree_util):
+        seen = []
+        pairs, treedef = module.tree_flatten_with_path(x, is_leaf, is_leaf_takes_path=True)
+        assert module.tree_leaves_with_path(x, is_leaf, True) == pairs
+        assert module.tree_unflatten(treedef, [leaf for _, leaf in pairs]) == x
+        named = module.tree_map_with_path(
+            lambda p, v: (str(p), v), x, is_leaf=is_leaf, is_leaf_takes_path=True
+        )
+        results.append((str(pairs), named, [(module.keystr(path), node) for path, node in seen]))
+    ours, theirs = results
+    assert ours == theirs
+
+
 def test_a_mismatch_in_transpose():
     outer, inner = tu.tree_structure([0, 0]), tu.tree_structure({"a": 0})
-    with pytest.raises(ValueError, match=r"at \[1\]:\n  expected {'a': \*}, got {'b': \*}"):
+    with pytest.raises(TypeError, match=r"at \[1\]:\n  expected {'a': \*}, got {'b': \*}"):
         tu.tree_transpose(outer, inner, [{"a": 1}, {"b": 2}])
-    with pytest.raises(ValueError, match=r"at \[0\]\['a'\]:\n  expected a leaf, got \[\*\]"):
+    with pytest.raises(TypeError, match=r"at \[0\]\['a'\]:\n  expected a leaf, got \[\*\]"):
         tu.tree_transpose(outer, inner, [{"a": [1]}, {"a": 2}])
     with pytest.raises(
         ValueError, match=r"the outer structure.*at the top:\n  expected \[\*, \*\]"

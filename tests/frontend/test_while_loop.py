@@ -201,6 +201,7 @@ def test_fori_loop_of_a_traced_range():
         (lambda x: jnp.ones(2) > 0, lambda x: x, r"boolean scalar, got bool\[2\]"),
         (lambda x: x > 0, lambda x: jnp.ones(2), r"(?s)init_val +float32\[\] +float32\[2\] +<- d"),
         (lambda x: x > 0, lambda x: (x, x), "must have the structure of init_val"),
+        (lambda x: (x > 0,), lambda x: x, "boolean scalar, got the pytree"),
         (lambda x: x > 0, 3, "expected two functions"),
     ],
 )
@@ -216,6 +217,8 @@ def test_errors_of_options():
     with pytest.raises(TypeError, match="lower must be an integer scalar"):
         lax.fori_loop(0.0, 3, lambda i, x: x, 0)
     with pytest.raises(TypeError, match="one dtype, got int8"):
+        lax.fori_loop(np.int8(0), np.int16(3), lambda i, x: x, 0)
+    with irax.numpy_dtype_promotion("strict"), pytest.raises(TypeError, match="one dtype"):
         lax.fori_loop(np.int8(0), np.int16(3), lambda i, x: x, 0)
     with pytest.raises(
         TypeError, match=r"(?s)lax.fori_loop.*init_val\['a'\] +int32\[\].*float32\[2"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
+from irax.array import Array, ConcreteArray, as_array
 from irax.elementwise import as_arrays, convert
 
 # ---- shapes and axes -----------------------------------------------------------------------------
@@ -73,6 +73,13 @@ def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
 def array_of(what: str, x: Any) -> Array:
     """`as_array`, quick for what is one already; errors name the function."""
     return x if isinstance(x, Array) else as_array(x, what)
+
+
+def filling(what: str, x: Any) -> Array:
+    """`array_of`, for what is converted next: an int that 32 bits do not hold keeps its 64."""
+    if type(x) is int and -(2**63) <= x < 2**64:
+        return ConcreteArray(np.asarray(x), weak_type=True)
+    return array_of(what, x)
 
 
 def strict(what: str, *operands: Any) -> list[Array]:

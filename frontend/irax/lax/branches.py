@@ -59,13 +59,20 @@ def cond(
         What the function returns.
 
     Raises:
-        TypeError: `pred` is not a scalar, or the functions' results differ in structure, shape or
-            dtype.
+        TypeError: `pred` is not a scalar, or is complex; or the functions' results differ in
+            structure, shape or dtype.
+
+    `cond(pred, true_operand, true_fun, false_operand, false_fun)`, JAX's first form, is understood
+    as well.
 
     >>> irax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3.0)
     Array(4., dtype=float32, weak_type=True)
     """
     what = "lax.cond"
+    if len(operands) == 2 and callable(false_fun) and callable(operands[1]):
+        on_true, on_false = false_fun, operands[1]
+        operands = (true_fun, operands[0])
+        true_fun, false_fun = lambda x, _: on_true(x), lambda _, y: on_false(y)
     for function in (true_fun, false_fun):
         if not callable(function):
             raise TypeError(f"{what}: expected two functions, got {function!r}")
@@ -74,6 +81,8 @@ def cond(
     predicate = array_of(what, pred)
     if predicate.ndim:
         raise TypeError(f"{what}: the predicate must be a scalar, got shape {predicate.shape}")
+    if dtypes.issubdtype(predicate.dtype, np.complexfloating):
+        raise TypeError(f"{what}: the predicate must not be complex, got {predicate.aval}")
     functions = {"true_fun": true_fun, "false_fun": false_fun}
     known = known_value(predicate)
     if known is not None:

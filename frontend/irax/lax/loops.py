@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import array_trees, checkpointing, dtypes, source
+from irax import array_trees, checkpointing, dtypes, source, tree_util
 from irax.array import Array, as_array
 from irax.elementwise import apply, convert, select
 from irax.flat import name_of
@@ -82,8 +82,9 @@ def while_loop(
 
     def go_on(*flat: Array) -> list[Array]:
         out = cond_fun(carry.unflatten(flat))
-        leaves = array_trees.tree_leaves(out)
-        result = as_array(leaves[0], f"{what}: what cond_fun returns") if len(leaves) == 1 else None
+        leaves, tree = array_trees.tree_flatten(out)
+        is_leaf = tree_util.treedef_is_leaf(tree) and leaves
+        result = as_array(leaves[0], f"{what}: what cond_fun returns") if is_leaf else None
         if result is None or result.ndim or result.dtype != np.bool:
             got = f"the pytree {out!r}" if result is None else str(result.aval)
             raise TypeError(
@@ -181,9 +182,9 @@ def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
         if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
             raise TypeError(f"{what}: {name} must be an integer scalar, got {x.aval}")
     low, high = (x.aval for x in bounds)
-    dtype, weak = dtypes.lattice_result_type(*bounds)
     if low.dtype != high.dtype and not (low.weak_type or high.weak_type):
         raise TypeError(f"{what}: lower and upper must be of one dtype, got {low} and {high}")
+    dtype, weak = dtypes.lattice_result_type(*bounds)
     first, end = (convert(x, dtype, weak) for x in bounds)
     return first, end
 

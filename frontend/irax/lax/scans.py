@@ -10,10 +10,11 @@ from irax.array import Array, as_array
 from irax.aval import ShapedArray
 from irax.batching import vmap
 from irax.closures import captures_first
+from irax.errors import ConcretizationTypeError
 from irax.flat import name_of
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
-from irax.tracing import Input, Traced, bind, call, current_trace, trace_function
+from irax.tracing import Input, Traced, Tracer, bind, call, current_trace, trace_function
 from irax_compiler.ops.control_flow.scan import Scan
 
 
@@ -37,14 +38,17 @@ def scan(
         xs: a pytree of arrays of the same leading length, or None.
         length: the number of calls; needed only where `xs` has no arrays.
         reverse: go from the last row to the first.
-        unroll: how many calls to write out for each step of the compiled loop; True for all.
+        unroll: how many calls to write out for each step of the compiled loop; True for all,
+            0 for one.
 
     Returns:
         `(carry, ys)`: what the last call carried on, and the stacked rows.
 
     Raises:
-        TypeError: `f` does not return a pair, or carries on what differs from `init`.
-        ValueError: lengths that disagree, or none.
+        TypeError: `f` does not return a pair, or carries on what differs from `init`; `length` or
+            `unroll` is no int.
+        ConcretizationTypeError: `length` or `unroll` is traced (a TypeError).
+        ValueError: lengths that disagree, or none; `unroll` is negative.
 
     >>> irax.lax.scan(lambda total, x: (total + x, total * x), 0.0, irax.numpy.arange(4.0))
     (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
@@ -141,7 +145,7 @@ def _length(what: str, arrays: Sequence[Array], names: Sequence[str], length: in
         try:
             length = int(length)
         except TypeError:
-            raise TypeError(f"{what}: length must be an int, got {length!r}") from None
+            raise _not_an_int(what, "length", length) from None
         if length < 0:
             raise ValueError(f"{what}: length must be at least 0, got {length}")
     if not arrays:
@@ -162,9 +166,20 @@ def check_unroll(what: str, unroll: int | bool, length: int) -> int:
         return max(length, 1)
     if unroll is False:
         return 1
-    if not isinstance(unroll, int) or unroll < 1:
-        raise ValueError(f"{what}: unroll must be a positive int or a bool, got {unroll!r}")
-    return min(unroll, max(length, 1))
+    if not isinstance(unroll, int):
+        raise _not_an_int(what, "unroll", unroll)
+    if unroll < 0:
+        raise ValueError(f"{what}: unroll must be an int from 0 on or a bool, got {unroll!r}")
+    return min(max(unroll, 1), max(length, 1))
+
+
+def _not_an_int(what: str, name: str, x: Any) -> TypeError:
+    """The error for an argument that is none of Python's ints."""
+    if isinstance(x, Tracer):
+        return ConcretizationTypeError(
+            f"{what}: {name} must be known while tracing, got {x!r}: make it a static argument"
+        )
+    return TypeError(f"{what}: {name} must be an int, got {x!r}")
 
 
 # ---- the loop ------------------------------------------------------------------------------------

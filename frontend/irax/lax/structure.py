@@ -19,7 +19,14 @@ from irax.array import Array, ConcreteArray
 from irax.elementwise import as_arrays, convert
 from irax.elementwise import broadcast_shapes as fitted_shape
 from irax.key_arrays import KeyArray
-from irax.lax.arguments import adapted, array_of, canonical_axes, canonical_axis, canonical_shape
+from irax.lax.arguments import (
+    adapted,
+    array_of,
+    canonical_axes,
+    canonical_axis,
+    canonical_shape,
+    filling,
+)
 from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import conversion, marks
@@ -77,7 +84,7 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
     """
     what = "lax.full"
     sizes = canonical_shape(what, shape)
-    fill = array_of(what, fill_value)
+    fill = array_of(what, fill_value) if dtype is None else filling(what, fill_value)
     if fill.ndim:
         raise TypeError(f"{what}: fill_value must be a scalar, got an array of shape {fill.shape}")
     if dtype is not None:

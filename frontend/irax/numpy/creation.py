@@ -10,7 +10,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.array import Array, ConcreteArray, as_array, aval_of
 from irax.elementwise import as_arrays, convert
-from irax.lax.arguments import canonical_axis, canonical_shape
+from irax.lax.arguments import canonical_axis, canonical_shape, filling
 from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
@@ -324,7 +324,7 @@ def full_like(
     Array([7, 7, 7], dtype=int32)
     """
     like = aval_of(a, "full_like: a")
-    (fill,) = as_arrays([fill_value], "full_like")
+    fill = filling("full_like", fill_value)
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
