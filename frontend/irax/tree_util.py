@@ -168,13 +168,9 @@ def tree_flatten_with_path(
         >>> tree_flatten_with_path({"a": [7]})[0]
         [((DictKey(key='a'), SequenceKey(idx=0)), 7)]
     """
-    asked = is_leaf
-    if is_leaf is not None and is_leaf_takes_path:
-        answers = _preorder(is_leaf, (), tree, namespace)
-
-        def asked(_: Any) -> bool:
-            return next(answers)
-
+    by_path = is_leaf if is_leaf_takes_path else None
+    answers = None if by_path is None else _preorder(by_path, (), tree, namespace)
+    asked = is_leaf if answers is None else lambda _: next(answers)
     accessors, leaves, treedef = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
     return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
 
