@@ -43,6 +43,31 @@ def test_a_lane_that_has_ended_keeps_what_it_has():
     np.testing.assert_allclose(irax.jit(irax.vmap(f))(x, limit), found, rtol=1e-6)
 
 
+def test_a_barrier_waits_for_what_is_carried():
+    def sums(start):
+        def step(state):
+            x, total = state
+            rows = lax.optimization_barrier(x.reshape(-1, 4))
+            after = jnp.cumsum(rows, 1).reshape(x.shape) % 5 + 1
+            return after, lax.optimization_barrier(total) + x.sum()
+
+        start = (jnp.full(40_000, start), np.float32(0))
+        return lax.while_loop(lambda state: state[1] < 3, step, start)
+
+    def halves(start):
+        def step(_, state):
+            x, y = map(lax.optimization_barrier, state)
+            return 0.5 * x + y, y + state[0][0]
+
+        return lax.fori_loop(0, 5, step, (jnp.full(1 << 20, start), jnp.full(1 << 20, 2 * start)))
+
+    for f in (sums, halves):
+        expected, compiled = f(np.float32(0)), irax.jit(f)
+        for _ in range(10):
+            for x, y in zip(compiled(np.float32(0)), expected, strict=True):
+                np.testing.assert_array_equal(x, y)
+
+
 def power(x, n, **options):
     """x ** n, for n that is known when it runs."""
     return lax.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] * x), (0, 1.0), **options)[

@@ -19,6 +19,7 @@ def by_name() -> Mapping[str, type[Pass]]:
     """
     from irax_compiler.passes import (
         annotate,
+        barriers,
         batch,
         callbacks,
         canonicalize,

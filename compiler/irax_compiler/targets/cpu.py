@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from irax_compiler.iree import tiling
 from irax_compiler.iree.target import IreeTarget
 from irax_compiler.mlir import Module
+from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import sets
@@ -37,7 +38,14 @@ class CpuTarget(IreeTarget):
 CPU = register(
     CpuTarget(
         name=NAME,
-        passes=(*standard_passes(NAME, calls_formulas=True), Loops(), Host(), Divide(), Split()),
+        passes=(
+            *standard_passes(NAME, calls_formulas=True),
+            Loops(),
+            Host(),
+            Divide(),
+            Barriers(),
+            Split(),
+        ),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")

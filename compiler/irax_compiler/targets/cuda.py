@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
+from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.standard import standard_passes
@@ -25,7 +26,7 @@ NEWER = (
 CUDA = register(
     IreeTarget(
         name=NAME,
-        passes=(*standard_passes(NAME), Divide()),
+        passes=(*standard_passes(NAME), Divide(), Barriers()),
         legalizations=sets.GPU,
         flags=("--iree-hal-target-device=cuda", ASYNCHRONOUS),
         chip_flag="--iree-cuda-target=",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
+from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.legalize.gpu import gpu
@@ -24,7 +25,7 @@ CHIPS = (
 HIP = register(
     IreeTarget(
         name=NAME,
-        passes=(*standard_passes(NAME), Divide()),
+        passes=(*standard_passes(NAME), Divide(), Barriers()),
         legalizations=(*sets.GPU, gpu.sign_of_doubles),
         flags=("--iree-hal-target-device=hip", ASYNCHRONOUS),
         chip_flag="--iree-rocm-target=",

@@ -1,0 +1,79 @@
+"""Barriers in loops, in the form in which IREE computes with them what it should.
+
+IREE makes of an `optimization_barrier` its `util.optimization_barrier`, at which the program waits
+for the value. But IREE 3.13 loses what it should wait for where the value is one that a loop
+carries, or the same memory: the pass `iree-stream-propagate-timepoints` gives `scf.while` and
+`scf.for` a timepoint beside each carried array, and only operations of a stream await it. Who reads
+the array behind the barrier may then read it before it is written:
+
+    %r = stablehlo.while(%n = %zero) : tensor<2xi32>
+    cond { ... } do {
+      %0 = stablehlo.optimization_barrier %n : tensor<2xi32>  // waits for nothing
+      %1 = flow.dispatch.region ... %0                        // nor does this: it takes what waited
+      ...
+
+In the IR after `stream`, the `stream.cmd.execute` with %1 in it awaits an allocation alone, and not
+the one that fills %zero. The driver `local-sync` runs all in order; `local-task` runs both at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of
+from irax_compiler.ops.barrier import barrier
+from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.loops.memory import seen_as
+from irax_compiler.passes.loops.registers import signless_dtype
+
+_LOOPS = {"stablehlo.while", "scf.for"}
+
+
+@register_pass
+@dataclass
+class Barriers(Pass):
+    """Makes the barriers in loops IREE's `compute_barrier`: it holds the compiler back as they do,
+    and is gone before there are streams, so that nothing is lost and nothing waits.
+
+    Those of constants stay: nothing carried is in them, and IREE would see what they hide.
+    """
+
+    name: ClassVar[str] = "barriers"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            for operation in [o for o in nested(function) if o.name == barrier.name]:
+                if _is_in_loop(operation):
+                    _replace(operation)
+
+
+def _is_in_loop(operation: Operation) -> bool:
+    outer: Any = operation.parent
+    while outer is not None:
+        if outer.operation.name in _LOOPS:
+            return True
+        outer = outer.operation.parent
+    return False
+
+
+def _is_constant(x: Value) -> bool:
+    source = mlir.definition(x)
+    return source is not None and source.name == "stablehlo.constant"
+
+
+def _replace(operation: Operation) -> None:
+    with InsertionPoint(operation), operation.location:
+        for x, result in zip(operation.operands, operation.results, strict=True):
+            (same,) = barrier.build([x]) if _is_constant(x) else [_held_back(x)]
+            result.replace_all_uses_with(same)
+    operation.erase()
+
+
+def _held_back(x: Value) -> Value:
+    """The value behind a `compute_barrier`, which has no numbers without sign."""
+    dtype = dtype_of(x)
+    signless = seen_as(x, signless_dtype(dtype))
+    made = mlir.emit("iree_tensor_ext.compute_barrier.start", [signless], {}, [signless.type])
+    return seen_as(made.results[0], dtype)
