@@ -595,3 +595,19 @@ def test_small_things_that_are_those_of_jax():
     with irax.numpy_rank_promotion("raise"):
         assert lax.broadcast_shapes((1, 3), (3,)) == (1, 3)
         assert gather_of(mode="fill").shape == (2, 3)
+
+
+def test_sorts_of_many_arrays_and_of_constants_compile():
+    rng = np.random.default_rng(0)
+    arrays = rng.integers(0, 2, (34, 16)).astype(np.int32)
+    fixed = -np.arange(35, dtype=np.float32).reshape(5, 7)
+
+    def function(arrays):
+        results = lax.sort(list(arrays), num_keys=16)
+        return results[0], results[15], results[33], lax.sort(jnp.asarray(fixed), dimension=0)
+
+    found = irax.jit(function)(arrays)
+    order = np.lexsort(arrays[15::-1])
+    for number, result in zip((0, 15, 33), found, strict=False):
+        np.testing.assert_array_equal(result, arrays[number][order])
+    np.testing.assert_array_equal(found[3], fixed[::-1])

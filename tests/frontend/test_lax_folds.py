@@ -139,6 +139,21 @@ def test_cumulative_at_infinities_and_zeros():
     assert lax.cumsum(jnp.zeros((0, 3))).shape == (0, 3)
 
 
+def test_scatter_by_functions_of_many_operations():
+    def function(v):
+        bits = lax.bitcast_convert_type(v, np.int32)
+        counts = lax.population_count(bits) + lax.clz(bits)
+        halves = jnp.floor(v * 4) / 2
+        rounded = lax.round(halves) * 8 + lax.round(halves, lax.RoundingMethod.TO_NEAREST_EVEN)
+        return jnp.sin(v) + rounded + counts
+
+    places = np.array([[1], [1], [2], [7]])
+    twice = lambda x: lax.scatter_apply(x, places, function, ROWS, update_shape=(4, 4))
+    (found,) = both(twice, X)
+    once = function(jnp.asarray(X))
+    np.testing.assert_allclose(found, [X[0], function(once[1]), once[2]], rtol=1e-6)
+
+
 def test_scatter_by_a_function():
     places = np.array([[1], [1], [2], [7]])
     double = lambda x: lax.scatter_apply(x, places, lambda v: v * 2, ROWS, update_shape=(4, 4))

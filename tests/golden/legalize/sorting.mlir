@@ -44,6 +44,21 @@ func.func @sort_of_repeated_operands(%x: tensor<8xi32>) -> (tensor<8xi32>, tenso
 // CHECK:        [[R:%\w+]] = "stablehlo.sort"
 // CHECK:        return [[R]], [[R]]
 
+// A constant is not sorted in place.
+func.func @sort_of_constant() -> tensor<2x2xi32> {
+  %x = stablehlo.constant dense<[[4, 3], [2, 1]]> : tensor<2x2xi32>
+  %a = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%0: tensor<i32>, %1: tensor<i32>):
+    %2 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<2x2xi32>) -> tensor<2x2xi32>
+  return %a : tensor<2x2xi32>
+}
+// CHECK:      func.func @sort_of_constant
+// CHECK:        [[X:%\w+]] = stablehlo.optimization_barrier
+// CHECK:        [[COPY:%\w+]] = stablehlo.select {{%\w+}}, [[X]],
+// CHECK:        "stablehlo.sort"([[COPY]])
+
 // Long rows go to the host: numbers as they are,
 func.func @sort_on_host(%x: tensor<2x64xbf16>) -> tensor<2x64xbf16> {
   %a = "stablehlo.sort"(%x) <{dimension = 1 : i64, is_stable = true}> ({

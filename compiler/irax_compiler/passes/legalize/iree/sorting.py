@@ -10,8 +10,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import conversion, elementwise, shape
-from irax_compiler.ops.core import full_like
+from irax_compiler.ops import barrier, conversion, elementwise, shape
+from irax_compiler.ops.core import full_like, read
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.host import host_call
@@ -80,6 +80,50 @@ def _rank(x: Value) -> int:
 def _is(x: Value, iota: shape.Iota) -> bool:
     operation = mlir.definition(x)
     return operation is not None and read_as(shape.Iota, operation) == iota
+
+
+MOST_BOUND = 31
+"""So many operands and keys, which may become arrays of their own, leave one of the 32 arrays that
+IREE binds to a kernel for the elements' places."""
+
+_FEW_KEYS = MOST_BOUND // 2
+
+
+@cure("stablehlo.sort")
+def sort_of_many(operation: Operation) -> Sequence[Value] | None:
+    """IREE sorts no more arrays than it binds to a kernel: of more, all are read by the places that
+    the keys, few at a time and the first ones last, put the elements in.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    num_keys = 0 if op is None else op.order.num_keys
+    if op is None or len(operands) + num_keys <= MOST_BOUND or 0 in shape_of(operands[0]):
+        return None
+    order = sort.numbers_along(operands[0], op.dimension)
+    for first in reversed(range(0, num_keys, _FEW_KEYS)):
+        keys = operands[first : min(first + _FEW_KEYS, num_keys)]
+        if first + _FEW_KEYS < num_keys:
+            keys = [sort.take(x, order, op.dimension) for x in keys]
+        by_keys = sort.Sort(op.dimension, True, replace(op.order, num_keys=len(keys)))
+        *_, order = by_keys.build([*keys, order])
+    return [sort.take(x, order, op.dimension) for x in operands]
+
+
+@cure("stablehlo.sort")
+def sort_of_constant(operation: Operation) -> Sequence[Value] | None:
+    """IREE sorts in place, and cannot compile that for a constant: it is kept behind a barrier."""
+    op = read(operation)
+    operands = list(operation.operands)
+    fixed = [x for x in operands if mlir.splat(x) is None and _is_constant(x)]
+    if not fixed:
+        return None
+    apart = dict(zip(fixed, barrier.barrier.build(fixed), strict=True))
+    return op.build([apart.get(x, x) for x in operands])
+
+
+def _is_constant(x: Value) -> bool:
+    operation = mlir.definition(x)
+    return operation is not None and operation.name == shape.Constant.name
 
 
 # ---- on the host ---------------------------------------------------------------------------------

@@ -1,0 +1,59 @@
+"""Cures for operations that IREE does not compile within the computations of scatters and sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from irax_compiler.mlir import Operation, Value, dtype_of
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.formula import Number, copy_sign, function, where
+from irax_compiler.passes.legalization import cure
+
+_COMPUTED = ("stablehlo.scatter", "stablehlo.sort")
+
+
+@cure("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz")
+def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
+    """IREE makes no scalar operation of it there: what is beyond the floor decides."""
+    if not _is_computed(operation):
+        return None
+    x = Number(operation.operands[0])
+    size = abs(x)
+    below = function(elementwise.floor, size)
+    half = below * 0.5
+    rest = size - below
+    is_up = rest > 0.5
+    if operation.name == "stablehlo.round_nearest_even":
+        is_odd = half > function(elementwise.floor, half)
+        is_up = is_up | (rest.equals(0.5) & is_odd)
+    else:
+        is_up = is_up | rest.equals(0.5)
+    return [copy_sign(where(is_up, below + 1, below), x).value]
+
+
+@cure("stablehlo.popcnt", "stablehlo.count_leading_zeros")
+def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
+    """IREE makes no scalar operation of it there: bits are added up by halves."""
+    if not _is_computed(operation):
+        return None
+    x = Number(operation.operands[0])
+    dtype = dtype_of(operation.operands[0])
+    bits = x.bits(f"u{dtype.itemsize}")
+    if operation.name == "stablehlo.count_leading_zeros":
+        for shift in _powers_of_two(8 * dtype.itemsize):
+            bits = bits | (bits >> shift)
+        bits = ~bits
+    for shift in _powers_of_two(8 * dtype.itemsize):
+        mask = (1 << 8 * dtype.itemsize) // ((1 << shift) + 1)
+        bits = (bits & mask) + ((bits >> shift) & mask)
+    return [bits.bits(dtype).value]
+
+
+def _powers_of_two(end: int) -> list[int]:
+    return [1 << i for i in range(end.bit_length() - 1)]
+
+
+def _is_computed(operation: Operation) -> bool:
+    around: Any = operation.parent
+    return around.name in _COMPUTED
