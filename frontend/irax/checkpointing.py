@@ -8,32 +8,65 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from irax import array_trees, autodiff
 from irax.array import as_array, aval_of
+from irax.aval import ShapedArray
 from irax.flat import FlatFunction, argument_names, bind_others, known_inputs, name_of
 from irax.tracebacks import api_boundary
 from irax.tracing import bind, current_trace, trace_function
+from irax_compiler import mlir
 from irax_compiler.ops import marks
-from irax_compiler.ops.control_flow.checkpoint import POLICIES, Checkpoint
+from irax_compiler.ops.control_flow import policies
+from irax_compiler.ops.control_flow.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be kept of a forward pass: one of the policies of `checkpoint_policies`."""
+    """What may be kept of a forward pass: one of the policies of `checkpoint_policies`.
+
+    Like any policy it is a function of a primitive, the types of its operands and its parameters,
+    which says whether its results are kept.
+    """
 
     name: str
     names: tuple[str, ...] = ()
 
+    def __call__(self, primitive: Any, *avals: Any, **parameters: Any) -> bool:
+        return policies.POLICIES[self.name](primitive, parameters, self.names)
+
+
+class _FunctionPolicy:
+    """A policy that is any function, as the compiler calls it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name, self.names = f"{name_of(function)}#{id(self)}", ()
+        policies.FUNCTIONS[self.name] = self
+
+    def __call__(self, primitive: Any, types: Sequence[Any], parameters: dict[str, Any]) -> bool:
+        avals = [ShapedArray(tuple(t.shape), mlir.dtype_of_type(t)) for t in types]
+        kept = self.function(primitive, *avals, **parameters)
+        if not isinstance(kept, bool | np.bool):
+            raise TypeError(
+                f"checkpoint: policy {name_of(self.function)} must return a bool, got {kept!r} for "
+                f"{primitive}"
+            )
+        return bool(kept)
+
 
 class checkpoint_policies:
-    """The policies of `checkpoint`."""
+    """The policies of `checkpoint`. Those of JAX that move what is kept to another memory keep it
+    where it is.
+    """
 
     everything_saveable = Policy("everything_saveable")
     """All residuals are kept, as without a checkpoint."""
     nothing_saveable = Policy("nothing_saveable")
     """All is computed again: the default."""
     dots_saveable = checkpoint_dots = Policy("dots_saveable")
-    """Products of matrices are kept."""
+    """Products of matrices are kept, and convolutions."""
     dots_with_no_batch_dims_saveable = Policy("dots_with_no_batch_dims_saveable")
     """Products of matrices are kept, but batches of them are not."""
     checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
@@ -44,9 +77,53 @@ class checkpoint_policies:
         return Policy("save_only_these_names", names)
 
     @staticmethod
+    def save_any_names_but_these(*names: str) -> Policy:
+        """What has a name is kept (see `checkpoint_name`), but for these names."""
+        return Policy("save_any_names_but_these", names)
+
+    @staticmethod
     def save_anything_except_these_names(*names: str) -> Policy:
         """All is kept, but for what has one of these names (see `checkpoint_name`)."""
         return Policy("save_anything_except_these_names", names)
+
+    @staticmethod
+    def save_from_both_policies(
+        policy_1: Callable[..., bool], policy_2: Callable[..., bool]
+    ) -> Callable[..., bool]:
+        """What one of two policies keeps is kept."""
+
+        def either(primitive: Any, *avals: Any, **parameters: Any) -> bool:
+            found = (p(primitive, *avals, **parameters) for p in (policy_1, policy_2))
+            return any(found)
+
+        return either
+
+    @staticmethod
+    def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+        """`dots_with_no_batch_dims_saveable`: devices have one memory."""
+        return checkpoint_policies.dots_with_no_batch_dims_saveable
+
+    @staticmethod
+    def save_and_offload_only_these_names(
+        *,
+        names_which_can_be_saved: Sequence[str],
+        names_which_can_be_offloaded: Sequence[str],
+        offload_src: str,
+        offload_dst: str,
+    ) -> Policy:
+        """`save_only_these_names` of all of the names: devices have one memory.
+
+        Raises:
+            ValueError: a name is in both.
+        """
+        both = sorted({*names_which_can_be_saved} & {*names_which_can_be_offloaded})
+        if both:
+            raise ValueError(
+                "save_and_offload_only_these_names: names are either saved or offloaded, got "
+                f"{', '.join(both)} in both"
+            )
+        names = (*names_which_can_be_saved, *names_which_can_be_offloaded)
+        return checkpoint_policies.save_only_these_names(*names)
 
 
 @api_boundary
@@ -57,7 +134,7 @@ def checkpoint(
     prevent_cse: bool | Sequence[bool] = True,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
-    policy: Policy | None = None,
+    policy: Callable[..., bool] | None = None,
 ) -> Callable[..., Any]:
     """The same function, which reverse mode computes again rather than keep its residuals.
 
@@ -69,10 +146,12 @@ def checkpoint(
             apart from the forward pass.
         static_argnums: positions of arguments that are not arrays.
         static_argnames: names of arguments that are not arrays.
-        policy: one of `checkpoint_policies`: what is kept all the same.
+        policy: what is kept all the same: one of `checkpoint_policies`, or a function
+            `policy(primitive, *avals, **parameters)` that says for each operation of the forward
+            pass whether its results are kept. `primitive.name` is JAX's name of the operation.
 
     Raises:
-        TypeError: `policy` is not one of these.
+        TypeError: `policy` is not a function.
 
     >>> f = irax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
     >>> irax.grad(f)(0.0)
@@ -87,11 +166,14 @@ def checkpoint(
             static_argnames=static_argnames,
             policy=policy,
         )
-    chosen = policy or checkpoint_policies.nothing_saveable
-    if not isinstance(chosen, Policy) or chosen.name not in POLICIES:
+    if policy is None:
+        policy = checkpoint_policies.nothing_saveable
+    if not callable(policy):
         raise TypeError(
-            f"checkpoint: policy must be one of irax.checkpoint_policies, got {policy!r}"
+            "checkpoint: policy must be one of irax.checkpoint_policies, or a function of a "
+            f"primitive, avals and parameters, got {policy!r}"
         )
+    chosen = policy if isinstance(policy, Policy) else _FunctionPolicy(policy)
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     static_names = (
         (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
@@ -116,6 +198,7 @@ def checkpoint(
         arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
         flat = FlatFunction(function, in_tree)
         traced = trace_function(flat, known_inputs(arrays, names), "checkpoint", name_of(fun))
+        traced.builder.kept.append(chosen)
         op = Checkpoint(traced.name, chosen.name, chosen.names)
         found = bind(op, *arrays, *traced.captures)
         results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]

@@ -89,6 +89,81 @@ def test_static_arguments_and_decorators():
     assert irax.remat(f)(2.0, 3) == 8
 
 
+NAMES = (
+    lambda prim, *_, **__: prim.name == "sin",
+    lambda prim, *_, **__: str(prim) in ("cos", "mul"),
+    lambda prim, *avals, **__: any(a.shape == (4, 4) for a in avals),
+    lambda prim, *_, **params: params.get("name") == "hidden",
+)
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_policies_are_functions_of_primitives(policy):
+    f = irax.checkpoint(layers, policy=policy)
+    for transform in (irax.grad, irax.hessian, lambda f: irax.jit(irax.grad(f))):
+        found, expected = transform(f)(X, W), transform(layers)(X, W)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert len(ops_of(policy, ".fwd.again")) < len(ops_of(None, ".fwd.again"))
+
+
+def test_names_of_primitives_are_those_of_jax():
+    jax = pytest.importorskip("jax", reason="JAX names its primitives")
+
+    def program(jnp, lax, x, w):
+        y = jnp.tanh(w @ jnp.exp(x)) / (1 + jnp.log1p(x * x))
+        y = jnp.where(y > 0.5, y, lax.rsqrt(jnp.abs(y)) - jnp.maximum(y, x))
+        return jnp.sum(lax.rev(jnp.expm1(y), (0,)) ** 2.5)
+
+    seen = []
+    for module, x, w in ((irax, X, W), (jax, np.asarray(X), np.asarray(W))):
+        names = set()
+
+        def policy(prim, *_, _names=names, **__):
+            return bool(_names.add(prim.name))
+
+        def f(x, w, _module=module):
+            return program(_module.numpy, _module.lax, x, w)
+
+        module.grad(module.checkpoint(f, policy=policy))(x, w)
+        seen.append(names)
+    ours, theirs = seen
+    expected = {"tanh", "dot_general", "exp", "log1p", "div", "mul", "gt", "rsqrt", "abs", "rev"}
+    expected |= {"max", "expm1", "sub", "add"}
+    assert expected & theirs <= ours
+    assert len(expected & theirs) > 9
+
+
+def test_policies_of_policies():
+    policies = irax.checkpoint_policies
+    both = policies.save_from_both_policies(
+        policies.dots_saveable, lambda prim, *_, **__: prim.name == "cos"
+    )
+    again = ops_of(both, ".fwd.again")
+    assert not {"dot_general", "cosine"} & {*again}
+    assert "cosine" in ops_of(POLICIES["dots"], ".fwd.again")
+    others = {
+        policies.save_any_names_but_these("other"): "named",
+        policies.offload_dot_with_no_batch_dims("device", "pinned_host"): "dots-without-batch",
+        policies.save_and_offload_only_these_names(
+            names_which_can_be_saved=["a"],
+            names_which_can_be_offloaded=["hidden"],
+            offload_src="device",
+            offload_dst="pinned_host",
+        ): "named",
+    }
+    for policy, same in others.items():
+        assert ops_of(policy, ".fwd.again") == ops_of(POLICIES[same], ".fwd.again")
+    with pytest.raises(ValueError, match="got b in both"):
+        policies.save_and_offload_only_these_names(
+            names_which_can_be_saved=["a", "b"],
+            names_which_can_be_offloaded=["b"],
+            offload_src="device",
+            offload_dst="pinned_host",
+        )
+
+
 def test_wrong_policies():
     with pytest.raises(TypeError, match="checkpoint_policies"):
-        irax.checkpoint(lambda x: x, policy=lambda *_: True)
+        irax.checkpoint(lambda x: x, policy="dots_saveable")
+    with pytest.raises(TypeError, match="must return a bool, got None"):
+        irax.grad(irax.checkpoint(jnp.sin, policy=lambda *_, **__: None))(1.0)

@@ -8,13 +8,14 @@ when it runs; transposed, behind a barrier, so that nobody takes them from the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value
-from irax_compiler.ops import barrier, dot, marks
+from irax_compiler.ops import barrier
 from irax_compiler.ops.composite import decomposition_of, register_composed
+from irax_compiler.ops.control_flow import policies
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
 from irax_compiler.ops.core import (
     I64,
@@ -26,35 +27,8 @@ from irax_compiler.ops.core import (
     Tangent,
     attribute,
     from_operation,
-    read,
 )
 from irax_compiler.ops.structured import Linearized, Transform, call_function, scatter
-
-Saves = Callable[[Operation, Sequence[str]], bool]
-"""Whether a policy, with its names, saves the results of an operation."""
-
-
-def _is_named(operation: Operation, names: Sequence[str]) -> bool:
-    if operation.name != "stablehlo.composite":
-        return False
-    op = read(operation)
-    return isinstance(op, marks.Name) and op.label in names
-
-
-def _has_no_batch(operation: Operation) -> bool:
-    op = read(operation) if operation.name == "stablehlo.dot_general" else None
-    return isinstance(op, dot.DotGeneral) and not op.dimensions.lhs_batching
-
-
-POLICIES: dict[str, Saves] = {
-    "nothing_saveable": lambda operation, names: False,
-    "everything_saveable": lambda operation, names: True,
-    "dots_saveable": lambda operation, names: operation.name == "stablehlo.dot_general",
-    "dots_with_no_batch_dims_saveable": lambda operation, names: _has_no_batch(operation),
-    "save_only_these_names": _is_named,
-    "save_anything_except_these_names": lambda operation, names: not _is_named(operation, names),
-}
-"""What may be kept of the forward pass, by the policy's name."""
 
 
 @register_composed
@@ -65,7 +39,7 @@ class Checkpoint(RuledOp):
     name = "irax.checkpoint"
     function: str = from_operation(decomposition_of)
     policy: str = attribute(STRING, default="nothing_saveable")
-    """One of `POLICIES`."""
+    """One of `policies.POLICIES`, or of `policies.FUNCTIONS`."""
     names: tuple[str, ...] = attribute(STRINGS, default=())
 
     def jvp_through(
@@ -97,7 +71,6 @@ class Checkpoint(RuledOp):
         """Of a function of operands to results and residuals two others: of operands to results
         and what is saved; and of operands and what is saved to residuals.
         """
-        saves = POLICIES[self.policy]
         source = transform.functions[name]
         *body, last = (view.operation for view in mlir.body(source).operations)
         arguments = mlir.arguments(source)
@@ -109,7 +82,8 @@ class Checkpoint(RuledOp):
             there = [v for v in operation.results if v in wanted]
             if not there:
                 continue
-            if saves(operation, self.names) or effects.has_effects(operation):
+            kept = policies.saves(self.policy, self.names, operation)
+            if kept or effects.has_effects(operation):
                 saved.update(dict.fromkeys(there))
                 continue
             needed.append(operation)
