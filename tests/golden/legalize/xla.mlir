@@ -93,3 +93,25 @@ func.func @constant_of_booleans() -> (tensor<2xi1>, tensor<3xi1>) {
 // CHECK:        [[BOOLS:%\w+]] = stablehlo.convert [[BYTES]] : (tensor<2xui8>) -> tensor<2xi1>
 // CHECK:        [[SPLAT:%\w+]] = stablehlo.constant dense<true> : tensor<3xi1>
 // CHECK:        return [[BOOLS]], [[SPLAT]]
+
+// A boolean has a byte in XLA: bits are joined and parted by shifts.
+func.func @bits_joined(%x: tensor<3x16xi1>) -> tensor<3xui16> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<3x16xi1>) -> tensor<3xui16>
+  return %0 : tensor<3xui16>
+}
+// CHECK:      func.func @bits_joined
+// CHECK-NOT:    bitcast_convert
+// CHECK:        [[I:%\w+]] = stablehlo.iota dim = 1 : tensor<3x16xui16>
+// CHECK:        [[W:%\w+]] = stablehlo.convert %arg0 : (tensor<3x16xi1>) -> tensor<3x16xui16>
+// CHECK-NEXT:   stablehlo.shift_left [[W]], [[I]]
+// CHECK:        stablehlo.reduce
+
+func.func @bits_parted(%x: tensor<3xf32>) -> tensor<3x32xi1> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<3xf32>) -> tensor<3x32xi1>
+  return %0 : tensor<3x32xi1>
+}
+// CHECK:      func.func @bits_parted
+// CHECK:        stablehlo.bitcast_convert %arg0 : (tensor<3xf32>) -> tensor<3xui32>
+// CHECK:        stablehlo.shift_right_logical
+// CHECK:        stablehlo.and
+// CHECK-NEXT:   stablehlo.convert

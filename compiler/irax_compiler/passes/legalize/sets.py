@@ -170,6 +170,7 @@ XLA = (
     definitions.fold_in_another_dtype,
     products.contraction_by_algorithm,
     products.reduction_of_one,
+    xla.bitcast_of_booleans,
     complex_numbers.bitcast_of_complex,
     products.narrow_reduction,
     xla.windows_over_padded,

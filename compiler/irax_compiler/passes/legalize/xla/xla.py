@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, convolution, shape
+from irax_compiler.ops import bitwise, conversion, convolution, shape
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, full, working_dtype
 from irax_compiler.ops.indexing import scatter, scatter_by
@@ -90,3 +90,24 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     spatial = op.dimensions.rhs[2:]
     backwards = tuple(d for d, flag in zip(spatial, op.reversal, strict=True) if flag)
     return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
+
+
+@cure("stablehlo.bitcast_convert")
+def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
+    """XLA crashes: a boolean is a byte there. Bits are put together, and taken apart, by shifts."""
+    (x,), (result,) = operation.operands, operation.results
+    of, to = dtype_of(x), dtype_of(result)
+    if of == to or np.dtype(bool) not in (of, to):
+        return None
+    bits, other = (x, to) if of == np.bool_ else (result, of)
+    sizes = shape_of(bits)
+    word = np.dtype(f"u{other.itemsize}")
+    places = shape.Iota(sizes, word, len(sizes) - 1)()
+    if of == np.bool_:
+        shifted = bitwise.shift_left(conversion.convert(x, word), places)
+        joined = reduce.reduce_sum(shifted, (len(sizes) - 1,))
+        return [conversion.BitcastConvert(sizes[:-1], to)(joined) if to != word else joined]
+    words = x if of == word else conversion.BitcastConvert(sizes[:-1], word)(x)
+    spread = shape.BroadcastInDim(sizes, tuple(range(len(sizes) - 1)))(words)
+    lowest = bitwise.and_(bitwise.shift_right_logical(spread, places), full(sizes, 1, word))
+    return [conversion.convert(lowest, np.dtype(bool))]
