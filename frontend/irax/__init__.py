@@ -5,30 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from irax.array import Array as Array
-from irax.array import typeof as typeof
-from irax.autodiff import fwd_and_bwd as fwd_and_bwd
-from irax.autodiff import grad as grad
-from irax.autodiff import jvp as jvp
-from irax.autodiff import linearize as linearize
-from irax.autodiff import value_and_grad as value_and_grad
-from irax.autodiff import vjp as vjp
-from irax.aval import ShapeDtypeStruct as ShapeDtypeStruct
-from irax.backend import copy_to_host_async as copy_to_host_async
-from irax.backend import default_backend as default_backend
-from irax.backend import device_count as device_count
-from irax.backend import device_get as device_get
-from irax.backend import device_put as device_put
-from irax.backend import devices as devices
-from irax.backend import local_device_count as local_device_count
-from irax.backend import local_devices as local_devices
-from irax.batching import vmap as vmap
-from irax.callbacks import effects_barrier as effects_barrier
-from irax.callbacks import pure_callback as pure_callback
-from irax.checkpointing import checkpoint as checkpoint
-from irax.checkpointing import checkpoint_policies as checkpoint_policies
-from irax.checkpointing import remat as remat
-from irax.closures import closure_convert as closure_convert
 from irax.config import check_tracer_leaks as check_tracer_leaks
 from irax.config import checking_leaks as checking_leaks
 from irax.config import config as config
@@ -47,29 +23,53 @@ from irax.config import no_tracing as no_tracing
 from irax.config import numpy_dtype_promotion as numpy_dtype_promotion
 from irax.config import numpy_rank_promotion as numpy_rank_promotion
 from irax.config import threefry_partitionable as threefry_partitionable
+from irax.core.array import Array as Array
+from irax.core.array import typeof as typeof
+from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
+from irax.core.closures import closure_convert as closure_convert
+from irax.core.source import named_call as named_call
+from irax.core.source import named_scope as named_scope
+from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.dtypes import float0 as float0
-from irax.forward_rules import custom_jvp as custom_jvp
+from irax.execution.backend import copy_to_host_async as copy_to_host_async
+from irax.execution.backend import default_backend as default_backend
+from irax.execution.backend import device_count as device_count
+from irax.execution.backend import device_get as device_get
+from irax.execution.backend import device_put as device_put
+from irax.execution.backend import devices as devices
+from irax.execution.backend import local_device_count as local_device_count
+from irax.execution.backend import local_devices as local_devices
+from irax.execution.callbacks import effects_barrier as effects_barrier
+from irax.execution.callbacks import pure_callback as pure_callback
+from irax.execution.jit import block_until_ready as block_until_ready
+from irax.execution.jit import clear_caches as clear_caches
+from irax.execution.jit import eval_shape as eval_shape
+from irax.execution.jit import jit as jit
+from irax.execution.processes import host_count as host_count
+from irax.execution.processes import host_id as host_id
+from irax.execution.processes import host_ids as host_ids
+from irax.execution.processes import process_count as process_count
+from irax.execution.processes import process_index as process_index
+from irax.execution.processes import process_indices as process_indices
 from irax.ir import make_ir as make_ir
-from irax.jacobians import hessian as hessian
-from irax.jacobians import jacfwd as jacfwd
-from irax.jacobians import jacobian as jacobian
-from irax.jacobians import jacrev as jacrev
-from irax.jit import block_until_ready as block_until_ready
-from irax.jit import clear_caches as clear_caches
-from irax.jit import eval_shape as eval_shape
-from irax.jit import jit as jit
-from irax.processes import host_count as host_count
-from irax.processes import host_id as host_id
-from irax.processes import host_ids as host_ids
-from irax.processes import process_count as process_count
-from irax.processes import process_index as process_index
-from irax.processes import process_indices as process_indices
-from irax.reverse_rules import custom_gradient as custom_gradient
-from irax.reverse_rules import custom_vjp as custom_vjp
-from irax.source import named_call as named_call
-from irax.source import named_scope as named_scope
-from irax.tracing import ensure_compile_time_eval as ensure_compile_time_eval
-from irax.transposition import linear_transpose as linear_transpose
+from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd
+from irax.transforms.autodiff import grad as grad
+from irax.transforms.autodiff import jvp as jvp
+from irax.transforms.autodiff import linearize as linearize
+from irax.transforms.autodiff import value_and_grad as value_and_grad
+from irax.transforms.autodiff import vjp as vjp
+from irax.transforms.checkpoint import checkpoint as checkpoint
+from irax.transforms.checkpoint import checkpoint_policies as checkpoint_policies
+from irax.transforms.checkpoint import remat as remat
+from irax.transforms.custom_jvp import custom_jvp as custom_jvp
+from irax.transforms.custom_vjp import custom_gradient as custom_gradient
+from irax.transforms.custom_vjp import custom_vjp as custom_vjp
+from irax.transforms.jacobians import hessian as hessian
+from irax.transforms.jacobians import jacfwd as jacfwd
+from irax.transforms.jacobians import jacobian as jacobian
+from irax.transforms.jacobians import jacrev as jacrev
+from irax.transforms.linear_transpose import linear_transpose as linear_transpose
+from irax.transforms.vmap import vmap as vmap
 from irax.tree_util import tree_flatten as tree_flatten
 from irax.tree_util import tree_leaves as tree_leaves
 from irax.tree_util import tree_map as tree_map
@@ -81,7 +81,6 @@ from irax_runtime.device import Device as Device
 if TYPE_CHECKING:
     from irax import (
         ad_checkpoint,
-        custom_batching,
         custom_derivatives,
         debug,
         dlpack,
@@ -105,8 +104,9 @@ if TYPE_CHECKING:
         typing,
         version,
     )
-    from irax.environment import live_arrays as live_arrays
-    from irax.environment import print_environment_info as print_environment_info
+    from irax.execution.environment import live_arrays as live_arrays
+    from irax.execution.environment import print_environment_info as print_environment_info
+    from irax.transforms import custom_vmap
     from irax.version import __version__ as __version__
 
 _MODULES = {
@@ -149,9 +149,16 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"irax.{name}")
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(f"irax.{_FUNCTIONS[name]}"), name)
-    from irax.absent import missing_attribute
+    from irax.core.absent_names import missing_attribute
 
     raise missing_attribute(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax"}
+    rooms = {"core", "execution", "transforms"}
+    return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 
 
 # Operators and methods of arrays are attached there.

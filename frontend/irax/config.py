@@ -191,7 +191,7 @@ class Config(threading.local):
 
     def config_with_absl(self) -> None:
         """Declares the options as flags of absl's: see `irax.flags`."""
-        from irax import flags
+        from irax.execution import flags
 
         flags.declare(self)
 
@@ -201,7 +201,7 @@ class Config(threading.local):
         Raises:
             ImportError: absl is not installed.
         """
-        from irax import flags
+        from irax.execution import flags
 
         flags.parse(self)
 

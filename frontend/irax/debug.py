@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from irax import callbacks
-from irax.absent import refuse_names as _refuse_names
+from irax.core.absent_names import refuse_names as _refuse_names
+from irax.execution import callbacks
 from irax_compiler.ops.callback import Callback
 
 __all__ = ["breakpoint", "callback", "log", "print"]

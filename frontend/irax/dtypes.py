@@ -33,9 +33,15 @@ from ml_dtypes import (
     uint4,
 )
 
-from irax import strictness
 from irax.config import config
-from irax.lattice import KEYS, SMALL_FLOATS, SMALL_INTS, TypePromotionError, least_upper_bound
+from irax.core import strictness
+from irax.core.dtype_lattice import (
+    KEYS,
+    SMALL_FLOATS,
+    SMALL_INTS,
+    TypePromotionError,
+    least_upper_bound,
+)
 
 __all__ = [
     "KEY_TYPES",
@@ -181,7 +187,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
     if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):
-        from irax import source  # this module stands alone otherwise
+        from irax.core import source
 
         source.warn(
             f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off, so it "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irax.absent import refuse_names as _refuse_names
+from irax.core.absent_names import refuse_names as _refuse_names
 
 
 class JAXTypeError(TypeError):

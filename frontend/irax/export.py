@@ -16,21 +16,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from irax import array_trees, autodiff, backend, numpy
-from irax.absent import refuse_names as _refuse_names
-from irax.array import Array, ConcreteArray
-from irax.aval import ShapedArray, ShapeDtypeStruct
-from irax.copies import OfThisProcess
-from irax.export_trees import describe, make, parts
-from irax.export_trees import (
+from irax import numpy
+from irax.core import array_trees
+from irax.core.absent_names import refuse_names as _refuse_names
+from irax.core.array import Array, ConcreteArray
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.copies import OfThisProcess
+from irax.core.flattening import argument_names
+from irax.execution import backend
+from irax.execution.export_trees import describe, make, parts
+from irax.execution.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
 )
-from irax.export_trees import (
+from irax.execution.export_trees import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
-from irax.flat import argument_names
+from irax.execution.jit import JitFunction, jit
 from irax.ir import LoadedFunction, as_argument
-from irax.jit import JitFunction, jit
+from irax.transforms import autodiff
 from irax_compiler import containers, mlir, targets
 from irax_compiler.bytecode_format import MAGIC
 from irax_compiler.lowering import check, lower

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.array import Array, as_array
-from irax.aval import ShapedArray
-from irax.tracebacks import api_boundary
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.tracebacks import api_boundary
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:

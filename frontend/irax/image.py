@@ -10,8 +10,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.scipy.arguments import real_dtype
 from irax.typing import ArrayLike
@@ -240,6 +240,6 @@ def _applied(x: Array, d: int, weights: Array, precision: Any) -> Array:
     return jnp.moveaxis(product, -1, d)
 
 
-from irax.replay import replay_functions as _replay_functions  # noqa: E402
+from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
 _replay_functions(__name__)

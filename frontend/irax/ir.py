@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from irax import backend, dtypes
-from irax.array import Array, ConcreteArray, as_array
-from irax.aval import ShapedArray
+from irax import dtypes
 from irax.config import config
-from irax.copies import OfThisProcess
-from irax.flat import name_of
-from irax.jit import JitFunction
-from irax.tracebacks import api_boundary
-from irax.tracing import ModuleBuilder, call, current_trace
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.avals import ShapedArray
+from irax.core.copies import OfThisProcess
+from irax.core.flattening import name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import ModuleBuilder, call, current_trace
+from irax.execution import backend
+from irax.execution.jit import JitFunction
 from irax_compiler import containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
@@ -73,7 +74,7 @@ def make_ir(
     >>> print(make_ir(lambda x: x + x)(1.0).func)
     lambda
     """
-    from irax.jit import jit
+    from irax.execution.jit import jit
 
     jitted: Any = jit(fun, static_argnums=static_argnums, static_argnames=static_argnames)
     if isinstance(fun, JitFunction):

@@ -8,9 +8,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, errors
-from irax.array import Array, as_array
+from irax.core.array import Array, as_array
+from irax.core.strictness import library
 from irax.numpy.tables import no_sharding
-from irax.strictness import library
 
 __all__ = [
     "index",

@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, overload
 
-from irax import array_trees, backend, tree_util
-from irax.array import as_array
-from irax.aval import ShapedArray, ShapeDtypeStruct
-from irax.copies import OfThisProcess
-from irax.flat import argument_names
-from irax.jit import Compiled as _Traced
-from irax.key_arrays import KeyArray
-from irax.memory_analysis import MemoryAnalysis, analyse, of_plugin
-from irax.tracing import Tracer
+from irax import tree_util
+from irax.core import array_trees
+from irax.core.array import as_array
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.copies import OfThisProcess
+from irax.core.flattening import argument_names
+from irax.core.key_arrays import KeyArray
+from irax.core.tracing import Tracer
+from irax.execution import backend
+from irax.execution.jit import Compiled as _Traced
+from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax_compiler import mlir, targets
 from irax_compiler.cost import cost_of
 from irax_compiler.lowering import lower

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.array import as_array
-from irax.autodiff import jvp, vjp
+from irax.core.array import as_array
+from irax.transforms.autodiff import jvp, vjp
 
 _STEPS = {"float64": 1e-5, "float32": 1e-2}
 _TOLERANCES = {"float64": 1e-5, "float32": 2e-2}

@@ -14,10 +14,10 @@ from typing import Any
 import optree
 from optree import PyTreeSpec as PyTreeDef
 
-from irax.absent import refuse_names as _refuse_names
-from irax.tracebacks import api_boundary
-from irax.tree_errors import structure_error
-from irax.tree_registry import (
+from irax.core.absent_names import refuse_names as _refuse_names
+from irax.core.tracebacks import api_boundary
+from irax.core.tree_errors import structure_error
+from irax.core.tree_registry import (
     NAMESPACE,
     DictKey,
     FlattenedIndexKey,

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from irax.array import Array
+from irax.core.array import Array
 
 ArrayLike: TypeAlias = Array | np.ndarray[Any, Any] | np.generic | bool | int | float | complex
 """An array of irax or NumPy, or a number; not a list."""

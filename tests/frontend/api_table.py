@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import irax
-from irax import absent
+from irax.core import absent_names
 
 PATH = Path(__file__).parents[2] / "docs" / "api.md"
 RECORD = Path(__file__).parent / "jax_names.json"
@@ -97,7 +97,7 @@ def there(module: str) -> set[str]:
 
 def reason(module: str, name: str) -> str | None:
     """Why irax does not have a name."""
-    return absent.why_absent(module.replace("jax", "irax", 1), name)
+    return absent_names.why_absent(module.replace("jax", "irax", 1), name)
 
 
 def lines(module: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from tests.frontend.numpy_operands import Operand
 
 import irax
 from irax import tree_util
-from irax.array import as_array
+from irax.core.array import as_array
 from irax.test_util import check_grads
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from irax import tree_util
-from irax.array import as_array
-from irax.jit import JitFunction
+from irax.core.array import as_array
+from irax.execution.jit import JitFunction
 from irax_compiler.evaluate import Evaluator
 
 

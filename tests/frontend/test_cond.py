@@ -8,8 +8,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax.core.tracing import Tracer
 from irax.test_util import check_grads
-from irax.tracing import Tracer
 
 X = jnp.array([0.5, -1.0, 2.0])
 

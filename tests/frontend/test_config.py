@@ -51,9 +51,10 @@ def python(code, path=None, **env):
 def house(tmp_path):
     """A package irax whose `config` is the Config object, and with nothing else in it."""
     package = tmp_path / "irax"
-    package.mkdir()
+    (package / "core").mkdir(parents=True)
+    (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    for name in ("config.py", "dtypes.py", "lattice.py", "strictness.py"):
+    for name in ("config.py", "dtypes.py", "core/dtype_lattice.py", "core/strictness.py"):
         (package / name).symlink_to(Path(module.__file__).parent / name)
     return tmp_path
 

@@ -400,7 +400,7 @@ def test_operations_on_arrays_of_different_devices(cpu, pjrt):
 
 @needs_plugin
 def test_an_operation_is_compiled_once(pjrt, monkeypatch):
-    from irax import backend
+    from irax.execution import backend
 
     x = irax.device_put(jnp.ones(7), pjrt)
     np.testing.assert_array_equal(jnp.maximum(x, x + 2), 3 * np.ones(7))

@@ -143,7 +143,7 @@ CASES = {
     "static_argnames": (
         lambda: irax.jit(lambda x: x, static_argnames="y"),
         ValueError,
-        ["static_argnames='y'", "it has x"],
+        ["static_argnames='y'", "by name it takes x"],
     ),
     "jit of a string": (
         lambda: irax.jit(lambda x: x)("text"),

@@ -10,7 +10,7 @@ import pytest
 import irax
 
 MODULES = [
-    "irax.callbacks",
+    "irax.execution.callbacks",
     "irax.debug",
     *(f"irax.nn.{name}" for name in ("activations", "attention", "axes", "initializers", "scaled")),
     *(f"irax.random.{name}" for name in ("basic", "continuous", "counts", "gammas", "keys")),

@@ -14,8 +14,8 @@ from tests.frontend.numpy_operands import CASES
 
 import irax
 import irax.numpy as jnp
-from irax import replay
-from irax.replay import replayed
+from irax.execution import replay
+from irax.execution.replay import replayed
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ import irax
 import irax.numpy as jnp
 import irax_compiler.once
 import irax_runtime.once
-from irax import callbacks
+from irax.execution import callbacks
 from irax_compiler import targets
 
 PROCESSES = 1 if "IRAX_FUZZ" not in os.environ else 32

@@ -11,7 +11,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax import tracebacks
+from irax.core import tracebacks
 
 X = jnp.arange(3.0)
 

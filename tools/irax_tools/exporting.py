@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax import export, jit
-from irax.jit import JitFunction
+from irax.execution.jit import JitFunction
 from irax_tools import sources
 
 

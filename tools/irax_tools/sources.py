@@ -106,7 +106,7 @@ def python_function(
 def _elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
     """The arrays of arguments; None where some are mere types."""
     from irax import ShapeDtypeStruct, tree_util
-    from irax.array import as_array
+    from irax.core.array import as_array
 
     leaves = tree_util.tree_leaves(args)
     if any(isinstance(leaf, ShapeDtypeStruct) for leaf in leaves):

@@ -8,7 +8,7 @@ from typing import Any
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 
 STAGES = (
     (1 / 5,),

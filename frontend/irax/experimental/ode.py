@@ -10,15 +10,15 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
-from irax.array import Array, as_array
-from irax.autodiff import vjp
-from irax.batching import vmap
-from irax.closures import closure_convert
+from irax.core.array import Array, as_array
+from irax.core.closures import closure_convert
+from irax.core.flattening import name_of
+from irax.core.strictness import library
 from irax.experimental.dormand_prince import Solver
-from irax.flat import name_of
 from irax.flatten_util import ravel_pytree
-from irax.reverse_rules import custom_vjp
-from irax.strictness import library
+from irax.transforms.autodiff import vjp
+from irax.transforms.custom_vjp import custom_vjp
+from irax.transforms.vmap import vmap
 
 
 @library

@@ -4,7 +4,8 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
-from irax.absent import refuse_names as _refuse_names
+from irax.core.absent_names import refuse_names as _refuse_names
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
 from irax.lax.accuracy import AccuracyMode as AccuracyMode
@@ -219,7 +220,6 @@ from irax.lax.structure import rev as rev
 from irax.lax.structure import squeeze as squeeze
 from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
-from irax.replay import replay_functions as _replay_functions
 
 # What collectives do depends on the axes that are mapped where they are called.
 _replay_functions(__name__, but=vars(_collectives))

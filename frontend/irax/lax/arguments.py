@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, ConcreteArray, as_array
-from irax.elementwise import as_arrays, convert
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.promotion import as_arrays, convert
 
 # ---- shapes and axes -----------------------------------------------------------------------------
 

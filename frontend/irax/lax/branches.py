@@ -13,15 +13,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import array_trees, dtypes, errors, source
-from irax.array import Array, as_array
-from irax.aval import ShapedArray
-from irax.elementwise import apply, convert
-from irax.flat import FlatFunction, known_inputs, name_of
+from irax import dtypes, errors
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, known_inputs, name_of
+from irax.core.promotion import apply, convert
+from irax.core.tracing import Traced, bind, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
 from irax.lax.carries import leaf_names, same_type, side_by_side
-from irax.tracing import Traced, bind, trace_function
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import array_trees, dtypes, source
-from irax.array import Array, as_array
-from irax.aval import ShapedArray
-from irax.elementwise import convert
-from irax.tracing import Input, Traced
+from irax import dtypes
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.promotion import convert
+from irax.core.tracing import Input, Traced
 
 
 class Carry:

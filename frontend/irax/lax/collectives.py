@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from irax import axis_names, tree_util
-from irax.array import Array
-from irax.elementwise import convert
+from irax import tree_util
+from irax.core import axis_names
+from irax.core.array import Array
+from irax.core.promotion import convert
+from irax.core.tracing import Tracer, bind
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.reductions import reduce_max, reduce_min, reduce_sum
 from irax.lax.structure import reshape
-from irax.tracing import Tracer, bind
 from irax_compiler.ops import collective as ops
 
 Groups = Sequence[Sequence[int]] | None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import apply, check_dtype, convert
+from irax.core.array import Array
+from irax.core.promotion import apply, check_dtype, convert
 from irax.lax.arguments import array_of, strict
 from irax.lax.elementwise import INEXACT
 from irax.typing import ArrayLike

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
 from irax.config import config
-from irax.elementwise import convert
+from irax.core.array import Array
+from irax.core.promotion import convert
+from irax.core.tracing import bind
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import dot as ops
 

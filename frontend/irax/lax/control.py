@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import apply
+from irax.core.array import Array
+from irax.core.promotion import apply
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of, strict
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison
 

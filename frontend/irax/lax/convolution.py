@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from irax import dtypes
-from irax.array import Array
 from irax.config import config
+from irax.core.array import Array
+from irax.core.tracing import bind
 from irax.lax.accuracy import DotAlgorithmPreset
 from irax.lax.arguments import adapted, array_of
 from irax.lax.contraction import PrecisionLike, precision_pair
 from irax.lax.structure import rev, transpose
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import convolution as ops
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from irax.array import Array
-from irax.elementwise import Kinds, check_dtype, is_now
+from irax.core.array import Array
+from irax.core.promotion import Kinds, check_dtype, is_now
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise, numpy_call

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import (
+from irax.core.array import Array, as_array
+from irax.core.promotion import (
     Kinds,
     apply,
     as_arrays,
@@ -22,9 +22,9 @@ from irax.elementwise import (
     check_dtype,
     convert,
 )
+from irax.core.tracing import bind
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, conversion, shape
 from irax_compiler.ops import elementwise as ew

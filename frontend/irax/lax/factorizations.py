@@ -6,9 +6,9 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from irax.array import Array
+from irax.core.array import Array
+from irax.core.tracing import bind
 from irax.lax import matrices as m
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import eigen, householder, spectral, triangular
 from irax_compiler.ops.linalg import lu as lu_ops

@@ -6,14 +6,14 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import array_trees
-from irax.array import Array
-from irax.elementwise import as_arrays, convert
-from irax.flat import name_of
+from irax.core import array_trees
+from irax.core.array import Array
+from irax.core.flattening import name_of
+from irax.core.promotion import as_arrays, convert
+from irax.core.tracing import bind
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads
-from irax.tracing import bind
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window

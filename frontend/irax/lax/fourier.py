@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import convert
+from irax.core.array import Array
+from irax.core.promotion import convert
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.fft import Fft
 

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, broadcast_to, convert
-from irax.key_arrays import KeyArray
+from irax.core.array import Array
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import apply, as_arrays, broadcast_to, convert
+from irax.core.tracing import bind
 from irax.lax.arguments import adapted, array_of, canonical_shape
 from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full
 from irax.lax.window_numbers import check_numbers, check_windows
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation

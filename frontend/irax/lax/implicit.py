@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from irax import array_trees, dtypes, source
-from irax.array import Array, as_array
-from irax.autodiff import linearize
-from irax.aval import ShapedArray
-from irax.closures import captures_first
-from irax.flat import known_inputs, name_of
+from irax import dtypes
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.closures import captures_first
+from irax.core.flattening import known_inputs, name_of
+from irax.core.tracing import Input, Traced, bind, current_trace, trace_function
 from irax.lax.carries import leaf_names, same_type, side_by_side
-from irax.tracing import Input, Traced, bind, current_trace, trace_function
-from irax.transposition import linear_transpose
+from irax.transforms.autodiff import linearize
+from irax.transforms.linear_transpose import linear_transpose
 from irax_compiler.ops.control_flow.implicit import LinearSolve, Root
 
 Function = Callable[..., Any]

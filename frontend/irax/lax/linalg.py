@@ -1,6 +1,6 @@
 """irax.lax.linalg: matrices, which are the last two dimensions of an array."""
 
-from irax.absent import refuse_names as _refuse_names
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.lax.factorizations import EighImplementation as EighImplementation
 from irax.lax.factorizations import EigImplementation as EigImplementation
 from irax.lax.factorizations import SvdAlgorithm as SvdAlgorithm

@@ -11,14 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import array_trees, checkpointing, dtypes, source, tree_util
-from irax.array import Array, as_array
-from irax.elementwise import apply, convert, select
-from irax.flat import name_of
+from irax import dtypes, tree_util
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.flattening import name_of
+from irax.core.promotion import apply, convert, select
+from irax.core.tracing import Input, Traced, bind, call, trace_function
 from irax.lax import branches, scans
 from irax.lax.arguments import array_of
 from irax.lax.carries import Carry
-from irax.tracing import Input, Traced, bind, call, trace_function
+from irax.transforms import checkpoint as checkpointing
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise

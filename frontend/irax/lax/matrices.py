@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_to
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_to
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irax.array import Array
+from irax.core.array import Array
 from irax.lax.arguments import array_of
 from irax.lax.contraction import PrecisionLike, dot_general
 from irax.lax.convolution import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, broadcast_to, convert, select
+from irax.core.array import Array
+from irax.core.promotion import apply, as_arrays, broadcast_to, convert, select
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
 from irax.lax.cumulative import cumsum

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of, canonical_shape
 from irax.lax.structure import reshape
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops.conversion import BitcastConvert
 from irax_compiler.ops.random_bits import RngBitGenerator

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import Kinds, apply, check_dtype, is_now
+from irax.core.array import Array, as_array
+from irax.core.promotion import Kinds, apply, check_dtype, is_now
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.structure import broadcasted_iota, expand_dims, full
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, numpy_call
 from irax_compiler.ops.reductions import reduce

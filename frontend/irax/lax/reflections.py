@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from irax.array import Array
+from irax.core.array import Array
+from irax.core.tracing import bind
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import householder
 

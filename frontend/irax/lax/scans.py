@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import array_trees, source, tree_util
-from irax.array import Array, as_array
-from irax.aval import ShapedArray
-from irax.batching import vmap
-from irax.closures import captures_first
+from irax import tree_util
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.closures import captures_first
+from irax.core.flattening import name_of
+from irax.core.tracing import Input, Traced, Tracer, bind, call, current_trace, trace_function
 from irax.errors import ConcretizationTypeError
-from irax.flat import name_of
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
-from irax.tracing import Input, Traced, Tracer, bind, call, current_trace, trace_function
+from irax.transforms.vmap import vmap
 from irax_compiler.ops.control_flow.scan import Scan
 
 

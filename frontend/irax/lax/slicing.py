@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, convert
+from irax.core.array import Array
+from irax.core.promotion import apply, as_arrays, convert
+from irax.core.tracing import bind
 from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison, elementwise, shape
 from irax_compiler.ops.indexing import dynamic_slices

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from irax.array import Array
-from irax.elementwise import as_arrays, check_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, check_dtype
+from irax.core.tracing import bind
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.elementwise import FLOAT, ORDERED
 from irax.lax.slicing import slice_in_dim
 from irax.lax.structure import broadcasted_iota, transpose
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.sorting import sort as ops
 from irax_compiler.ops.sorting.top_k import TopK

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from irax.array import Array
-from irax.elementwise import apply
+from irax.core.array import Array
+from irax.core.promotion import apply
 from irax.lax.arguments import strict
 from irax.lax.elementwise import FLOAT
 from irax.typing import ArrayLike

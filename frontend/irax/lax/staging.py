@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from irax import array_trees, backend
-from irax.array import Array, as_array
-from irax.flat import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core import array_trees
+from irax.core.array import Array, as_array
+from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.tracing import bind, current_trace, trace_function
+from irax.execution import backend
 from irax.lax.arguments import array_of
-from irax.tracing import bind, current_trace, trace_function
 from irax.typing import ArrayLike
 from irax_compiler import mlir
 from irax_compiler.ops import barrier

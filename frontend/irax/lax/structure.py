@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.array import Array, ConcreteArray
-from irax.elementwise import as_arrays, convert
-from irax.elementwise import broadcast_shapes as fitted_shape
-from irax.key_arrays import KeyArray
+from irax.core.array import Array, ConcreteArray
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import as_arrays, convert
+from irax.core.promotion import broadcast_shapes as fitted_shape
+from irax.core.tracing import bind, current_trace
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -27,7 +28,6 @@ from irax.lax.arguments import (
     canonical_shape,
     filling,
 )
-from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import conversion, marks
 from irax_compiler.ops import shape as ops

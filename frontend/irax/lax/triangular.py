@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax.array import Array
+from irax.core.array import Array
+from irax.core.tracing import bind
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of
 from irax.lax.factorizations import qr
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import triangular
 

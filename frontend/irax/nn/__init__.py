@@ -4,6 +4,7 @@ Each takes arrays or numbers; integers become floats where the function does not
 is a TypeError, as everywhere.
 """
 
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.nn import initializers as initializers
 from irax.nn.activations import celu as celu
 from irax.nn.activations import elu as elu
@@ -41,6 +42,5 @@ from irax.nn.scaled import BlockScaleConfig as BlockScaleConfig
 from irax.nn.scaled import get_scaled_dot_general_config as get_scaled_dot_general_config
 from irax.nn.scaled import scaled_dot_general as scaled_dot_general
 from irax.nn.scaled import scaled_matmul as scaled_matmul
-from irax.replay import replay_functions as _replay_functions
 
 _replay_functions(__name__)

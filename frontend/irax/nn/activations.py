@@ -6,8 +6,8 @@ import math
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
-from irax.elementwise import as_arrays, promote
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, promote
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.typing import ArrayLike

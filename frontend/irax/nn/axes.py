@@ -7,9 +7,10 @@ from typing import Literal, overload
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes, errors, lax, source
-from irax.array import Array
-from irax.elementwise import convert
+from irax import dtypes, errors, lax
+from irax.core import source
+from irax.core.array import Array
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.nn.operands import inexact
 from irax.numpy.reductions import masked

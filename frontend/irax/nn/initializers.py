@@ -15,12 +15,12 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax, random
-from irax.array import Array
-from irax.elementwise import convert
+from irax.core.array import Array
+from irax.core.promotion import convert
+from irax.core.strictness import library_methods
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.numpy.tables import no_sharding
 from irax.random.keys import Key
-from irax.strictness import library_methods
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 Axes = int | Sequence[int]

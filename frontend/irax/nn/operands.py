@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.typing import ArrayLike
 
 

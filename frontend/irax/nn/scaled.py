@@ -10,8 +10,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.typing import ArrayLike, DTypeLike

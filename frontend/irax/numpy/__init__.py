@@ -13,7 +13,7 @@ from numpy import dtype as dtype
 from numpy import iterable as iterable
 from numpy.exceptions import ComplexWarning as ComplexWarning
 
-from irax.array import Array as ndarray
+from irax.core.array import Array as ndarray
 from irax.dtypes import can_cast as can_cast
 from irax.dtypes import finfo as finfo
 from irax.dtypes import iinfo as iinfo
@@ -439,7 +439,7 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _importlib.import_module(f"irax.numpy.{name}")
     if name not in _FAMILY_OF:
-        from irax.absent import missing_attribute
+        from irax.core.absent_names import missing_attribute
 
         raise missing_attribute(__name__, name)
     family = _importlib.import_module(f"irax.numpy.{_FAMILY_OF[name]}")

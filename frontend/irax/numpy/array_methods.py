@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes, errors, lax, source
-from irax.array import Array, ConcreteArray
-from irax.elementwise import convert
+from irax import dtypes, errors, lax
+from irax.core import source
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import convert
+from irax.core.tracebacks import api_boundary, hide_frames
+from irax.core.tracing import Tracer, bind
 from irax.numpy import index_updates, indexing, placement, printing
-from irax.tracebacks import api_boundary, hide_frames
-from irax.tracing import Tracer, bind
 from irax_compiler.ops import conversion, shape
 
 # ---- operators -----------------------------------------------------------------------------------

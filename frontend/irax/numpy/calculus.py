@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import (
+from irax.core.array import Array
+from irax.core.promotion import (
     as_arrays,
     broadcast_to,
     convert,

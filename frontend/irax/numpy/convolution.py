@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irax import lax
-from irax.array import Array
-from irax.elementwise import convert, inexact_dtype, promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import convert, inexact_dtype, promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.numpy.manipulation import flip
 from irax.numpy.ufuncs import conjugate

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array, ConcreteArray, as_array, aval_of
-from irax.elementwise import as_arrays, convert
+from irax.core.array import Array, ConcreteArray, as_array, aval_of
+from irax.core.promotion import as_arrays, convert
 from irax.lax.arguments import canonical_axis, canonical_shape, filling
 from irax.numpy.logic import equal, greater_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax.array import Array, ConcreteArray
-from irax.elementwise import (
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import (
     apply,
     by_numpy,
     check_dtype,

@@ -12,8 +12,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from irax import backend, dtypes
-from irax.array import Array, ConcreteArray, as_array
+from irax import dtypes
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.execution import backend
 from irax.typing import DTypeLike
 
 __all__ = ["from_dlpack", "is_supported_dtype"]

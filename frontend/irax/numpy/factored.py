@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irax.array import Array
-from irax.elementwise import convert, inexact_dtype, judge_ranks, promote_dtypes
-from irax.forward_rules import custom_jvp
+from irax.core.array import Array
+from irax.core.promotion import convert, inexact_dtype, judge_ranks, promote_dtypes
+from irax.core.tracing import bind
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors, one_batch
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
-from irax.tracing import bind
+from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import lu as lu_ops
 from irax_compiler.ops.linalg.householder import HouseholderQr

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, documented
 from irax.numpy import creation, manipulation, padding, repetition, ufuncs
@@ -193,6 +193,6 @@ def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
     return _shifted("fft.ifftshift", x, axes, forward=False)
 
 
-from irax.replay import replay_functions as _replay_functions  # noqa: E402
+from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
 _replay_functions(__name__)

@@ -8,10 +8,11 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from irax import batching, dtypes, lax
-from irax.array import Array
+from irax import dtypes, lax
+from irax.core.array import Array
 from irax.lax.arguments import canonical_shape
 from irax.numpy.creation import asarray
+from irax.transforms import vmap
 from irax.typing import ArrayLike, DTypeLike
 
 File = str | os.PathLike[Any] | IO[bytes]
@@ -161,5 +162,5 @@ def fromfunction(
 
     for d in reversed(range(len(sizes))):
         axes = tuple(0 if e == d else None for e in range(len(sizes)))
-        at_places = batching.vmap(at_places, in_axes=axes)
+        at_places = vmap.vmap(at_places, in_axes=axes)
     return at_places(*(lax.iota(wanted, n) for n in sizes))

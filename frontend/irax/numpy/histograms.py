@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype, promote_dtypes
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
 from irax.numpy.logic import equal, less_equal, logical_and, where

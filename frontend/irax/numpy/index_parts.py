@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors, source
-from irax.array import Array, ConcreteArray
-from irax.elementwise import apply, broadcast_shapes, convert
-from irax.tracing import bind
+from irax import dtypes, errors
+from irax.core import source
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import apply, broadcast_shapes, convert
+from irax.core.tracing import bind
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.lib._index_tricks_impl import IndexExpression
 
 from irax import dtypes, errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, judge_ranks
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, judge_ranks
+from irax.core.strictness import library_methods
 from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import concatenate, moveaxis, reshape, stack
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
 from irax.numpy.ufuncs import add, clip, multiply
-from irax.strictness import library_methods
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- places of a part of an array ----------------------------------------------------------------

@@ -16,13 +16,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes, source
-from irax.array import Array, ConcreteArray, as_array
-from irax.elementwise import apply, broadcast_to, convert
+from irax import dtypes
+from irax.core import source
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import bind, current_trace
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
-from irax.tracebacks import api_boundary
-from irax.tracing import bind, current_trace
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op

@@ -15,11 +15,11 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, ConcreteArray, as_array
-from irax.elementwise import apply, broadcast_to, convert
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.tracing import bind, current_trace
+from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
-from irax.replay import replayed
-from irax.tracing import bind, current_trace
 from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.indexing import dynamic_slices, gather
 from irax_compiler.ops.reductions.window_shapes import WindowDims

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array, ConcreteArray
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.numpy.division import remainder
 from irax.numpy.logic import greater, less, less_equal, where
 from irax.numpy.ordering import argsort, searchsorted

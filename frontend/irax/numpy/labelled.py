@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from irax import lax
-from irax.array import Array
-from irax.elementwise import promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
 from irax.numpy.creation import diagonal

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from irax import lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes
 from irax.numpy import contraction, creation, reductions
 from irax.numpy.contraction import matmul as matmul
@@ -224,6 +224,6 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
     return einsum(*lists, ends, precision=precision)
 
 
-from irax.replay import replay_functions as _replay_functions  # noqa: E402
+from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
 _replay_functions(__name__, also="irax.numpy.factored")

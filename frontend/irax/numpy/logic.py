@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import apply, as_arrays, judge_ranks, promote_dtypes
-from irax.elementwise import select as choose
+from irax.core.array import Array
+from irax.core.promotion import apply, as_arrays, judge_ranks, promote_dtypes
+from irax.core.promotion import select as choose
 from irax.lax.arguments import documented
 from irax.numpy.tables import (
     BITS,

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from irax import errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, promote_dtypes
-from irax.elementwise import broadcast_shapes as _broadcast_shapes
-from irax.elementwise import broadcast_to as _broadcast_to
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, promote_dtypes
+from irax.core.promotion import broadcast_shapes as _broadcast_shapes
+from irax.core.promotion import broadcast_to as _broadcast_to
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.tables import no_sharding
 from irax.typing import ArrayLike, Axis

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from irax import backend, dtypes
+from irax import dtypes
+from irax.execution import backend
 from irax.numpy.kinds import isdtype
 
 __array_api_version__ = "2024.12"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_to
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, broadcast_to
 from irax.lax.arguments import documented
 from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax import lax
-from irax.array import Array, ConcreteArray
-from irax.elementwise import (
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import (
     apply,
     as_arrays,
     broadcast_shapes,
@@ -21,6 +21,8 @@ from irax.elementwise import (
     judge_ranks,
     promote_dtypes,
 )
+from irax.core.strictness import library
+from irax.core.tracing import concrete_array
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -51,8 +53,6 @@ from irax.numpy.ufuncs import (
     subtract,
     trunc,
 )
-from irax.strictness import library
-from irax.tracing import concrete_array
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import chlo_functions
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, is_now, promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, is_now, promote_dtypes
+from irax.core.tracing import bind, current_trace
 from irax.lax.arguments import canonical_axis
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import imag, real
-from irax.tracing import bind, current_trace
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import numpy_call
 

@@ -1,13 +1,13 @@
-"""The functions of `irax.numpy` as they are outside of traces: replayed (see `irax.replay`)."""
+"""The public functions of `irax.numpy`: replayed outside of traces (see `execution.replay`)."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
+from irax.core.tracebacks import api_boundary
+from irax.execution.replay import public
 from irax.numpy.ufunc_objects import ufunc
-from irax.replay import public
-from irax.tracebacks import api_boundary
 
 _AS_THEY_ARE = frozenset(
     [

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert
 from irax.numpy.ranges import linspace
 from irax.numpy.reductions import max as largest
 from irax.numpy.reductions import min as smallest

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from irax import backend, errors
-from irax.array import Array, ConcreteArray
+from irax import errors
+from irax.core.array import Array, ConcreteArray
+from irax.execution import backend
 
 
 def _block_until_ready(x: Array) -> Array:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
+from irax.core.tracing import bind
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
 from irax.numpy.creation import eye
 from irax.numpy.manipulation import atleast_1d, concatenate
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import numpy_call
 

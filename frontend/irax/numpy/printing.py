@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irax import errors
-from irax.array import Array, ConcreteArray, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.typing import ArrayLike
 
 _PREFIX = "Array("

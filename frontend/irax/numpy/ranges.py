@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.core.tracing import current_trace
 from irax.lax.arguments import canonical_shape
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.tables import floats, placed
 from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
-from irax.tracing import current_trace
 from irax.typing import ArrayLike, DTypeLike
 
 

@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import (
-    as_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    convert,
-    inexact_dtype,
-)
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, convert, inexact_dtype
 from irax.lax.arguments import canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold, neutral
 from irax.numpy.logic import (

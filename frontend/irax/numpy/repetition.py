@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array
-from irax.elementwise import as_arrays, convert
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert
 from irax.lax.arguments import canonical_axis
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array
-from irax.replay import fixed
+from irax.core.array import Array
+from irax.execution.replay import fixed
 
 
 @fixed

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays, broadcast_shapes, broadcast_to, convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, convert
+from irax.core.tracing import bind
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill
 from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import window_shapes

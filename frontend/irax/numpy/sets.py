@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax import dtypes, errors, lax
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays, convert, promote_dtypes
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays, convert, promote_dtypes
 from irax.lax.arguments import canonical_axis
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import (
+from irax.core.array import Array
+from irax.core.promotion import (
     as_arrays,
     broadcast_to,
     convert,
@@ -17,6 +17,7 @@ from irax.elementwise import (
     judge_ranks,
     promote_dtypes,
 )
+from irax.core.tracing import bind
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import matmul
@@ -39,7 +40,6 @@ from irax.numpy.ufuncs import (
     square,
     subtract,
 )
-from irax.tracing import bind
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import elementwise as ew
 

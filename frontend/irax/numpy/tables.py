@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from irax import backend, dtypes
-from irax.array import Array
-from irax.elementwise import Kinds, apply, convert, inexact_dtype, promote
+from irax import dtypes
+from irax.core.array import Array
+from irax.core.promotion import Kinds, apply, convert, inexact_dtype, promote
+from irax.execution import backend
 from irax.lax.arguments import documented
 from irax.numpy.ufunc_objects import universal
 from irax.typing import ArrayLike
@@ -24,7 +25,7 @@ Unary = Callable[[ArrayLike], Array]
 
 
 def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Unary:
-    """A function of one operand that applies `op`; the rest is as for `irax.elementwise.apply`."""
+    """A function of one operand that applies `op`; the rest is as for `promotion.apply`."""
 
     def function(x: ArrayLike, /) -> Array:
         return apply(op, x, what=name, dtype_kind=kind, accepts=accepts)
@@ -40,7 +41,7 @@ def binary(
     kind: Any = None,
     identity: Any = None,
 ) -> Any:
-    """A `ufunc` of two operands that applies `op`; the rest is as for `irax.elementwise.apply`."""
+    """A `ufunc` of two operands that applies `op`; the rest is as for `promotion.apply`."""
 
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return apply(op, x1, x2, what=name, dtype_kind=kind, accepts=accepts)

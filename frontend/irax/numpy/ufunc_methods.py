@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array, ConcreteArray
-from irax.elementwise import as_arrays, broadcast_to, convert
+from irax.core.array import Array, ConcreteArray
+from irax.core.promotion import as_arrays, broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
 from irax.numpy import logic, reductions, ufuncs

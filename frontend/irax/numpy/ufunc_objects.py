@@ -9,10 +9,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from irax.array import Array
-from irax.replay import replayed
-from irax.strictness import library
-from irax.tracebacks import api_boundary, hide_frames
+from irax.core.array import Array
+from irax.core.strictness import library
+from irax.core.tracebacks import api_boundary, hide_frames
+from irax.execution.replay import replayed
 from irax.typing import ArrayLike, DTypeLike
 
 

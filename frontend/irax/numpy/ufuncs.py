@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import (
+from irax.core.array import Array
+from irax.core.promotion import (
     apply,
     as_arrays,
     by_numpy,
@@ -22,6 +22,7 @@ from irax.elementwise import (
     promote,
     promote_dtypes,
 )
+from irax.core.tracing import bind
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -48,7 +49,6 @@ from irax.numpy.tables import (
     unary,
 )
 from irax.numpy.ufunc_objects import universal
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise
 from irax_compiler.ops import elementwise as ew

@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irax import batching, tree_util
-from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_shapes, judge_ranks
+from irax import tree_util
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, broadcast_shapes, judge_ranks
+from irax.core.tracebacks import api_boundary
 from irax.lax.arguments import canonical_axis
 from irax.numpy.manipulation import expand_dims, reshape
-from irax.tracebacks import api_boundary
+from irax.transforms import vmap
 from irax.typing import ArrayLike
 
 
@@ -187,7 +188,7 @@ def _mapped(
         if all(axis is None for axis in axes):
             lonely.append(len(target) - from_end)
         else:
-            checked = batching.vmap(checked, in_axes=tuple(axes))
+            checked = vmap.vmap(checked, in_axes=tuple(axes))
     for i, (x, loop, core) in enumerate(zip(arrays, loops, cores, strict=True)):
         kept = tuple(n for n in loop if n != 1)
         operands[i] = reshape(x, kept + x.shape[x.ndim - core :])
@@ -219,9 +220,9 @@ def apply_along_axis(
         return func1d(vector, *args, **kwargs)
 
     for _ in range(x.ndim - 1 - axis):
-        function = batching.vmap(function, in_axes=-1, out_axes=-1)
+        function = vmap.vmap(function, in_axes=-1, out_axes=-1)
     for _ in range(axis):
-        function = batching.vmap(function)
+        function = vmap.vmap(function)
     return function(x)
 
 

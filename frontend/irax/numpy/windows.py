@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array, as_array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.tracing import bind
 from irax.lax.arguments import documented
 from irax.numpy.ufuncs import abs, divide, exp, multiply
-from irax.tracing import bind
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import bessel
 

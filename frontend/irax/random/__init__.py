@@ -7,7 +7,8 @@ on by default, the bits are drawn in the order that is cheap to split over devic
 older order.
 """
 
-from irax.key_arrays import KeyArray as KeyArray
+from irax.core.key_arrays import KeyArray as KeyArray
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.random.basic import bernoulli as bernoulli
 from irax.random.basic import bits as bits
 from irax.random.basic import rademacher as rademacher
@@ -55,7 +56,6 @@ from irax.random.normals import wald as wald
 from irax.random.selection import categorical as categorical
 from irax.random.selection import choice as choice
 from irax.random.selection import permutation as permutation
-from irax.replay import replay_functions as _replay_functions
 
 _replay_functions(
     __name__,

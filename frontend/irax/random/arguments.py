@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_shapes, convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_shapes, convert
 from irax.lax.arguments import canonical_shape
 
 

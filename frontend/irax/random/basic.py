@@ -6,11 +6,11 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_to, convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_to, convert
+from irax.core.tracing import bind
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import conversion
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_to, convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_to, convert
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import uniform
 from irax.random.hashing import U32

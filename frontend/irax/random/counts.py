@@ -10,9 +10,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_to, convert, inexact_dtype
-from irax.key_arrays import KeyArray
+from irax.core.array import Array, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import broadcast_to, convert, inexact_dtype
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key

@@ -11,16 +11,16 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.batching import vmap
+from irax.core.array import Array, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import broadcast_to, convert
 from irax.custom_derivatives import custom_jvp
-from irax.elementwise import broadcast_to, convert
-from irax.key_arrays import KeyArray
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential
 from irax.random.keys import Key, one_key, split_key
 from irax.random.normals import normal
+from irax.transforms.vmap import vmap
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 

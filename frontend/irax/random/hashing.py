@@ -11,10 +11,10 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array, ConcreteArray, any_committed
-from irax.elementwise import convert
-from irax.jit import jit
-from irax.tracing import current_trace
+from irax.core.array import Array, ConcreteArray, any_committed
+from irax.core.promotion import convert
+from irax.core.tracing import current_trace
+from irax.execution.jit import jit
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 

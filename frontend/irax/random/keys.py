@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors, source
-from irax.array import Array, ConcreteArray, as_array
+from irax import dtypes, errors
 from irax.config import config
+from irax.core import source
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import convert
 from irax.dtypes import KEY_TYPES, KeyType
-from irax.elementwise import convert
-from irax.key_arrays import KeyArray
+from irax.execution.replay import replayed
 from irax.lax.arguments import canonical_shape
 from irax.random.counters import PHILOX2, PHILOX4, THREEFRY4
 from irax.random.hashing import U32, Generator
 from irax.random.rbg import RBG, UNSAFE_RBG
 from irax.random.threefry import THREEFRY
-from irax.replay import replayed
 
 _GENERATORS = {
     "threefry2x32": THREEFRY,

@@ -9,12 +9,12 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_to, common_shape, convert, inexact_dtype, promote_dtypes
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_to, common_shape, convert, inexact_dtype, promote_dtypes
+from irax.core.tracing import bind
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key
-from irax.tracing import bind
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops.special import chlo_functions
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.random.hashing import U32, Generator, seed_words
 from irax.random.threefry import fold_in_words, split_words
 

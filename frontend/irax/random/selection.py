@@ -8,9 +8,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
-from irax.elementwise import convert, inexact_dtype
-from irax.key_arrays import KeyArray
+from irax.core.array import Array, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.promotion import convert, inexact_dtype
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
 from irax.random.basic import randint, uniform

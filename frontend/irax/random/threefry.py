@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
 from irax.config import config
-from irax.elementwise import convert
+from irax.core.array import Array
+from irax.core.promotion import convert
 from irax.random.hashing import U32, Generator, hashing, index_words, seed_words
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

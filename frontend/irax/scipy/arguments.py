@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
-from irax.elementwise import check_dtype, convert, inexact_dtype, promote, promote_dtypes
-from irax.forward_rules import custom_jvp
+from irax.core.array import Array
+from irax.core.promotion import check_dtype, convert, inexact_dtype, promote, promote_dtypes
+from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 

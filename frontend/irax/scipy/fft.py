@@ -9,7 +9,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy.fft import resized
 from irax.scipy.arguments import inexact, unsupported
@@ -138,6 +138,6 @@ def _inverse(x: Array, norm: str | None) -> Array:
     return pairs.reshape(*x.shape[:-1], 2 * first)[..., :n]
 
 
-from irax.replay import replay_functions as _replay_functions  # noqa: E402
+from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
 _replay_functions(__name__)

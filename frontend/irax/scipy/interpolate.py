@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.strictness import library_methods
 from irax.scipy.arguments import unsupported
-from irax.strictness import library_methods
 from irax.typing import ArrayLike
 
 _METHODS = ("linear", "nearest")

@@ -10,8 +10,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
 from irax.scipy.arguments import real_dtype
 from irax.typing import ArrayLike
 
@@ -107,6 +107,6 @@ def map_coordinates(
     return convert(total, array.dtype)
 
 
-from irax.replay import replay_functions as _replay_functions  # noqa: E402
+from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
 _replay_functions(__name__)

@@ -9,10 +9,10 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array, as_array
-from irax.autodiff import value_and_grad
-from irax.elementwise import convert, inexact_dtype
-from irax.strictness import library
+from irax.core.array import Array, as_array
+from irax.core.promotion import convert, inexact_dtype
+from irax.core.strictness import library
+from irax.transforms.autodiff import value_and_grad
 
 
 class OptimizeResults(NamedTuple):

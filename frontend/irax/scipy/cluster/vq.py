@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import irax.numpy as jnp
-from irax.array import Array
+from irax.core.array import Array
+from irax.core.strictness import library
 from irax.scipy.arguments import inexact
-from irax.strictness import library
 from irax.typing import ArrayLike
 
 

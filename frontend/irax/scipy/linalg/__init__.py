@@ -4,7 +4,7 @@ Arguments by which SciPy reuses memory or looks for nan (`overwrite_a`, `check_f
 taken, and mean nothing here.
 """
 
-from irax.replay import replay_functions as _replay_functions
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.scipy.linalg.factorizations import cho_factor as cho_factor
 from irax.scipy.linalg.factorizations import cholesky as cholesky
 from irax.scipy.linalg.factorizations import eigh as eigh

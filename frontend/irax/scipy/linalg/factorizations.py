@@ -6,7 +6,7 @@ from typing import Any
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.lax.matrices import adjoint, symmetrized
 from irax.numpy.factored import inexact, square
 from irax.typing import ArrayLike

@@ -11,12 +11,12 @@ import numpy as np
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
-from irax.forward_rules import custom_jvp
+from irax.core.array import Array
 from irax.lax.matrices import adjoint
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import schur
 from irax.scipy.linalg.solutions import by_columns, solve_sylvester
+from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 _ORDERS = {4: (7, 3.925724783138660), 8: (13, 5.371920351148152)}

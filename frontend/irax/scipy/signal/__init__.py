@@ -1,6 +1,6 @@
 """irax.scipy.signal: convolutions, trends and spectra."""
 
-from irax.replay import replay_functions as _replay_functions
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.scipy.signal.convolutions import convolve as convolve
 from irax.scipy.signal.convolutions import convolve2d as convolve2d
 from irax.scipy.signal.convolutions import correlate as correlate

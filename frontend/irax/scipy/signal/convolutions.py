@@ -9,7 +9,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.lax.arguments import canonical_axes
 from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
-from irax.elementwise import as_arrays, broadcast_shapes, convert
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, broadcast_shapes, convert
 from irax.lax.arguments import canonical_axis
 from irax.scipy.arguments import inexact, real_dtype
 from irax.typing import ArrayLike

@@ -11,7 +11,7 @@ from typing import Any
 
 import irax.numpy as jnp
 from irax import lax, tree_util
-from irax.array import Array
+from irax.core.array import Array
 from irax.flatten_util import ravel_pytree
 
 Operator = Callable[[Any], Any]

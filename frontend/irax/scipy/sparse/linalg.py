@@ -14,10 +14,10 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
-from irax.array import Array, as_array
-from irax.elementwise import convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import convert
+from irax.core.strictness import library
 from irax.scipy.sparse import krylov
-from irax.strictness import library
 
 
 @library

@@ -9,9 +9,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import random
-from irax.array import Array
-from irax.elementwise import as_arrays, convert, inexact_dtype
-from irax.strictness import library_methods
+from irax.core.array import Array
+from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.strictness import library_methods
 
 
 def _floats(what: str, x: Any, size: int | None = None) -> Array:

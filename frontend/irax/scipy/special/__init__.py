@@ -3,8 +3,8 @@
 Arrays of any shapes that broadcast; integers become floats. A list is a TypeError, as everywhere.
 """
 
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.nn.axes import logsumexp as logsumexp
-from irax.replay import replay_functions as _replay_functions
 from irax.scipy.special.bessels import bessel_jn as bessel_jn
 from irax.scipy.special.bessels import i0 as i0
 from irax.scipy.special.bessels import i0e as i0e

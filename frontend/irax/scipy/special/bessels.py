@@ -9,8 +9,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, errors, lax
-from irax.array import Array, as_array
-from irax.elementwise import broadcast_shapes, broadcast_to, convert
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_shapes, broadcast_to, convert
 from irax.scipy.arguments import floats, unsupported
 from irax.typing import ArrayLike
 

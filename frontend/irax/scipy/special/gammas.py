@@ -10,7 +10,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array, as_array
+from irax.core.array import Array, as_array
 from irax.scipy.arguments import floats, unsupported
 from irax.typing import ArrayLike
 

@@ -9,11 +9,11 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array
-from irax.autodiff import jvp
-from irax.forward_rules import custom_jvp
+from irax.core.array import Array
 from irax.scipy.arguments import floats, in_single
 from irax.scipy.special.gammas import gammasgn
+from irax.transforms.autodiff import jvp
+from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 _MOST_TERMS = 10_000

@@ -12,7 +12,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.scipy.arguments import floats, polynomial, with_slopes
 from irax.scipy.special.normal import wofz
 from irax.typing import ArrayLike

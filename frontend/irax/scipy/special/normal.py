@@ -13,8 +13,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
-from irax.array import Array
-from irax.elementwise import convert
+from irax.core.array import Array
+from irax.core.promotion import convert
 from irax.scipy.arguments import floats, inexact, polynomial, with_slopes
 from irax.typing import ArrayLike
 

@@ -3,7 +3,7 @@
 `norm.logpdf(x, loc, scale)`: arguments broadcast, integers become floats.
 """
 
-from irax.replay import replay_functions as _replay_functions
+from irax.execution.replay import replay_functions as _replay_functions
 from irax.scipy.stats.continuous import beta as beta
 from irax.scipy.stats.continuous import cauchy as cauchy
 from irax.scipy.stats.continuous import chi2 as chi2

@@ -6,7 +6,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.scipy import special
 from irax.scipy.stats.distribution import Distribution
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
+from irax.core.array import Array
 from irax.scipy import special
 from irax.scipy.arguments import floats, polynomial
 from irax.scipy.stats.distribution import Distribution

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.array import Array
+from irax.core.array import Array
+from irax.execution.replay import replayed
 from irax.lax.arguments import documented
-from irax.replay import replayed
 from irax.scipy.arguments import floats
 
 Formula = Callable[..., Any]

@@ -9,12 +9,12 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax, random
-from irax.array import Array
-from irax.elementwise import promote_dtypes
+from irax.core.array import Array
+from irax.core.promotion import promote_dtypes
+from irax.core.strictness import library_methods
 from irax.nn import logsumexp
 from irax.scipy import special
 from irax.scipy.arguments import inexact
-from irax.strictness import library_methods
 from irax.tree_util import register_pytree_node_class
 from irax.typing import ArrayLike
 

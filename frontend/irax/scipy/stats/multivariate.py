@@ -8,7 +8,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.array import Array
+from irax.core.array import Array
 from irax.scipy import special
 from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike

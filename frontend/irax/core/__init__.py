@@ -1,0 +1,1 @@
+"""The core of the frontend: arrays, tracing, promotion, pytrees, locations."""

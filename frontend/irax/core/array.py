@@ -1,0 +1,225 @@
+"""Arrays: the type users see, and arrays that have their elements.
+
+`Array` is what `isinstance` asks for; a `ConcreteArray` has elements, in NumPy memory or in a
+device's buffer; a `Tracer` (see `tracing`) stands for one in a function being traced. Operators and
+methods are attached in `irax.numpy`, once for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.config import config
+from irax.core.avals import ShapedArray, aval_of_array
+
+if TYPE_CHECKING:
+    from irax_runtime.device import Buffer, Device
+
+
+class Array:
+    """An immutable array of numbers: `x.at[i].set(v)` makes a changed copy.
+
+    Made by functions (`irax.numpy.array`, `irax.numpy.zeros`, ...), not by calling this class.
+    """
+
+    __slots__ = ("__weakref__",)
+    # NumPy's operators leave `ndarray + Array` to us.
+    __array_priority__ = 100
+
+    aval: ShapedArray
+    """Its shape, dtype and weak type."""
+
+    def with_weak_type(self, weak_type: bool) -> Array:
+        """The same array with another weak type."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way to that of other operands, as a Python scalar's does."""
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.aval.size
+
+    if TYPE_CHECKING:
+        # Attached by irax.numpy.array_methods; every operator and method of NumPy's arrays.
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Array: ...
+        def __iter__(self) -> Any: ...
+        def __len__(self) -> int: ...
+        def __neg__(self) -> Array: ...
+        def __abs__(self) -> Array: ...
+        def __bool__(self) -> bool: ...
+        def __int__(self) -> int: ...
+        def __float__(self) -> float: ...
+        def __add__(self, other: Any) -> Array: ...
+        def __radd__(self, other: Any) -> Array: ...
+        def __sub__(self, other: Any) -> Array: ...
+        def __rsub__(self, other: Any) -> Array: ...
+        def __mul__(self, other: Any) -> Array: ...
+        def __rmul__(self, other: Any) -> Array: ...
+        def __truediv__(self, other: Any) -> Array: ...
+        def __rtruediv__(self, other: Any) -> Array: ...
+        def __pow__(self, other: Any) -> Array: ...
+        def __matmul__(self, other: Any) -> Array: ...
+        def __mod__(self, other: Any) -> Array: ...
+        def __and__(self, other: Any) -> Array: ...
+        def __or__(self, other: Any) -> Array: ...
+        def __xor__(self, other: Any) -> Array: ...
+        def __invert__(self) -> Array: ...
+        def __lshift__(self, other: Any) -> Array: ...
+        def __rshift__(self, other: Any) -> Array: ...
+        def __lt__(self, other: Any) -> Array: ...
+        def __le__(self, other: Any) -> Array: ...
+        def __gt__(self, other: Any) -> Array: ...
+        def __ge__(self, other: Any) -> Array: ...
+
+
+class ConcreteArray(Array):
+    """An array with elements, held in NumPy memory, in a device's buffer, or in both."""
+
+    __slots__ = ("_buffer", "_numpy", "aval", "committed")
+
+    def __init__(
+        self,
+        elements: np.ndarray[Any, Any] | None,
+        weak_type: bool = False,
+        buffer: Buffer | None = None,
+        committed: bool = False,
+    ) -> None:
+        """Takes the memory of `elements` over: nobody may write to it any more."""
+        holder = elements if elements is not None else buffer
+        assert holder is not None
+        self._numpy = elements
+        self._buffer = buffer
+        self.committed = committed
+        """Whether programs are to run where the buffer is; otherwise the array goes to them."""
+        self.aval = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
+
+    @classmethod
+    def of_buffer(cls, buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
+        """An array whose elements a program has left in a buffer."""
+        array = cls.__new__(cls)
+        array._numpy, array._buffer, array.aval = None, buffer, aval
+        array.committed = committed
+        return array
+
+    def with_weak_type(self, weak_type: bool) -> Array:
+        return ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)
+
+    @property
+    def value(self) -> np.ndarray[Any, Any]:
+        """The elements as a NumPy array that nobody may write to."""
+        if self._numpy is None:
+            assert self._buffer is not None
+            self._numpy = self._buffer.numpy()
+        return self._numpy
+
+    def buffer(self, device: Device) -> Buffer:
+        """The elements in a buffer of `device`; made when first asked for.
+
+        Raises:
+            ValueError: the array was put on another device.
+        """
+        buffer = self._buffer
+        if buffer is None:
+            buffer = self._buffer = device.put(self.value, may_alias=True)
+        elif buffer.device is not device:
+            if self.committed:
+                raise ValueError(
+                    f"an array of type {self.aval} on {buffer.device!r} was used on {device!r}; "
+                    "move it with irax.device_put(x, device)"
+                )
+            return device.put(self.value, may_alias=True)
+        return buffer
+
+    def on(self, device: Device) -> ConcreteArray:
+        """The same array, put on a device."""
+        buffer = self._buffer
+        if buffer is None or buffer.device is not device:
+            buffer = device.put(self.value, may_alias=True)
+        return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
+
+    def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
+        """The elements; for a tracer that has none, this raises `error`."""
+        return self.value
+
+
+def any_committed(operands: Sequence[Any]) -> bool:
+    """Whether some operand is an array that was put on a device."""
+    for x in operands:  # noqa: SIM110 `any` takes twice as long
+        if type(x) is ConcreteArray and x.committed:
+            return True
+    return False
+
+
+def as_array(x: Any, what: str = "argument") -> Array:
+    """An irax array of an array, a NumPy array or a scalar. Lists are refused, as in JAX.
+
+    Raises:
+        TypeError: `x` is none of these; the message calls it `what`.
+        ValueError: it is an array with a mask, which irax's have not.
+    """
+    if isinstance(x, Array):
+        return x
+    found = _made(x, what)
+    return found if config.given is None else config.given.carry(x, found)
+
+
+def _made(x: Any, what: str) -> Array:
+    if isinstance(x, np.ndarray):
+        if isinstance(x, np.ma.MaskedArray):
+            raise ValueError(
+                f"{what}: irax has no arrays with a mask: give the elements behind it a value with "
+                "x.filled(value)"
+            )
+        dtype = dtypes.canonicalize_dtype(x.dtype)
+        return ConcreteArray(np.array(x, dtype, order="C", copy=True))
+    if isinstance(x, bool | int | float | complex | np.generic):
+        return ConcreteArray(dtypes.scalar_to_array(x), dtypes.is_weakly_typed(x))
+    convert: Callable[[], Any] | None = getattr(x, "__irax_array__", None) or getattr(
+        x, "__jax_array__", None
+    )
+    if convert is not None:
+        return as_array(convert(), what)
+    raise TypeError(f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}")
+
+
+def typeof(x: Any) -> ShapedArray:
+    """The shape and dtype of an array or a number, and whether its dtype is weak.
+
+    >>> typeof(irax.numpy.ones((2, 3)))
+    float32[2,3]
+    """
+    return aval_of(x, "typeof")
+
+
+def aval_of(x: Any, what: str = "argument") -> ShapedArray:
+    """The abstract value of an array, a NumPy array, a scalar or a `ShapeDtypeStruct`."""
+    if isinstance(x, Array):
+        return x.aval
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        dtype, weak = dtypes.dtype_of(x)
+        return ShapedArray(tuple(x.shape), dtype, weak)
+    return as_array(x, what).aval

@@ -1,0 +1,75 @@
+"""What functions use from outside: as further arguments of traced functions, all the same for the
+functions of one operation; and closure_convert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irax.core import array_trees, source
+from irax.core.array import Array, as_array
+from irax.core.flattening import FlatFunction, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, Traced, call, trace_function
+from irax_compiler import mlir
+from irax_compiler.ops.structured import adapted
+
+
+def union(functions: Sequence[Traced]) -> list[Array]:
+    """All that the functions have captured, each once."""
+    return list({id(x): x for traced in functions for x in traced.captures}.values())
+
+
+def with_captures(traced: Traced, captures: Sequence[Array], at: int, name: str) -> str:
+    """The name, `name` if it is free, of a function like a traced one of the same module, that
+    takes all `captures`, its own among them, before its argument number `at`.
+    """
+    module = traced.builder.module
+    types = [a.type for a in mlir.arguments(mlir.Functions(module)[traced.name])]
+    own, count = len(types) - len(traced.captures), len(captures)
+    places = {id(x): at + i for i, x in enumerate(captures)}
+    order = [i if i < at else i + count for i in range(own)]
+    order += [places[id(x)] for x in traced.captures]
+    outside = [mlir.tensor_type(x.aval.shape, x.aval.dtype) for x in captures]
+    with source.user_location():
+        return adapted(module, traced.name, [*types[:at], *outside, *types[at:own]], order, name)
+
+
+def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]:
+    """The names of functions like these, of the values that any of them has captured, then of their
+    own arguments; and the values.
+    """
+    captures = union(functions)
+    if not captures:
+        return [traced.name for traced in functions], captures
+    names = [with_captures(t, captures, 0, f"{t.name}.step") for t in functions]
+    return names, captures
+
+
+@api_boundary
+def closure_convert(
+    fun: Callable[..., Any], *example_args: Any
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A function without closure, and the arrays that it used from outside, to be given to it after
+    its own arguments.
+
+    >>> y = jnp.arange(3.0)
+    >>> pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)
+    >>> pure(2.0, *consts)
+    Array(6., dtype=float32)
+    """
+    leaves, in_tree = array_trees.tree_flatten((example_args, {}))
+    avals = [as_array(x, "closure_convert").aval for x in leaves]
+    flat = FlatFunction(fun, in_tree)
+    traced = trace_function(flat, [Input(a) for a in avals], "closure_convert", name_of(fun))
+
+    @api_boundary
+    def converted(*args_and_consts: Any) -> Any:
+        args = args_and_consts[: len(example_args)]
+        consts = args_and_consts[len(example_args) :]
+        given = [as_array(x) for x in [*array_trees.tree_leaves((args, {})), *consts]]
+        found = call(traced.builder, traced.name, given, traced.weak)
+        return array_trees.tree_unflatten(flat.out_tree, found)
+
+    return converted, list(traced.captures)

@@ -1,0 +1,102 @@
+"""Between the user's functions of pytrees and the flat functions that are traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax.core import array_trees
+from irax.core.array import Array, as_array, aval_of
+from irax.core.tracing import Input
+
+
+class FlatFunction:
+    """A function of pytrees as one of flat arrays; `out_tree` is known once it has run."""
+
+    def __init__(self, function: Callable[..., Any], in_tree: Any, what: str = "result") -> None:
+        self.function = function
+        self.in_tree = in_tree
+        self.what = what
+        self.out_tree: Any = None
+
+    def __call__(self, *leaves: Array) -> list[Array]:
+        args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
+        out = self.function(*args, **kwargs)
+        out_leaves, self.out_tree = array_trees.tree_flatten(out)
+        try:
+            return [as_array(leaf) for leaf in out_leaves]
+        except TypeError:
+            return [
+                as_array(leaf, f"{name_of(self.function)}: {self.what}{array_trees.keystr(path)}")
+                for path, leaf in array_trees.tree_leaves_with_path(out)
+            ]
+
+
+def name_of(function: Any) -> str:
+    """What the IR and error messages call a function."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__name__", None) or type(function).__name__
+    name = name.strip("_")  # IREE keeps names that begin with underscores to itself
+    return name if name.isidentifier() else "lambda"
+
+
+def argument_names(args: Any, kwargs: Any = None) -> list[str]:
+    """A name for each leaf of the arguments, such as `args[0]['w']`."""
+    named = [
+        f"args{array_trees.keystr(path)}" for path, _ in array_trees.tree_leaves_with_path(args)
+    ]
+    for path, _ in array_trees.tree_leaves_with_path(kwargs or {}):
+        named.append(f"kwargs{array_trees.keystr(path)}")
+    return named
+
+
+def abstract_inputs(leaves: Sequence[Any], names: Sequence[str]) -> list[Input]:
+    """Inputs that stand for any array of the leaves' shapes and dtypes."""
+    return [Input(aval_of(x, n), None, n) for x, n in zip(leaves, names, strict=True)]
+
+
+def known_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
+    """Inputs that stand for just these arrays, so that Python may branch on their values."""
+    return [Input(x.aval, x, n) for x, n in zip(leaves, names, strict=True)]
+
+
+def normalize_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
+    """`argnums` as a tuple of indices into `count` positional arguments.
+
+    Raises:
+        TypeError: not ints.
+        ValueError: out of range, or twice the same.
+    """
+    numbers = (argnums,) if isinstance(argnums, int | np.integer) else tuple(argnums)
+    normalized = []
+    for number in numbers:
+        if not isinstance(number, int | np.integer):
+            raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")
+        if not -count <= number < count:
+            raise ValueError(
+                f"{what}: argnums={number} is out of range: the call has {count} positional "
+                f"argument{'s' * (count != 1)}"
+            )
+        normalized.append(int(number) % count)
+    if len(set(normalized)) != len(normalized):
+        raise ValueError(f"{what}: argnums={argnums!r} names an argument twice")
+    return tuple(normalized)
+
+
+def bind_others(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Any, argnums: Sequence[int]
+) -> Callable[..., Any]:
+    """`function` of the arguments at `argnums` alone; the others keep their values."""
+
+    @functools.wraps(function, updated=())
+    def bound(*chosen: Any) -> Any:
+        full = list(args)
+        for number, value in zip(argnums, chosen, strict=True):
+            full[number] = value
+        return function(*full, **kwargs)
+
+    return bound

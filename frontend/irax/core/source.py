@@ -1,0 +1,151 @@
+"""Locations in the user's code: the innermost frame that is not irax's."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import irax_compiler
+import irax_runtime
+from irax_compiler import mlir
+
+_OURS = tuple(
+    str(folder) + os.sep
+    for folder in (
+        Path(__file__).absolute().parents[1],
+        Path(irax_compiler.__file__).absolute().parent,
+        Path(irax_runtime.__file__).absolute().parent,
+    )
+)
+_internal: dict[str, bool] = {}
+
+
+def is_internal(file: str) -> bool:
+    """True for the files of irax's own code."""
+    found = _internal.get(file)
+    if found is None:
+        found = _internal[file] = os.path.abspath(file).startswith(_OURS)
+    return found
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that does not belong to irax."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_internal(frame.f_code.co_filename):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+@lru_cache(maxsize=65536)
+def _location(file: str, line: int, scope: str) -> mlir.Location:
+    location = mlir.file_location(file, line)
+    return mlir.named(scope, location) if scope else location
+
+
+class _Scopes(threading.local):
+    path = ""
+
+
+_scopes = _Scopes()
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Names what is traced in a `with` block, or in a function that this decorates: the IR shows
+    the name, within that of blocks around it, where it shows the lines of operations.
+
+    Raises:
+        TypeError: the name is not a string.
+
+    >>> @irax.named_scope("layer")
+    ... def layer(x):
+    ...     return 2 * x
+    >>> "layer" in irax.make_ir(layer)(1.0).as_text(locations=True)
+    True
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"named_scope: expected a string, got {name!r}")
+    outer = _scopes.path
+    _scopes.path = f"{outer}/{name}" if outer else name
+    try:
+        yield
+    finally:
+        _scopes.path = outer
+
+
+def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
+    """The same function under a `named_scope`, by default that of its own name.
+
+    >>> irax.named_call(lambda x: 2 * x, name="double")(3)
+    6
+    """
+    scope = name or getattr(fun, "__name__", type(fun).__name__)
+
+    @functools.wraps(fun)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        with named_scope(scope):
+            return fun(*args, **kwargs)
+
+    return named
+
+
+def user_location() -> mlir.Location:
+    """The user's file and line as an MLIR location."""
+    frame = user_frame()
+    if frame is None:
+        return mlir.UNKNOWN
+    return _location(frame.f_code.co_filename, frame.f_lineno, _scopes.path)
+
+
+def user_line() -> str:
+    """The user's file and line, and the text of the line if it can be read."""
+    import linecache
+
+    frame = user_frame()
+    if frame is None:
+        return "an unknown line"
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, line).strip()
+    return f"{file}:{line}" + (f": {text}" if text else "")
+
+
+class _Warnings(threading.local):
+    withheld: list[str] | None = None
+
+
+_warnings = _Warnings()
+
+
+@contextmanager
+def withholding_warnings() -> Iterator[list[str]]:
+    """For the length of a `with` block, warnings of this thread go to a list, and nowhere else."""
+    outer, _warnings.withheld = _warnings.withheld, []
+    try:
+        yield _warnings.withheld
+    finally:
+        _warnings.withheld = outer
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warns at the user's line: once for each line, unless filters say otherwise."""
+    if _warnings.withheld is not None:
+        _warnings.withheld.append(message)
+        return
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+        return
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    warnings.warn_explicit(message, category, file, line, registry=registry)

@@ -1,0 +1,120 @@
+"""Tracebacks of the user's frames: irax's own frames are hidden where an exception leaves irax.
+
+A public function is an `api_boundary`, or calls `hide_frames` itself where another call in between
+would cost time. The option `traceback_filtering` says how frames are hidden, and "off" shows all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+
+from irax.config import config
+from irax.core.source import is_internal
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_BETWEEN = frozenset([contextlib.__file__, functools.__file__])
+"""Files of Python's library whose frames stand between those of irax."""
+
+NOTE = (
+    "irax's own frames are hidden: IRAX_TRACEBACK_FILTERING=off, or "
+    'irax.config.update("traceback_filtering", "off"), shows them'
+)
+
+
+class UnfilteredStackTrace(Exception):
+    """The cause of an error whose frames were removed: it has the whole traceback."""
+
+
+def api_boundary(function: _Function) -> _Function:
+    """Decorator: exceptions that leave the function show no frames of irax.
+
+    >>> @api_boundary
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(2)
+    4
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    return public  # pyright: ignore[reportReturnType]
+
+
+def hide_frames(error: BaseException) -> None:
+    """Hides irax's frames in the tracebacks of an exception, and of those that led to it.
+
+    To be followed by a bare `raise` in the same `except` block, which adds no frame of its own.
+    """
+    mode = _mode()
+    if mode == "off" or error.__traceback__ is None:
+        return
+    if mode == "tracebackhide":
+        for one in _chain(error):
+            _mark(one.__traceback__)
+        return
+    if mode == "remove_frames" and not isinstance(error.__cause__, UnfilteredStackTrace):
+        whole = UnfilteredStackTrace("the traceback with irax's own frames is above")
+        whole.__cause__, whole.__traceback__ = error.__cause__, error.__traceback__
+        error.__cause__ = whole
+    for one in _chain(error):
+        one.__traceback__ = _without_internal(one.__traceback__)
+    if mode == "quiet_remove_frames" and NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(NOTE)
+
+
+def _mode() -> str:
+    mode = config.traceback_filtering
+    if mode != "auto":
+        return mode
+    # IPython, in a notebook too, leaves out the frames that are marked.
+    return "tracebackhide" if "IPython" in sys.modules else "quiet_remove_frames"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it came of: each once, and no whole tracebacks."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is None or id(one) in seen or isinstance(one, UnfilteredStackTrace):
+            continue
+        seen.add(id(one))
+        yield one
+        pending += [one.__cause__, one.__context__]
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _is_hidden(traceback: TracebackType) -> bool:
+    file = traceback.tb_frame.f_code.co_filename
+    return file in _BETWEEN or is_internal(file)
+
+
+def _without_internal(traceback: TracebackType | None) -> TracebackType | None:
+    kept = [t for t in _frames(traceback) if not _is_hidden(t)]
+    found: TracebackType | None = None
+    for t in reversed(kept):
+        found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return found
+
+
+def _mark(traceback: TracebackType | None) -> None:
+    for t in _frames(traceback):
+        if _is_hidden(t):
+            t.tb_frame.f_locals["__tracebackhide__"] = True

@@ -1,0 +1,514 @@
+"""Tracing: Python runs once, and what it does to arrays is written down as a StableHLO function.
+
+A `Trace` is a function being built; a `Tracer` is a handle on one of its SSA values. All operations
+of a thread go to its innermost trace. A value from outside becomes an argument of the function
+(closure conversion), so functions of a module never refer to each other's values.
+
+Outside any trace an operation runs at once, through its `evaluate` rule, on NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from irax import errors
+from irax.config import config
+from irax.core import leaks, nans, source
+from irax.core.array import Array, ConcreteArray, any_committed, as_array
+from irax.core.avals import ShapedArray
+from irax.core.copies import OfThisProcess
+from irax.core.key_arrays import KeyArray, bind_keys
+from irax_compiler import effects, mlir
+from irax_compiler.evaluate import Call, Evaluator, evaluate_value
+from irax_compiler.ops import marks
+from irax_compiler.ops import shape as shape_ops
+from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.structured import call_function
+from irax_compiler.quiet import quietly
+
+INLINE_CONSTANT_SIZE = 16
+"""Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
+
+REPLAY = "replay"
+"""The kind of traces that are evaluated and nothing else."""
+
+DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
+"""Kinds of traces whose arguments are differentiated."""
+
+
+class _State(threading.local):
+    trace: Trace | None = None
+
+
+_state = _State()
+
+
+def current_trace() -> Trace | None:
+    """The innermost trace of this thread, or None outside of all."""
+    return _state.trace
+
+
+@contextmanager
+def outside_traces() -> Iterator[None]:
+    """For the length of a `with` block, this thread traces nothing: for the user's functions that
+    run while another one is being traced.
+    """
+    outer, _state.trace = _state.trace, None
+    try:
+        yield
+    finally:
+        _state.trace = outer
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Computes at once in a `with` block, also while a function is being traced: of arrays whose
+    elements are known, that is, not of traced ones.
+
+    >>> @irax.jit
+    ... def f(x):
+    ...     with irax.ensure_compile_time_eval():
+    ...         n = int(irax.numpy.ones(3).sum())
+    ...     return x * n
+    >>> f(2.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    with outside_traces():
+        yield
+
+
+class ModuleBuilder(OfThisProcess):
+    """A module that traces add functions to. Nested traces share the one of the outermost."""
+
+    def __init__(self, module: mlir.Module | None = None) -> None:
+        self.module = mlir.new_module() if module is None else module
+        self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+        self.kept: list[Any] = []
+        """What the module names but cannot hold: functions that it calls back."""
+        self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
+        """While a jitted function is traced into a module of its own: those that it calls, and that
+        were traced for it. Nobody else may see them before the module is complete."""
+        self.evaluator = Evaluator(self.module)
+
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, ... if there is such a function already."""
+        return mlir.unique_name(self.module, name)
+
+    def import_function(self, other: ModuleBuilder, name: str) -> str:
+        """Copies a function of another module, and those it calls, here; each only once.
+
+        Returns its name here.
+        """
+        if other is self:
+            return name
+        key = (id(other), name)
+        if key not in self._imported:
+            names = mlir.copy_functions(other.module, name, self.module)
+            self._imported[key] = (other, names)
+        return self._imported[key][1][name]
+
+
+class Trace:
+    """A function being traced."""
+
+    def __init__(self, kind: str, name: str, builder: ModuleBuilder, parent: Trace | None) -> None:
+        self.kind = kind
+        self.builder = builder
+        self.parent = parent
+        self.open = True
+        self.captures: list[Array] = []
+        self._captured: dict[int, mlir.Value] = {}
+        self._sources: dict[mlir.Value, Array] = {}
+        self._known: dict[mlir.Value, np.ndarray] = {}
+        self.location = source.user_location()
+        self.function = mlir.new_function(
+            builder.module, builder.unique_name(name), [], self.location
+        )
+        self.block = mlir.body(self.function)
+        self._insertion = mlir.InsertionPoint(self.block)
+        self.argument_names: dict[mlir.Value, str] = {}
+
+    def add_argument(self, aval: ShapedArray, known_as: Array | None, name: str) -> Tracer:
+        """A new argument of the function; `known_as` is the array it stands for, where the function
+        is traced for that one array alone.
+        """
+        argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
+        if known_as is not None:
+            self._sources[argument] = known_as
+        self.argument_names[argument] = name
+        return Tracer(self, argument, aval, self.location)
+
+    def value_of(self, x: Array) -> mlir.Value:
+        """The SSA value of an array in this function."""
+        if isinstance(x, Tracer):
+            if x.home is self:
+                return x.value
+            x.check_open()
+        elif x.aval.size <= INLINE_CONSTANT_SIZE:
+            with self._insertion, source.user_location():
+                assert isinstance(x, ConcreteArray)
+                return shape_ops.Constant(x.value)()
+        return self._capture(x)
+
+    def _capture(self, x: Array) -> mlir.Value:
+        value = self._captured.get(id(x))
+        if value is None:
+            value = self.add_argument(x.aval, x, "a captured array").value
+            self._captured[id(x)] = value
+            self.captures.append(x)  # also keeps x alive, so that its id stays its own
+        return value
+
+    def emit(self, op: Op, operands: Sequence[Array], weak_type: bool) -> list[Tracer]:
+        """Writes one operation down."""
+        values = [self.value_of(x) for x in operands]
+        try:
+            with self._insertion, source.user_location() as location:
+                results = op.build(values)
+        except mlir.MLIRError as error:
+            raise TypeError(
+                f"{op.name}: {_operands_text(operands)} do not fit: {mlir.error_text(error)}"
+            ) from None
+        return [self._tracer(r, weak_type, location) for r in results]
+
+    def _tracer(self, value: mlir.Value, weak_type: bool, location: mlir.Location) -> Tracer:
+        """A handle on a value of this function, which the user's code at `location` made."""
+        aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
+        return Tracer(self, value, aval, location)
+
+    def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
+        """Calls a function of this trace's module."""
+        values = [self.value_of(x) for x in operands]
+        functions = mlir.Functions(self.builder.module)
+        with self._insertion, source.user_location() as location:
+            results = call_function(functions, name, values)
+        weak = _padded(weak, results)
+        return [self._tracer(r, w, location) for r, w in zip(results, weak, strict=True)]
+
+    def concretize(self, value: mlir.Value) -> np.ndarray | None:
+        """The elements of a value, if they follow from what the trace knows; None otherwise.
+
+        Under `jit` that is so for what depends on constants alone; under `grad` outside `jit`, for
+        everything.
+        """
+
+        def argument(value: mlir.Value) -> np.ndarray | None:
+            origin = self._sources.get(value)
+            if isinstance(origin, Tracer):
+                return origin.home.concretize(origin.value)
+            return origin.value if isinstance(origin, ConcreteArray) else None
+
+        return evaluate_value(value, self._known, argument, self.builder.evaluator)
+
+    def is_perturbed(self, value: mlir.Value) -> bool:
+        """Whether a derivative may be taken with respect to what a value depends on."""
+        pending, seen = [value], set()
+        while pending:
+            current = pending.pop()
+            if current in seen or not mlir.is_inexact(current):
+                continue
+            seen.add(current)
+            operation = mlir.definition(current)
+            if operation is None:
+                if self._argument_is_perturbed(current):
+                    return True
+            elif operation.name == "stablehlo.composite" and read(operation) == marks.stop_gradient:
+                continue
+            else:
+                pending += [*operation.operands, *mlir.captured(operation)]
+        return False
+
+    def _argument_is_perturbed(self, argument: mlir.Value) -> bool:
+        origin = self._sources.get(argument)
+        captured = argument in self._captured.values()
+        if origin is None or (self.kind in DIFFERENTIATING and not captured):
+            return True
+        return isinstance(origin, Tracer) and origin.home.is_perturbed(origin.value)
+
+    def unknown_arguments(self) -> list[str]:
+        """The names of the arguments that make values of this trace unknown."""
+        return [n for v, n in self.argument_names.items() if v not in self._sources]
+
+    def finish(self, results: Sequence[Array]) -> None:
+        """Ends the function with a return of `results`."""
+        values = [self.value_of(x) for x in results]
+        mlir.finish_function(self.function, values)
+        self.open = False
+
+    def abandon(self) -> None:
+        """Removes the unfinished function: tracing failed."""
+        self.open = False
+        self.function.erase()
+
+
+class Tracer(Array):
+    """Stands for an array in a function being traced."""
+
+    __slots__ = ("aval", "home", "location", "value")
+
+    def __init__(
+        self, trace: Trace, value: mlir.Value, aval: ShapedArray, location: mlir.Location
+    ) -> None:
+        self.home = trace
+        self.value = value  # not to be touched once the trace has ended: passes may erase it
+        self.aval = aval
+        self.location = location
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.aval}> in {self.home.kind}"
+
+    def with_weak_type(self, weak_type: bool) -> Array:
+        self.check_open()
+        aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type)
+        return Tracer(self.home, self.value, aval, self.location)
+
+    def check_open(self) -> None:
+        """Raises UnexpectedTracerError if the function it belongs to has been traced to its end."""
+        if not self.home.open:
+            raise errors.UnexpectedTracerError(
+                f"a traced array of type {self.aval} was used at {source.user_line()}, after the "
+                f"function had ended that made it at {mlir.location_text(self.location)} "
+                f"({self.home.kind} traced it at {mlir.location_text(self.home.location)}): it "
+                "leaked out through a global, an attribute or a list. Return it from the function "
+                "instead."
+            )
+
+    def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
+        """The elements, where they are known while tracing; raises `error` where not."""
+        self.check_open()
+        known = self.home.concretize(self.value)
+        if known is None:
+            raise error(
+                f"{why} at {source.user_line()}: the value of a traced array of type {self.aval} "
+                f"is not known while {self._unknown_in()}. {_CURES[error]}"
+            )
+        return known
+
+    def _unknown_in(self) -> str:
+        trace: Trace | None = self.home
+        while trace is not None:
+            names = trace.unknown_arguments()
+            if names:
+                which = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+                return f"{trace.kind} traces the function; it depends on {which}"
+            trace = trace.parent
+        return f"{self.home.kind} traces the function"
+
+
+_CURES: dict[type[Exception], str] = {
+    errors.TracerBoolConversionError: (
+        "Use irax.numpy.where(condition, a, b) or irax.lax.cond to choose by value, or declare the "
+        "argument static: jit(f, static_argnums=...)."
+    ),
+    errors.TracerIntegerConversionError: (
+        "Declare the argument static: jit(f, static_argnums=...), or index an irax array with it "
+        "instead of a list."
+    ),
+    errors.ConcretizationTypeError: (
+        "Keep it an array (irax.numpy functions take it), or declare the argument static: "
+        "jit(f, static_argnums=...)."
+    ),
+    errors.TracerArrayConversionError: (
+        "Use the function of irax.numpy in place of NumPy's, or move the call out of the "
+        "transformed function."
+    ),
+}
+
+
+def bind(
+    op: Op, *operands: Array, weak_type: bool = False, builder: ModuleBuilder | None = None
+) -> Any:
+    """Applies an op: at once on NumPy outside of all traces, written down inside one.
+
+    `builder` has the functions that the op names, if it does; inside a trace it is the trace's own.
+    Returns one array, or a list of them for an op of several results.
+    """
+    for x in operands:
+        if type(x) is KeyArray:
+            return bind_keys(bind, op, operands)
+    trace = _state.trace
+    if trace is not None:
+        results: list[Any] = trace.emit(op, operands, weak_type)
+    else:
+        call = _no_function if builder is None else builder.evaluator
+        if any_committed(operands):
+            results = _run_there(op, operands, weak_type, call)
+        else:
+            results = _run(op, operands, weak_type, call)
+    return results[0] if op.num_results == 1 else results
+
+
+def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
+    values = [_elements(x) for x in operands]
+    try:
+        if type(op).evaluate_through is Op.evaluate_through:
+            results = quietly(op.evaluate_through, call, values)
+        else:
+            with np.errstate(all="ignore"), nans.watched():
+                results = op.evaluate_through(call, values)
+    except UnsupportedOp:
+        raise
+    except ValueError as error:
+        if call is not _no_function:  # not of the operation, but of a function that it calls
+            raise
+        raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
+    if config.debug_nans or config.debug_infs:
+        nans.check_operation(op, source.user_line(), values, results)
+    return [ConcreteArray(r, weak_type) for r in results]
+
+
+def _run_there(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
+    """The same where arrays were put on a device."""
+    from irax.execution import eager
+
+    def at_once() -> list[Array]:
+        return _run(op, operands, weak_type, call)
+
+    def traced(*arrays: Array) -> list[Array]:
+        trace = _state.trace
+        assert trace is not None
+        return list(trace.emit(op, arrays, weak_type))
+
+    calls_functions = call is not _no_function
+    key = None if calls_functions else (op, weak_type)
+    return eager.run(key, traced, operands, at_once, op.name)
+
+
+def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    raise UnsupportedOp(f"@{name} is called where there is no module")
+
+
+def concrete_array(x: Any) -> ConcreteArray:
+    """An array, a NumPy array or a scalar as an array that has elements.
+
+    Raises:
+        UnexpectedTracerError: a traced array, where nothing is being traced.
+    """
+    array = as_array(x)
+    if isinstance(array, Tracer):
+        array.check_open()
+        raise errors.UnexpectedTracerError(
+            f"a traced array of type {array.aval} was used in another thread than the one that "
+            "traces, or where irax.ensure_compile_time_eval computes at once"
+        )
+    assert isinstance(array, ConcreteArray)
+    return array
+
+
+def _elements(x: Array) -> np.ndarray[Any, Any]:
+    return x.value if type(x) is ConcreteArray else concrete_array(x).value
+
+
+def _operands_text(operands: Sequence[Array]) -> str:
+    return "operands " + " and ".join(str(x.aval) for x in operands)
+
+
+# ---- tracing whole functions ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument to trace a function with."""
+
+    aval: ShapedArray
+    known_as: Array | None = None
+    """The array it stands for, if the function is traced for this array alone."""
+    name: str = "an argument"
+    """What error messages call it."""
+
+
+@dataclass
+class Traced:
+    """A finished function in a module, and what belongs to it."""
+
+    builder: ModuleBuilder
+    name: str
+    captures: list[Array]
+    """What the function used from outside: operands of a call, after the arguments."""
+    results: list[ShapedArray] = field(default_factory=list)
+
+    @property
+    def weak(self) -> list[bool]:
+        """Which results are weakly typed."""
+        return [aval.weak_type for aval in self.results]
+
+    def acts(self) -> bool:
+        """True if it does more than compute its results."""
+        function = mlir.functions(self.builder.module)[self.name]
+        return effects.has_effects(function)
+
+    def captures_tracers(self) -> bool:
+        """True if it cannot outlive the traces around it."""
+        return any(isinstance(x, Tracer) for x in self.captures)
+
+
+def trace_function(
+    function: Callable[..., Sequence[Array]],
+    inputs: Sequence[Input],
+    kind: str,
+    name: str,
+    fresh_module: bool = False,
+    builder: ModuleBuilder | None = None,
+) -> Traced:
+    """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
+
+    With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
+    outside of all traces into that of `builder`, if it is given.
+    """
+    parent = _state.trace
+    share = parent is not None and not fresh_module
+    if share and parent is not None:
+        builder = parent.builder
+    builder = builder or ModuleBuilder()
+    trace = Trace(kind, name, builder, parent)
+    _state.trace = trace
+    try:
+        tracers = [trace.add_argument(i.aval, i.known_as, i.name) for i in inputs]
+        results = list(function(*tracers))
+        trace.finish(results)
+    except BaseException:
+        trace.abandon()
+        raise
+    finally:
+        _state.trace = parent
+    avals = [x.aval for x in results]
+    if config.check_tracer_leaks:
+        del tracers, results
+        leaks.check(trace, Tracer)
+    return Traced(builder, mlir.function_name(trace.function), trace.captures, avals)
+
+
+def call(
+    builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
+) -> list[Array]:
+    """Calls a function of a module: evaluated at once outside of all traces, written down as a
+    call inside one.
+
+    `weak` says which results are weakly typed; results beyond its end (residuals) are not.
+    """
+    trace = _state.trace
+    if trace is not None:
+        name = trace.builder.import_function(builder, name)
+        return list(trace.call(name, operands, weak))
+    with nans.watched():
+        results = builder.evaluator(name, [_elements(x) for x in operands])
+    arrays = [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
+    if any_committed(operands):
+        from irax.execution import eager
+
+        return eager.put_where(operands, arrays, name)
+    return list(arrays)
+
+
+def _padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:
+    return [*weak, *[False] * (len(results) - len(weak))]
+
+
+def as_arrays(leaves: Sequence[Any], what: str) -> list[Array]:
+    """The leaves of a pytree as arrays."""
+    return [as_array(leaf, what) for leaf in leaves]

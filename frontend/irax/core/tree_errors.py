@@ -1,0 +1,74 @@
+"""Saying where a pytree lacks the structure that was asked for."""
+
+import re
+from typing import Any
+
+import optree
+from optree import PyTreeSpec as PyTreeDef
+
+from irax.core.tree_registry import NAMESPACE, KeyPath, key_path, keystr
+
+
+def structure_error(
+    expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
+) -> ValueError:
+    """Return the error to raise for a tree that doesn't have the expected structure.
+
+    Args:
+        expected: the structure that was asked for.
+        tree: the tree that came.
+        expected_name: what the message calls the expected structure.
+        name: what the message calls the tree.
+        prefix: the tree may have anything where `expected` has a leaf.
+
+    Example:
+        >>> from irax.tree_util import structure_error, tree_structure
+        >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
+        grads must have the structure of params, but differs first at ['a']:
+          expected [*], got [*, *]
+          params: {'a': [*]}
+          grads: {'a': [*, *]}
+    """
+    namespace = expected.namespace or NAMESPACE
+    found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=namespace)
+    relation = "start with" if prefix else "have"
+    message = f"{name} must {relation} the structure of {expected_name}, but "
+    difference = _first_difference(expected, tree, prefix)
+    if difference is None:
+        message += "doesn't"
+    else:
+        path, wanted, got = difference
+        message += f"differs first at {keystr(path) or 'the top'}:\n  expected {wanted}, got {got}"
+    return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
+
+
+def _first_difference(
+    expected: PyTreeDef, tree: Any, prefix: bool, path: KeyPath = ()
+) -> tuple[KeyPath, str, str] | None:
+    """Where a tree first lacks a node of `expected`: the path, the node, what is there instead."""
+    top = optree.tree_structure(
+        tree,
+        lambda node: node is not tree,
+        none_is_leaf=expected.none_is_leaf,
+        namespace=expected.namespace or NAMESPACE,
+    )
+    if expected.is_leaf():
+        return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))
+    node = expected.one_level()
+    assert node is not None
+    try:
+        children = node.flatten_up_to(tree)
+    except ValueError:
+        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _show(top)
+        return path, _show(node), got
+    for accessor, below, child in zip(node.accessors(), expected.children(), children, strict=True):
+        difference = _first_difference(below, child, prefix, path + key_path(accessor))
+        if difference is not None:
+            return difference
+    return None
+
+
+def _show(treedef: PyTreeDef) -> str:
+    text = str(treedef).removeprefix("PyTreeSpec(")
+    text = re.sub(r"(, NoneIsLeaf)?(, namespace='[^']*')?\)$", "", text)
+    return text if len(text) <= 600 else text[:600] + " ... (cut)"

@@ -1,0 +1,1 @@
+"""How programs run: jit, single operations, replays, devices and callbacks."""

@@ -1,0 +1,211 @@
+"""Devices, and the way of a traced module to a program that runs on one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from irax import tree_util
+from irax.config import config
+from irax.core import array_trees
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.tracebacks import api_boundary
+from irax_compiler import mlir, targets
+from irax_compiler.lowering import lower
+from irax_runtime import devices as runtime_devices
+from irax_runtime import interruptible
+from irax_runtime.device import Device, Executable
+
+
+@api_boundary
+def devices(backend: str | None = None) -> list[Device]:
+    """The devices there are, or those of one platform: "cpu", "pjrt:cpu", "tpu".
+
+    Without a platform it is those of the platforms in `IRAX_PLATFORMS`, "cpu" if that is not set.
+
+    Raises:
+        RuntimeError: there is no such platform here; the message tells why.
+
+    >>> devices()
+    [CpuDevice(id=0)]
+    """
+    return runtime_devices.devices(backend)
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """The devices of a process, of one platform or of all: there is one process, number 0.
+
+    Raises:
+        ValueError: another process.
+    """
+    for number in (process_index, host_id):
+        if number not in (None, 0):
+            raise ValueError(f"local_devices: there is no process {number!r}, only 0")
+    return devices(backend)
+
+
+def device_count(backend: str | None = None) -> int:
+    """The number of devices of the default platform, or of another one."""
+    return len(devices(backend or default_backend()))
+
+
+local_device_count = device_count
+
+
+def default_backend() -> str:
+    """The platform that programs run on unless told otherwise.
+
+    >>> default_backend()
+    'cpu'
+    """
+    return current_device().platform
+
+
+def current_device() -> Device:
+    """The device that programs run on unless told otherwise: that of `default_device`, or the
+    first there is.
+    """
+    return resolve_device(config.default_device)
+
+
+def resolve_device(device: Device | str | None) -> Device:
+    """A device itself, the first one of a platform, or the first there is."""
+    if device is None or isinstance(device, str):
+        return devices(device)[0]
+    return device
+
+
+def check_device(device: Any, what: str) -> None:
+    """Raises TypeError for what is neither a device nor a name; the message calls it `what`."""
+    if not (isinstance(device, str) or hasattr(device, "put")):
+        raise TypeError(
+            f"{what}: expected a device of irax.devices(), or the name of a platform, got "
+            f"{device!r}"
+        )
+
+
+def device_of(arrays: Iterable[Any], what: str) -> Device | None:
+    """The device that all those arrays are on that were put on one; None if none was.
+
+    Raises:
+        ValueError: they are on several; the message calls what takes them `what`.
+    """
+    found: Device | None = None
+    for array in arrays:
+        if isinstance(array, ConcreteArray) and array.committed:
+            if found is not None and array.device is not found:
+                raise ValueError(
+                    f"{what}: arrays on {found!r} and on {array.device!r} cannot be used together; "
+                    "move one of them with irax.device_put(x, device)"
+                )
+            found = array.device
+    return found
+
+
+def compile(
+    module: mlir.Module, name: str, device: Device | None = None, donated: Sequence[int] = ()
+) -> Executable:
+    """Compiles function `name` of a module for a device, and loads it there. Of the arguments
+    `donated` it may use the memory for its results.
+    """
+    device = device or current_device()
+    return interruptible.run(_program, lower(module, name, device.target), name, device, donated)
+
+
+def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[int]) -> Executable:
+    artefact = targets.compile(lowered, device.target, donated)
+    if device.compiler is None:
+        return device.load(artefact, name)
+    return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
+
+
+# The cache on disk is imported by who compiles: it takes a tenth of the time of `import irax`.
+
+
+def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
+    from irax_compiler import cache
+
+    kept = cache.load(cache.key(artefact, [str(device.compiler)]))
+    try:
+        return None if kept is None else device.load(kept, name)
+    except (RuntimeError, ValueError):  # a plugin that takes its own programs back no more
+        return None
+
+
+def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
+    from irax_compiler import cache
+
+    executable: Any = device.load(artefact, name)
+    with suppress(RuntimeError):  # a plugin that does not give its programs away
+        cache.store(cache.key(artefact, [str(device.compiler)]), executable.serialize())
+    return executable
+
+
+@api_boundary
+def device_put(
+    x: Any,
+    device: Device | str | None = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
+    """The arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
+
+    Args:
+        x: the pytree.
+        device: a device, or the platform whose first one it is. Programs run where their arrays
+            were put. Without it the arrays are free: they go where they are used. Traced arrays
+            stay where the program that computes them runs.
+        src: accepted; an array knows where it is.
+        donate: accepted; the array stays as it is.
+        may_alias: accepted; memory is shared where that is safe.
+
+    Raises:
+        TypeError: a leaf is not an array, or `device` is not a device.
+        RuntimeError: there is no such platform here.
+
+    >>> device_put(np.ones(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    if device is None:
+        return array_trees.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
+    check_device(device, "device_put")
+    there = resolve_device(device)
+
+    def put(leaf: Any) -> Array:
+        array = as_array(leaf, "device_put: x")
+        if isinstance(array, KeyArray):
+            return array.with_data(put(array.data))
+        return array.on(there) if isinstance(array, ConcreteArray) else array
+
+    return array_trees.tree_map(put, x)
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """The same pytree of arrays, whose elements will be asked for: a hint, which does nothing.
+
+    Elements are copied to the host when they are asked for.
+    """
+    return x
+
+
+@api_boundary
+def device_get(x: Any) -> Any:
+    """The arrays of a pytree as NumPy arrays.
+
+    >>> device_get([device_put(1.0)])
+    [array(1., dtype=float32)]
+    """
+
+    def fetch(leaf: Any) -> Any:
+        numbers = isinstance(leaf, Array) and not isinstance(leaf, KeyArray)
+        return np.asarray(leaf) if numbers else leaf
+
+    return tree_util.tree_map(fetch, x)

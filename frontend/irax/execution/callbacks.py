@@ -1,0 +1,393 @@
+"""Callbacks: Python functions that compiled programs call.
+
+A `HostFunction` is what a program calls: the user's function, and how flat arrays become its
+arguments, and its result flat arrays. The IR names it by a key; whoever holds the module (see
+`tracing.ModuleBuilder.kept`) or the program keeps it alive.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.core import array_trees, source
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import bind, current_trace, outside_traces
+from irax_compiler import mlir
+from irax_compiler.ops import callback as ops
+from irax_runtime import memory
+
+Elements = np.ndarray[Any, Any]
+Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
+
+
+@api_boundary
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: None = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Calls a Python function that has no side effects: NumPy, SciPy or anything else.
+
+    Inside `jit` the compiled program calls it each time that it runs; as often as it likes, and not
+    at all where nobody needs the result. It has no derivative: give the function around it one with
+    `custom_jvp`.
+
+    Args:
+        callback: takes the arguments, with arrays in them as irax arrays, and returns a pytree of
+            arrays or numbers.
+        result_shape_dtypes: a pytree with a `shape` and a `dtype` for each array it returns, such
+            as `ShapeDtypeStruct`s.
+        args: pytrees of arrays.
+        sharding: accepted for JAX's sake; None.
+        vmap_method: what `vmap` does. "sequential": a call for each lane; "sequential_unrolled":
+            the same, without a loop. One call for all lanes, which are along axis 0 of all arrays:
+            "broadcast_all"; or of length 1 for those that the lanes share: "expand_dims"; or those
+            do not have it: "legacy_vectorized".
+        kwargs: more of them, by name.
+
+    Returns:
+        What the callback returns, as irax arrays.
+
+    Raises:
+        TypeError: an argument is not an array; or when it runs, the callback returns another
+            structure or dtype.
+        ValueError: an unknown `vmap_method`, or 64-bit results without `enable_x64`; or when it
+            runs, the callback returns another shape.
+        NotImplementedError: under `vmap` without a `vmap_method`.
+
+    >>> import numpy as np
+    >>> result = irax.ShapeDtypeStruct((3,), "float32")
+    >>> irax.jit(lambda x: irax.pure_callback(np.sort, result, x))(irax.numpy.array([3.0, 1, 2]))
+    Array([1., 2., 3.], dtype=float32)
+    """
+    what = "pure_callback"
+    if vmap_method is not None and vmap_method not in ops.VMAP_METHODS:
+        raise ValueError(
+            f"{what}: vmap_method must be None or one of "
+            f"{', '.join(map(repr, ops.VMAP_METHODS))}, got {vmap_method!r}"
+        )
+    make = partial(ops.Callback, kind="pure", vmap_method=vmap_method or "")
+    return _called(what, make, callback, result_shape_dtypes, sharding, args, kwargs)
+
+
+@api_boundary
+def io_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: None = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Calls a Python function that has side effects: it reads, writes or counts.
+
+    Inside `jit` the compiled program calls it as often as Python would, in Python's order, even
+    where nobody needs what it returns. `vmap` calls it for one lane after the other.
+
+    Args:
+        callback: takes the arguments, with arrays in them as irax arrays, and returns a pytree of
+            arrays or numbers, or None.
+        result_shape_dtypes: a pytree with a `shape` and a `dtype` for each array it returns; None
+            if it returns none.
+        args: pytrees of arrays.
+        sharding: accepted for JAX's sake; None.
+        ordered: whether the order of calls matters: then there is no `vmap`.
+        kwargs: more of them, by name.
+
+    Returns:
+        What the callback returns, as irax arrays.
+
+    Raises:
+        TypeError, ValueError: as `pure_callback`; and a ValueError for `vmap` if it is ordered.
+
+    >>> from irax.experimental import io_callback
+    >>> seen = []
+    >>> irax.jit(lambda x: io_callback(lambda x: seen.append(float(x)), None, x))(1.5)
+    >>> seen
+    [1.5]
+    """
+    make = partial(ops.Callback, kind="io", ordered=bool(ordered))
+    return _called("io_callback", make, callback, result_shape_dtypes, sharding, args, kwargs)
+
+
+def effects_barrier() -> None:
+    """Waits until all callbacks have returned: they have, when a call of a compiled function has.
+
+    >>> irax.effects_barrier()
+    """
+
+
+def _called(
+    what: str,
+    make: Callable[..., ops.Callback],
+    function: Callable[..., Any],
+    result_shape_dtypes: Any,
+    sharding: None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    if not callable(function):
+        raise TypeError(f"{what}: expected a function, got {function!r}")
+    if sharding is not None:
+        raise NotImplementedError(f"{what}: sharding={sharding!r} is not supported; expected None")
+    expected = [
+        _result(what, path, x) for path, x in array_trees.tree_leaves_with_path(result_shape_dtypes)
+    ]
+    leaves, in_tree = array_trees.tree_flatten((args, kwargs))
+    named = array_trees.tree_leaves_with_path(args) + array_trees.tree_leaves_with_path(kwargs)
+    arrays = [
+        as_array(x, f"{what} of {label(function)}: argument {array_trees.keystr(path)}")
+        for x, (path, _) in zip(leaves, named, strict=True)
+    ]
+    out_tree = array_trees.tree_structure(_as_tuples(result_shape_dtypes))
+    host_function = HostFunction(function, what, where(), in_tree, (), out_tree)
+    found = call(host_function, make, arrays, expected)
+    return array_trees.tree_unflatten(array_trees.tree_structure(result_shape_dtypes), found)
+
+
+def _result(what: str, path: Any, x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and dtype of one result."""
+    name = f"{what}: result_shape_dtypes{array_trees.keystr(path)}"
+    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+        raise TypeError(
+            f"{name}: expected something with a shape and a dtype, such as "
+            f"irax.ShapeDtypeStruct((2, 3), 'float32'), got {x!r}"
+        )
+    dtype = np.dtype(x.dtype)
+    if dtypes.canonicalize_dtype(dtype) != dtype:
+        raise ValueError(f"{name}: {dtype} needs enable_x64; expected a narrower dtype")
+    return tuple(x.shape), dtype
+
+
+# ---- what a program calls ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HostFunction:
+    """A Python function as one of flat arrays."""
+
+    function: Callable[..., Any]
+    what: str
+    """The function of irax's that it was given to."""
+    where: str
+    """The line where that was."""
+    in_tree: Any
+    static: tuple[tuple[int, Any], ...]
+    """Leaves of the arguments that are not arrays, and their places among the leaves."""
+    out_tree: Any
+    """The structure of its result, with tuples for lists; None where the result does not count."""
+
+    def __call__(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
+        """Its results, of the shapes and dtypes that are expected."""
+        if self.what == "pure_callback":
+            return self._run(arrays, expected)
+        if _log.replayed is not None:
+            return _log.replayed.popleft()
+        results = self._run(arrays, expected)
+        if _log.recorded is not None:
+            _log.recorded.append(results)
+        return results
+
+    def _run(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
+        # Copies, because the program may use the memory again while the user still has the array.
+        leaves: list[Any] = [ConcreteArray(memory.aligned_copy(x)) for x in arrays]
+        for place, leaf in self.static:
+            leaves.insert(place, leaf)
+        args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
+        with outside_traces(), _unlogged():
+            out = self.function(*args, **kwargs)
+            return [] if self.out_tree is None else self._checked(out, expected)
+
+    def _checked(self, out: Any, expected: Expected) -> list[Elements]:
+        out = _as_tuples(out)
+        name = f"{self.what} of {label(self.function)} at {self.where}"
+        if array_trees.tree_structure(out) != self.out_tree:
+            error = array_trees.structure_error(
+                self.out_tree, out, "result_shape_dtypes", "what it returned"
+            )
+            raise TypeError(f"{name}: {error}")
+        found = []
+        for (path, leaf), (shape, dtype) in zip(
+            array_trees.tree_leaves_with_path(out), expected, strict=True
+        ):
+            which = f"{name}: the result{array_trees.keystr(path)}"
+            array = leaf if isinstance(leaf, np.ndarray) else as_array(leaf, which)
+            given = dtypes.canonicalize_dtype(array.dtype)
+            if array.shape != shape:
+                raise ValueError(f"{which} has shape {array.shape}; expected {shape}")
+            weak = isinstance(array, Array) and array.weak_type
+            if given != dtype and not (weak and _holds(dtype, given)):
+                raise TypeError(f"{which} has dtype {given}; expected {dtype}")
+            elements = np.asarray(array).astype(dtype, copy=False)
+            # A copy, because the user may write to the array again; nobody does to one of irax's.
+            found.append(elements if isinstance(array, Array) else memory.aligned_copy(elements))
+        return found
+
+
+def _holds(dtype: np.dtype[Any], scalar: np.dtype[Any]) -> bool:
+    """Whether a Python number, which has been given a dtype, can be of another one as well."""
+    kinds = [np.bool_, np.integer, np.floating, np.complexfloating]
+    ranks = [
+        next(i for i, kind in enumerate(kinds) if dtypes.issubdtype(d, kind))
+        for d in (scalar, dtype)
+    ]
+    return 0 < ranks[0] <= ranks[1]
+
+
+def _as_tuples(tree: Any) -> Any:
+    """The pytree with tuples for lists and named tuples: functions return now these, now those."""
+    if isinstance(tree, tuple | list):
+        return tuple(map(_as_tuples, tree))
+    if type(tree) is dict:
+        return {key: _as_tuples(value) for key, value in tree.items()}
+    return tree
+
+
+def call(
+    function: HostFunction,
+    make: Callable[..., ops.Callback],
+    arrays: Sequence[Array],
+    expected: Expected,
+) -> list[Array]:
+    """The results: at once outside of all traces; inside one, a call of it is written down, as the
+    op that `make` gives for a key and the types of the results.
+    """
+    trace = current_trace()
+    if trace is None:
+        elements = [x.concrete("a callback", TypeError) for x in arrays]
+        return [ConcreteArray(x) for x in function(elements, expected)]
+    function, key = _registered(function)
+    trace.builder.kept.append(function)
+    types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)
+    return list(bind(make(key=key, types=types), *arrays))
+
+
+def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:
+    """The arrays and numbers of a pytree; its other leaves, with their places; its structure."""
+    leaves, structure = array_trees.tree_flatten(tree)
+    arrays, static = [], []
+    for place, leaf in enumerate(leaves):
+        try:
+            arrays.append(as_array(leaf))
+        except TypeError:
+            static.append((place, leaf))
+    return arrays, tuple(static), structure
+
+
+def label(function: Callable[..., Any]) -> str:
+    """What the IR and errors call a function."""
+    while isinstance(function, partial):
+        function = function.func
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if name is None:
+        named = type(function).__str__ is not object.__str__
+        return str(function) if named else type(function).__name__
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if module else name
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+_keys: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, str]] = weakref.WeakKeyDictionary()
+"""The keys that a function of the user's has had, by the other fields of the `HostFunction`: traced
+again, it makes the same module, whose program is kept on disk.
+"""
+_numbers: dict[str, int] = {}
+_registering = threading.RLock()
+"""Two functions must not be given one number. Comparing leaves may run code of the user's."""
+
+
+def _registered(function: HostFunction) -> tuple[HostFunction, str]:
+    """A function equal to this one that the compiler and the runtime know, and its key, which no
+    other one ever had.
+    """
+    from irax_runtime import host  # which loads IREE's runtime
+
+    with _registering:
+        key = _key(function)
+        there = ops.CALLBACKS.get(key)
+        if isinstance(there, HostFunction):
+            return there, key
+        ops.CALLBACKS[key] = host.CALLBACKS[key] = function
+        return function, key
+
+
+def _key(function: HostFunction) -> str:
+    """The key that equal functions have had, or a new one."""
+    others = (function.what, function.where, function.in_tree, function.static, function.out_tree)
+    keys: dict[Any, str] = {}
+    with suppress(TypeError):  # of functions that are not hashable, or have no weak references
+        keys = _keys.setdefault(function.function, keys)
+    try:
+        key = keys.get(others)
+    except TypeError:  # of leaves that are not hashable
+        keys, key = {}, None
+        others = None
+    if key is None:
+        name = label(function.function)
+        number = _numbers[name] = _numbers.get(name, 0) + 1
+        key = keys[others] = name if number == 1 else f"{name}#{number}"
+    return key
+
+
+def where() -> str:
+    """The user's file and line."""
+    return source.user_line().partition(": ")[0]
+
+
+# ---- doing the same again ------------------------------------------------------------------------
+
+
+class _Log(threading.local):
+    recorded: list[list[Elements]] | None = None
+    replayed: deque[list[Elements]] | None = None
+
+
+_log = _Log()
+
+
+@contextmanager
+def recorded() -> Iterator[list[list[Elements]]]:
+    """Lists what the callbacks with effects return that this thread calls in the `with` block."""
+    outer, _log.recorded = _log.recorded, []
+    try:
+        yield _log.recorded
+    finally:
+        _log.recorded = outer
+
+
+@contextmanager
+def replayed(results: list[list[Elements]]) -> Iterator[None]:
+    """In the `with` block, callbacks with effects are not called in this thread: they return what
+    they did when it was recorded.
+    """
+    outer, _log.replayed = _log.replayed, deque(results)
+    try:
+        yield
+    finally:
+        _log.replayed = outer
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """In the `with` block, calls are neither recorded nor replayed: those of user functions."""
+    outer = _log.recorded, _log.replayed
+    _log.recorded = _log.replayed = None
+    try:
+        yield
+    finally:
+        _log.recorded, _log.replayed = outer

@@ -1,0 +1,581 @@
+"""jit: a function is traced once per signature, compiled, and from then on runs as one program."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.config import config
+from irax.core import array_trees, axis_names, nans, source
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.tracebacks import api_boundary, hide_frames
+from irax.core.tracing import (
+    ModuleBuilder,
+    Trace,
+    Traced,
+    call,
+    concrete_array,
+    current_trace,
+    trace_function,
+)
+from irax.execution import backend, eager, replay, reports
+from irax.execution.backend import check_device
+from irax.execution.callbacks import recorded, replayed
+from irax.execution.jit_parameters import Parameters, parameters_of
+from irax_compiler import mlir
+from irax_runtime.device import Buffer, Device, Executable
+
+if TYPE_CHECKING:
+    from irax.stages import Lowered
+    from irax.stages import Traced as StageTraced
+
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
+    weakref.WeakKeyDictionary()
+)
+"""What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
+
+
+@api_boundary
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    device: Device | None = None,
+    backend: str | None = None,
+    compiler_options: dict[str, Any] | None = None,
+) -> Any:
+    """Compiles a function when it is called, once for each signature of its arguments.
+
+    Args:
+        fun: a pure function of pytrees of arrays. Without it, a decorator is returned.
+        static_argnums: positional arguments that are Python values and not arrays: hashable; each
+            value is a signature of its own.
+        static_argnames: the same, by name.
+        donate_argnums: positional arguments that the caller has no more use for: on a PJRT device
+            results take their memory, and they are deleted. On the CPU it is of no effect.
+        donate_argnames: the same, by name.
+        keep_unused: accepted; unused arguments are always kept.
+        inline: accepted; calls are inlined when the outermost function is compiled.
+        device: the device to run on; otherwise it is the one that arguments were put on with
+            `device_put`, or else the default device.
+        backend: the same, as a platform: its first device. Only one of the two.
+        compiler_options: accepted; they are XLA's, and of no effect.
+
+    Returns:
+        A function with the same arguments and results.
+
+    Raises:
+        TypeError: `fun` is no function, or a generator's; on a call, for arguments or results that
+            are not arrays.
+        ValueError: for parameters that `fun` has not, or that are to be static and donated; on a
+            call, for a static argument that is not hashable, or for arguments that
+            were put on several devices, or on another one than `device`.
+        RuntimeError: on a call: there is no such platform as `backend` here.
+
+    >>> jit(lambda x: x * 2.0)(3.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return functools.partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
+            device=device,
+            backend=backend,
+        )
+    if not callable(fun) or isinstance(fun, staticmethod):
+        raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
+    if inspect.isgeneratorfunction(fun):
+        raise TypeError(
+            f"jit: {name_of(fun)} is a generator function, of which nothing runs before its result "
+            "is iterated: return a list of what it yields"
+        )
+    if device is not None and backend is not None:
+        raise ValueError("jit: device and backend say the same: give one of them")
+    if device is not None or backend is not None:
+        check_device(device or backend, "jit: device")
+    static = parameters_of(fun, static_argnums, static_argnames, "static")
+    donated = parameters_of(fun, donate_argnums, donate_argnames, "donate")
+    for both in (set(static[0]) & set(donated[0]), static[1] & donated[1]):
+        if both:
+            raise ValueError(
+                f"jit: parameters of {name_of(fun)} are to be static and donated: "
+                f"{', '.join(map(str, sorted(both)))}; static ones have no memory to donate"
+            )
+    return JitFunction(fun, static, donated, device or backend)
+
+
+@dataclass
+class Compiled:
+    """A function traced for one signature; it is compiled when it is first called to be run."""
+
+    traced: Traced
+    out_tree: Any
+    donated: Sequence[int] = ()
+    """The leaves of arguments whose memory may be used for results."""
+    programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
+        default_factory=dict
+    )
+    """For each device asked for (None: the first there is) the program, and what the function used
+    from outside: further arguments of it, wherever they were put."""
+    single: bool = False
+    """Whether the result is one array and not a pytree of them."""
+    compiling: threading.RLock = field(default_factory=threading.RLock)
+    """Held while a program is made. That runs no code of the user's, so threads that wait for it
+    wait for nothing that could wait for them."""
+
+    def argument_avals(self) -> list[ShapedArray]:
+        """Shapes and dtypes of the leaves of its arguments."""
+        traced = self.traced
+        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
+        own = parameters[: len(parameters) - len(traced.captures)]
+        return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
+
+    def donated_avals(self) -> list[ShapedArray]:
+        """Those of the leaves whose memory may be used for results."""
+        avals = self.argument_avals()
+        return [avals[i] for i in self.donated]
+
+    def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
+        """Runs the compiled function on the leaves of its arguments.
+
+        It runs on the device that is asked for, unless arguments were put on another one; to be
+        `fixed` on the one makes that an error.
+        """
+        program = self.programs.get(asked) or self.compile(asked)
+        executable, captured = program
+        device = executable.device
+        committed = False
+        buffers: list[Any] = []
+        for x in leaves:
+            array: Any = x if type(x) is ConcreteArray else concrete_array(x)
+            buffer = array._buffer
+            if buffer is None or buffer.device is not device:
+                if array.committed and not fixed:
+                    there = backend.device_of(leaves, self.traced.name)
+                    return self.run(leaves, there, fixed=True)
+                buffer = array.buffer(device)
+            if array.committed:
+                committed = True
+            buffers.append(buffer)
+        if captured:
+            buffers += captured
+        if config.debug_nans or config.debug_infs:
+            results = self._run_checked(executable, buffers)
+        else:
+            results = executable.run(buffers)
+        of_buffer = ConcreteArray.of_buffer
+        arrays = [
+            of_buffer(buffer, aval, committed)
+            for buffer, aval in zip(results, self.traced.results, strict=True)
+        ]
+        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
+
+    def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
+        """Runs it, and where it returns a nan, says which operation made it."""
+        with recorded() as results_of_callbacks:
+            results = executable.run(buffers)
+        bad = nans.found_in([x.numpy() for x in results])
+        if bad is not None:
+            with replayed(results_of_callbacks):
+                nans.explain(bad, self.traced, [x.numpy() for x in buffers])
+        return results
+
+    def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        """The program for a device, as it stands in `programs`; made if it is not there yet."""
+        with self.compiling:
+            if asked not in self.programs:
+                self.programs[asked] = self._program(asked)
+            return self.programs[asked]
+
+    def _program(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        device = backend.resolve_device(asked)
+        module, name = self.traced.builder.module, self.traced.name
+        with reports.timed("compiled", name, device):
+            executable = backend.compile(module, name, device, self.donated)
+        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
+        captured = [x.on(device).buffer(device) for x in captures]
+        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        self.single = leaf and len(self.traced.results) == 1
+        return executable, captured
+
+
+class JitFunction:
+    """What `jit` returns."""
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static: Parameters = ((), frozenset()),
+        donated: Parameters = ((), frozenset()),
+        device: Device | str | None = None,
+    ) -> None:
+        functools.update_wrapper(self, fun)
+        self._fun = fun
+        self._device = device
+        self._static_argnums, self._static_argnames = static
+        self._donated = donated
+        options = (static, donated)
+        try:
+            self._cache = _caches.setdefault(fun, {}).setdefault(options, {})
+        except TypeError:  # not hashable or no weak references
+            self._cache = {}
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+    def __reduce__(self) -> Any:
+        """Copies share what was traced and compiled. Where the function is found by the name of
+        what `jit` made of it, as a decorated one is, it is pickled by name.
+        """
+        name = getattr(self, "__qualname__", "")
+        try:
+            found = operator.attrgetter(name)(sys.modules[self.__module__])
+        except (AttributeError, KeyError):
+            found = None
+        if found is self:
+            return name
+        static = self._static_argnums, self._static_argnames
+        return JitFunction, (self._fun, static, self._donated, self._device)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method: bound to its instance, which is an argument like any other."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if config.disable_jit:
+                return self._fun(*args, **kwargs)
+            if self._static_argnums or self._static_argnames:
+                dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+            else:
+                dynamic_args, dynamic_kwargs, static = args, kwargs, ()
+            leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
+            trace = current_trace()
+            if trace is not None:
+                return self._call_traced(trace, leaves, tree, static)
+            try:
+                key = (tree, static, config.traced, *map(_signature, leaves))
+            except TypeError:
+                self._check_leaves(dynamic_args, dynamic_kwargs)
+                raise
+            compiled = self._cache.get(key)
+            if compiled is None:
+                reports.missed(name_of(self._fun), key, self._cache)
+                compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
+                self._check_donations(compiled)
+            if self._device is not None:
+                return compiled.run(leaves, self._device, fixed=True)
+            return compiled.run(leaves, config.default_device)
+        except Exception as error:
+            if isinstance(error, RecursionError):
+                _tell_depth(error)
+            hide_frames(error)
+            raise
+
+    @api_boundary
+    def trace(self, *args: Any, **kwargs: Any) -> StageTraced:
+        """The function as it is traced for a call with these arguments (or `ShapeDtypeStruct`s).
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).trace(3.0).out_info
+        ShapeDtypeStruct(shape=(), dtype=float32)
+        """
+        from irax.stages import Traced
+
+        return Traced(*self.traced_for(args, kwargs))
+
+    def traced_for(self, args: Any, kwargs: Any) -> tuple[Compiled, Any, Device | str | None]:
+        """What a call would run, not compiled yet; the pytree of its arguments; and where."""
+        dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        leaves, tree = array_trees.tree_flatten(given)
+        there = backend.device_of(leaves, name_of(self._fun))
+        device = self._device or there or config.default_device
+        return self._trace(leaves, tree, static), tree, device
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes that a call would return, as `irax.eval_shape`."""
+        return self.trace(*args, **kwargs).out_info
+
+    @api_boundary
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The module that a call with these arguments (or `ShapeDtypeStruct`s) would run: to look
+        at, and to compile ahead of time.
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).lower(3.0).compile()(4.0)
+        Array(16., dtype=float32, weak_type=True)
+        """
+        return self.trace(*args, **kwargs).lower()
+
+    def _call_traced(
+        self, trace: Trace, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]
+    ) -> Any:
+        names = self._names(tree, leaves)
+        arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
+        options = (*config.traced, *axis_names.bound())
+        key = (tree, static, options, *(x.aval for x in arrays))
+        compiled = self._cache.get(key)
+        if compiled is None:
+            compiled = self._traced_within(trace.builder, key, arrays)
+        traced = compiled.traced
+        results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
+        return array_trees.tree_unflatten(compiled.out_tree, results)
+
+    def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Compiled:
+        """What a call inside of a trace runs. Where that is of a jitted function, too, this one is
+        traced into its module: to copy it there would copy all that it calls, at each level anew.
+        """
+        among = builder.jitted
+        place = (id(self._cache), key)
+        if among is not None and place in among:
+            return among[place][-1]
+        reports.missed(name_of(self._fun), key, self._cache)
+        tree, static, *_ = key
+        compiled = self._trace(arrays, tree, static, within=among is not None)
+        if compiled.traced.captures_tracers():
+            return compiled
+        if among is None:
+            return self._cache.setdefault(key, compiled)
+        among[place] = self._cache, key, compiled
+        return compiled
+
+    def _trace(
+        self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...], within: bool = False
+    ) -> Compiled:
+        """Traces the function into a module of its own, or into that of a jitted function around
+        it.
+        """
+        fun = self._with_static(static)
+        flat = FlatFunction(fun, tree)
+        names = self._names(tree, leaves)
+        inputs = abstract_inputs(leaves, names)
+        name = name_of(self._fun)
+        with reports.timed("traced", name, inputs):
+            if within:
+                traced = trace_function(flat, inputs, "jit", name)
+            else:
+                with _own_module() as builder:
+                    traced = trace_function(flat, inputs, "jit", name, True, builder)
+        return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
+
+    def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
+        numbers, names = self._donated
+        if not (numbers or names):
+            return []
+        args, kwargs = array_trees.tree_unflatten(tree, range(count))
+        fixed = {item.where for item in static}
+        total = len(args) + sum(isinstance(where, int) for where in fixed)
+        positions = [n for n in range(total) if n not in fixed]
+        chosen = {n % total for n in numbers if -total <= n < total}
+        given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
+        given += [x for name, x in kwargs.items() if name in names]
+        return array_trees.tree_leaves(given)
+
+    def _check_donations(self, compiled: Compiled) -> None:
+        """Warns of donated arguments whose memory no result can take."""
+        if not compiled.donated:
+            return
+        results = [(a.shape, a.dtype) for a in compiled.traced.results]
+        unused = []
+        for aval in compiled.donated_avals():
+            if (aval.shape, aval.dtype) in results:
+                results.remove((aval.shape, aval.dtype))
+            else:
+                unused.append(str(aval))
+        if unused:
+            source.warn(
+                f"jit: Some donated buffers were not usable: {', '.join(unused)}: "
+                f"{name_of(self._fun)} has no result of that shape and dtype for each",
+                UserWarning,
+            )
+
+    def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
+        prefix = f"{name_of(self._fun)}: "
+        return [prefix + name for name in argument_names(args, kwargs)]
+
+    def _check_leaves(self, args: Any, kwargs: Any) -> None:
+        leaves, _ = array_trees.tree_flatten((args, kwargs))
+        for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
+            try:
+                _signature(leaf)
+            except TypeError:
+                raise TypeError(
+                    f"jit: {name_of(self._fun)}: {name}: expected an array or a number, got "
+                    f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
+                    "static_argnums or static_argnames if it is a Python value"
+                ) from None
+
+    def clear_cache(self) -> None:
+        """Forgets what was traced and compiled."""
+        self._cache.clear()
+
+    # -- static arguments --
+
+    def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """The arguments without the static ones, and those, as `((where, value), ...)`."""
+        numbers = {n % len(args) for n in self._static_argnums if -len(args) <= n < len(args)}
+        static: list[tuple[int | str, Any]] = [(n, args[n]) for n in sorted(numbers)]
+        static += [(name, kwargs[name]) for name in sorted(kwargs) if name in self._static_argnames]
+        for where, value in static:
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    f"jit: {name_of(self._fun)}: the static argument {where!r} must be hashable, "
+                    f"got {value!r} of type {type(value).__name__}: pass a tuple instead of a "
+                    "list, or make it an array argument by not declaring it static"
+                ) from None
+        dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
+        named = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
+        return dynamic, named, tuple(_Static(where, value) for where, value in static)
+
+    def _with_static(self, static: Sequence[_Static]) -> Callable[..., Any]:
+        if not static:
+            return self._fun
+
+        @functools.wraps(self._fun, updated=())
+        def fun(*args: Any, **kwargs: Any) -> Any:
+            full = list(args)
+            for item in static:
+                if isinstance(item.where, int):
+                    full.insert(item.where, item.value)
+                else:
+                    kwargs[item.where] = item.value
+            return self._fun(*full, **kwargs)
+
+        return fun
+
+
+def _tell_depth(error: RecursionError) -> None:
+    """Has an error say how many jitted functions deep Python was; called at each of them."""
+    known = error.__dict__
+    depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
+    said = known.setdefault("jit_said", str(error))
+    if depth > 1:
+        error.args = (
+            f"{said}: {depth} jitted functions call each other, one inside of the other, and each "
+            f"takes some of the {sys.getrecursionlimit()} frames that Python allows. To jit the "
+            "outermost one is enough; sys.setrecursionlimit allows more frames",
+        )
+
+
+@contextmanager
+def _own_module() -> Iterator[ModuleBuilder]:
+    """A module to trace a jitted function into in a `with` block, and those that it calls; all are
+    known to everybody once it is complete.
+    """
+    builder = ModuleBuilder()
+    builder.jitted = jitted = {}
+    yield builder
+    builder.jitted = None
+    for cache, key, compiled in jitted.values():
+        cache.setdefault(key, compiled)
+
+
+@dataclass(frozen=True)
+class _Static:
+    """A static argument: 1, 1.0 and True are equal to Python but make different programs."""
+
+    where: int | str
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Static)
+            and self.where == other.where
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.where, type(self.value), self.value))
+
+
+def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
+    """The leaves of a call's arguments, and their tree. Where all are arrays, as in most calls,
+    both are known without a look.
+    """
+    if kwargs:
+        return array_trees.tree_flatten((args, kwargs))
+    for x in args:
+        if type(x) is not ConcreteArray:
+            return array_trees.tree_flatten((args, kwargs))
+    return args, _tree_of_arrays(len(args))
+
+
+@functools.cache
+def _tree_of_arrays(count: int) -> Any:
+    return array_trees.tree_structure(((0,) * count, {}))
+
+
+def _signature(leaf: Any) -> Any:
+    """What a leaf contributes to the cache key: all that a trace can depend on."""
+    if isinstance(leaf, ConcreteArray):
+        return leaf.aval
+    if isinstance(leaf, np.ndarray | np.generic):
+        return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
+    if type(leaf) in _PYTHON_SCALARS:
+        return type(leaf)
+    return as_array(leaf).aval
+
+
+_PYTHON_SCALARS = {bool, int, float, complex}
+
+
+@api_boundary
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
+
+    >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
+    ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
+    return JitFunction(fun).eval_shape(*args, **kwargs)
+
+
+def clear_caches() -> None:
+    """Forgets what was traced and compiled, of all functions. What is kept on disk stays.
+
+    >>> irax.clear_caches()
+    """
+    for reference in _caches.keyrefs():  # a list: other threads may add functions meanwhile
+        function = reference()
+        by_options = {} if function is None else _caches.get(function, {})
+        for cache in list(by_options.values()):
+            cache.clear()
+    eager.clear_cache()
+    replay.clear_cache()
+
+
+def block_until_ready(x: Any) -> Any:
+    """Waits until every array in a pytree has been computed; returns the pytree."""
+    for leaf in array_trees.tree_leaves(x):
+        if isinstance(leaf, Array):
+            leaf.block_until_ready()
+    return x

@@ -1,0 +1,339 @@
+"""Functions made of many operations, outside of traces: written down once, then run through.
+
+An operation outside of traces takes some microseconds of Python, and functions such as `median` are
+made of dozens. So a function that is called again and again with arguments of the same types is
+traced, and from then on what was traced is evaluated, as a straight line of calls of NumPy. Nothing
+is compiled: the rules are those that evaluate single operations.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from irax.config import config
+from irax.core import array_trees, source
+from irax.core.array import Array, ConcreteArray, any_committed, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.strictness import library
+from irax.core.tracebacks import hide_frames
+from irax.core.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
+from irax_compiler import mlir, straight
+from irax_compiler.evaluate import Call, Program
+from irax_compiler.passes.core import PassError
+from irax_compiler.pipeline import run_pipeline
+from irax_compiler.quiet import quietly
+from irax_runtime.once import once
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Kind = TypeVar("_Kind", bound=type)
+
+_ENOUGH = 3e-4
+"""Seconds after which calls of a kind, together, have taken about as long as tracing does."""
+
+_MOST = 4096
+"""How many kinds of calls are kept, of all functions together."""
+
+_LARGE = 1 << 14
+"""How many elements of arrays that are no arguments are kept for one kind of call."""
+
+_PLAIN = frozenset({int, bool, str, type(None), type(Ellipsis)})
+_NUMBERS = frozenset({int, float})
+_FIXED: tuple[type, ...] = (type, np.dtype, enum.Enum)
+
+
+def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
+    """The same function, faster outside of traces where it is called in the same way again.
+
+    It must be one whose course depends on nothing but its arguments and the options that traces
+    depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
+    of the way it is called, or with `numbers_vary` what may be another one each time.
+    """
+    plain, function = function, library(function, numbers_vary)
+    kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
+    _all_kept.append(kept)
+
+    @functools.wraps(plain)
+    def replaying(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if current_trace() is not None or config.stepwise:
+                return function(*args, **kwargs)
+            arrays: list[Any] = []
+            key: list[Any] = [config.traced, *kwargs]
+            for x in (*args, *kwargs.values()) if kwargs else args:
+                kind = type(x)
+                if kind is ConcreteArray and not x.committed:
+                    arrays.append(x)
+                    key.append(x.aval)
+                elif numbers_vary and kind in _NUMBERS:
+                    number = _number(x)
+                    if number is None:
+                        return function(*args, **kwargs)
+                    arrays.append(number)
+                    key.append(number.aval)
+                elif kind in _PLAIN:
+                    key += (kind, x)  # the type too, because 1 == True
+                elif not _describe(x, key, arrays):
+                    return function(*args, **kwargs)
+            place = tuple(key)
+            replay = kept.get(place, 0)
+            if isinstance(replay, _Replay):
+                return replay(arrays)
+            if replay is None:
+                return function(*args, **kwargs)
+            if replay > _ENOUGH:
+                if numbers_vary:
+                    args = tuple(as_array(x) if type(x) in _NUMBERS else x for x in args)
+                replay = kept[place] = _replay_of(function, args, kwargs)
+                return function(*args, **kwargs) if replay is None else replay(arrays)
+            start = time.perf_counter()
+            result = function(*args, **kwargs)
+            if not replay:
+                _make_room()
+            kept[place] = replay + time.perf_counter() - start
+            return result
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    return replaying  # pyright: ignore[reportReturnType]
+
+
+def replay_functions(package: str, also: str = "", but: Collection[str] = ()) -> None:
+    """Makes the functions of a package, or module, replayed ones: those that it has from modules of
+    its own, and from one other. Some, by name, are library functions that are not replayed.
+
+    Within the package functions call each other as they are.
+    """
+    namespace = vars(sys.modules[package])
+    for name, value in list(namespace.items()):
+        if not name.startswith("_"):
+            namespace[name] = public(value, package, also, library if name in but else replayed)
+
+
+def public(value: Any, package: str, also: str = "", kind: Callable[..., Any] = replayed) -> Any:
+    """A function of a package, or of one other module, of a kind; anything else as it is."""
+    if not inspect.isfunction(value):
+        return value
+    ours = value.__module__.startswith(package) or value.__module__ == also
+    return _public(value, package, kind) if ours else value
+
+
+@once
+def _public(
+    function: Callable[..., Any], package: str, kind: Callable[..., Any]
+) -> Callable[..., Any]:
+    found = kind(function)
+    found.__module__ = package  # where it is pickled from
+    return found
+
+
+def fixed(kind: _Kind) -> _Kind:
+    """Class decorator: what a function does may depend on an object of this class, which can be
+    hashed and does not change.
+    """
+    global _FIXED
+    _FIXED += (kind,)
+    return kind
+
+
+_all_kept: list[dict[Any, Any]] = []
+
+
+def clear_cache() -> None:
+    """Forgets what was traced."""
+    for kept in _all_kept:
+        kept.clear()
+
+
+def how_many() -> int:
+    """How many kinds of calls are kept."""
+    return sum(map(len, _all_kept))
+
+
+def _make_room() -> None:
+    if how_many() >= _MOST:
+        clear_cache()
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def _describe(x: Any, key: list[Any], arrays: list[Any]) -> bool:
+    """Adds what a trace depends on to a key, and arrays to those given; False for what is neither
+    an array, nor fixed, nor made of such things.
+    """
+    kind = type(x)
+    if kind is ConcreteArray:
+        arrays.append(x)
+        key.append(x.aval)
+        return not x.committed
+    if kind in _PLAIN or isinstance(x, _FIXED):
+        key += (kind, x)
+        return True
+    if kind is float or kind is complex:
+        key += (kind, repr(x))  # as text, 0.0 and -0.0 differ and nan is itself
+        return True
+    if kind is KeyArray:
+        key += (kind, x.key_type)
+        return _describe(x.data, key, arrays)
+    if kind is np.ndarray or isinstance(x, np.generic):
+        arrays.append(x)
+        key += (kind, x.shape, x.dtype)
+        return x.dtype.kind not in "OSU"
+    if kind is tuple or kind is list:
+        key += (kind, len(x))
+        return all(_describe(y, key, arrays) for y in x)
+    if kind is slice:
+        key.append(kind)
+        return all(_describe(y, key, arrays) for y in (x.start, x.stop, x.step))
+    return False
+
+
+def _number(x: float) -> ConcreteArray | None:
+    """A number as an array; None for one that is too large for the default dtype."""
+    try:
+        return concrete_array(x)
+    except OverflowError:
+        return None
+
+
+def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
+    """An argument with others in place of its arrays."""
+    kind = type(x)
+    if kind is ConcreteArray or kind is np.ndarray or isinstance(x, np.generic):
+        return next(arrays)
+    if kind is KeyArray:
+        return x.with_data(next(arrays))
+    if kind is tuple or kind is list:
+        return kind(_with_arrays(y, arrays) for y in x)
+    if kind is slice:
+        return slice(*(_with_arrays(y, arrays) for y in (x.start, x.stop, x.step)))
+    return x
+
+
+# ---- replays -------------------------------------------------------------------------------------
+
+
+Structure = Callable[[Sequence[Array], Sequence[Any]], Any]
+"""Makes a result of the arrays that were computed, and those that were given."""
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """What was traced, ready to be run on other arrays."""
+
+    line: Callable[..., list[np.ndarray[Any, Any]]]
+    call: Call | None
+    """Calls functions of the module by name; None where there is none to call, and so no module."""
+    captures: list[np.ndarray[Any, Any]]
+    weak: list[bool]
+    structure: Structure | None
+    """How the result is made of arrays; None where it is the one array."""
+
+    def __call__(self, arrays: list[Any]) -> Any:
+        values = [x.value if type(x) is ConcreteArray else as_array(x).value for x in arrays]
+        if self.call is None:
+            found = quietly(self.line, None, *values, *self.captures)
+        else:
+            with np.errstate(all="ignore"):
+                found = self.line(self.call, *values, *self.captures)
+        if self.structure is None:
+            return ConcreteArray(found[0], self.weak[0])
+        results = [ConcreteArray(r, w) for r, w in zip(found, self.weak, strict=True)]
+        return self.structure(results, arrays)
+
+
+def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay | None:
+    """What a call does, traced; None if that follows not from the types of its arguments."""
+    values = [*args, *kwargs.values()]
+    given: list[Any] = []
+    for x in values:
+        _describe(x, [], given)
+    structure: Any = None
+
+    def of_arrays(*arrays: Array) -> list[Array]:
+        nonlocal structure
+        tracers = iter(arrays)
+        now = [_with_arrays(x, tracers) for x in values]
+        by_name = dict(zip(kwargs, now[len(args) :], strict=True))
+        results, structure = _structure(function(*now[: len(args)], **by_name), arrays, given)
+        return results
+
+    if config.debug_key_reuse:  # keys remember what drew from them
+        return None
+    try:
+        with source.withholding_warnings() as warnings:
+            inputs = [Input(as_array(x).aval) for x in given]
+            traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
+    except Exception:  # the function itself, run again, says what is wrong
+        return None
+    if (
+        traced.acts()
+        or warnings  # to be given each time
+        or sum(x.size for x in traced.captures) > _LARGE
+        or any_committed(traced.captures)
+    ):
+        return None
+    program = _program(traced)
+    if program is None:
+        return None
+    call = None if straight.calls_nothing(program) else traced.builder.evaluator
+    captures = [concrete_array(x).value for x in traced.captures]
+    return _Replay(straight.line(program), call, captures, traced.weak, structure)
+
+
+def _program(traced: Traced) -> Program | None:
+    """What was traced, without calls of functions where that can be."""
+    module = traced.builder.module
+    main = mlir.functions(module)[traced.name]
+    if any(o.operation.name == "func.call" for o in mlir.body(main).operations):
+        mlir.make_public(main)
+        try:
+            run_pipeline(module, "inline")
+        except PassError:  # an operation that the evaluator takes, and StableHLO does not
+            return None
+    return Program.of(mlir.body(main))
+
+
+class _NoResultError(Exception):
+    """A function has a result that cannot be given again."""
+
+
+def _structure(
+    result: Any, tracers: Sequence[Array], given: list[Any]
+) -> tuple[list[Array], Structure | None]:
+    """The arrays to compute for a result, and how it is made of them; None where it is the one
+    array.
+    """
+    passed_on = {id(t): i for i, t in enumerate(tracers) if type(given[i]) is ConcreteArray}
+    leaves, tree = array_trees.tree_flatten(result)
+    computed = [x for x in leaves if isinstance(x, Array) and id(x) not in passed_on]
+    if len(computed) == len(leaves):
+        if leaves and leaves[0] is result:
+            return computed, None
+        if type(result) is tuple and not any(isinstance(x, tuple | list | dict) for x in result):
+            return computed, lambda computed, given: tuple(computed)
+    fixed = [x for x in leaves if not isinstance(x, Array)]
+    if not all(_describe(x, [], []) for x in fixed):
+        raise _NoResultError
+    places = [passed_on.get(id(x), -1) for x in leaves]
+
+    def structure(computed: Sequence[Array], given: Sequence[Any]) -> Any:
+        arrays, others = iter(computed), iter(fixed)
+        made = [
+            given[i] if i >= 0 else next(arrays if is_array else others)
+            for i, is_array in zip(places, are_arrays, strict=True)
+        ]
+        return array_trees.tree_unflatten(tree, made)
+
+    are_arrays = [isinstance(x, Array) for x in leaves]
+    return computed, structure

@@ -1,0 +1,244 @@
+"""checkpoint: a function that reverse mode computes again, instead of keeping what it needs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax.core import array_trees
+from irax.core.array import as_array, aval_of
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, argument_names, bind_others, known_inputs, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import bind, current_trace, trace_function
+from irax.transforms import autodiff
+from irax_compiler import mlir
+from irax_compiler.ops import marks
+from irax_compiler.ops.control_flow import policies
+from irax_compiler.ops.control_flow.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be kept of a forward pass: one of the policies of `checkpoint_policies`.
+
+    Like any policy it is a function of a primitive, the types of its operands and its parameters,
+    which says whether its results are kept.
+    """
+
+    name: str
+    names: tuple[str, ...] = ()
+
+    def __call__(self, primitive: Any, *avals: Any, **parameters: Any) -> bool:
+        return policies.POLICIES[self.name](primitive, parameters, self.names)
+
+
+class _FunctionPolicy:
+    """A policy that is any function, as the compiler calls it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name, self.names = f"{name_of(function)}#{id(self)}", ()
+        policies.FUNCTIONS[self.name] = self
+
+    def __call__(self, primitive: Any, types: Sequence[Any], parameters: dict[str, Any]) -> bool:
+        avals = [ShapedArray(tuple(t.shape), mlir.dtype_of_type(t)) for t in types]
+        kept = self.function(primitive, *avals, **parameters)
+        if not isinstance(kept, bool | np.bool):
+            raise TypeError(
+                f"checkpoint: policy {name_of(self.function)} must return a bool, got {kept!r} for "
+                f"{primitive}"
+            )
+        return bool(kept)
+
+
+class checkpoint_policies:
+    """The policies of `checkpoint`. Those of JAX that move what is kept to another memory keep it
+    where it is.
+    """
+
+    everything_saveable = Policy("everything_saveable")
+    """All residuals are kept, as without a checkpoint."""
+    nothing_saveable = Policy("nothing_saveable")
+    """All is computed again: the default."""
+    dots_saveable = checkpoint_dots = Policy("dots_saveable")
+    """Products of matrices are kept, and convolutions."""
+    dots_with_no_batch_dims_saveable = Policy("dots_with_no_batch_dims_saveable")
+    """Products of matrices are kept, but batches of them are not."""
+    checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
+
+    @staticmethod
+    def save_only_these_names(*names: str) -> Policy:
+        """What has one of these names (see `checkpoint_name`) is kept."""
+        return Policy("save_only_these_names", names)
+
+    @staticmethod
+    def save_any_names_but_these(*names: str) -> Policy:
+        """What has a name is kept (see `checkpoint_name`), but for these names."""
+        return Policy("save_any_names_but_these", names)
+
+    @staticmethod
+    def save_anything_except_these_names(*names: str) -> Policy:
+        """All is kept, but for what has one of these names (see `checkpoint_name`)."""
+        return Policy("save_anything_except_these_names", names)
+
+    @staticmethod
+    def save_from_both_policies(
+        policy_1: Callable[..., bool], policy_2: Callable[..., bool]
+    ) -> Callable[..., bool]:
+        """What one of two policies keeps is kept."""
+
+        def either(primitive: Any, *avals: Any, **parameters: Any) -> bool:
+            found = (p(primitive, *avals, **parameters) for p in (policy_1, policy_2))
+            return any(found)
+
+        return either
+
+    @staticmethod
+    def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+        """`dots_with_no_batch_dims_saveable`: devices have one memory."""
+        return checkpoint_policies.dots_with_no_batch_dims_saveable
+
+    @staticmethod
+    def save_and_offload_only_these_names(
+        *,
+        names_which_can_be_saved: Sequence[str],
+        names_which_can_be_offloaded: Sequence[str],
+        offload_src: str,
+        offload_dst: str,
+    ) -> Policy:
+        """`save_only_these_names` of all of the names: devices have one memory.
+
+        Raises:
+            ValueError: a name is in both.
+        """
+        both = sorted({*names_which_can_be_saved} & {*names_which_can_be_offloaded})
+        if both:
+            raise ValueError(
+                "save_and_offload_only_these_names: names are either saved or offloaded, got "
+                f"{', '.join(both)} in both"
+            )
+        names = (*names_which_can_be_saved, *names_which_can_be_offloaded)
+        return checkpoint_policies.save_only_these_names(*names)
+
+
+@api_boundary
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    concrete: bool = False,
+    prevent_cse: bool | Sequence[bool] = True,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    policy: Callable[..., bool] | None = None,
+) -> Callable[..., Any]:
+    """The same function, which reverse mode computes again rather than keep its residuals.
+
+    Args:
+        fun: a function of pytrees of arrays. Without it, a decorator is returned.
+        concrete: accepted for JAX's sake, without effect: values that Python asks for are known
+            wherever they can be.
+        prevent_cse: accepted for JAX's sake, without effect: what is computed again always stays
+            apart from the forward pass.
+        static_argnums: positions of arguments that are not arrays.
+        static_argnames: names of arguments that are not arrays.
+        policy: what is kept all the same: one of `checkpoint_policies`, or a function
+            `policy(primitive, *avals, **parameters)` that says for each operation of the forward
+            pass whether its results are kept. `primitive.name` is JAX's name of the operation.
+
+    Raises:
+        TypeError: `policy` is not a function.
+
+    >>> f = irax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+    >>> irax.grad(f)(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return functools.partial(
+            checkpoint,
+            concrete=concrete,
+            prevent_cse=prevent_cse,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            policy=policy,
+        )
+    if policy is None:
+        policy = checkpoint_policies.nothing_saveable
+    if not callable(policy):
+        raise TypeError(
+            "checkpoint: policy must be one of irax.checkpoint_policies, or a function of a "
+            f"primitive, avals and parameters, got {policy!r}"
+        )
+    chosen = policy if isinstance(policy, Policy) else _FunctionPolicy(policy)
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    static_names = (
+        (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    )
+    if static_names:
+        parameters = list(inspect.signature(fun).parameters)
+        static += tuple(parameters.index(name) for name in static_names if name in parameters)
+
+    @api_boundary
+    @functools.wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if current_trace() is None:
+            return fun(*args, **kwargs)
+        count = len(args)
+        fixed = {n % count for n in static if -count <= n < count}
+        dynamic = [i for i in range(count) if i not in fixed]
+        fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
+        function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
+        others = tuple(args[i] for i in dynamic)
+        leaves, in_tree = array_trees.tree_flatten((others, kwargs))
+        names = argument_names(others, kwargs)
+        arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
+        flat = FlatFunction(function, in_tree)
+        traced = trace_function(flat, known_inputs(arrays, names), "checkpoint", name_of(fun))
+        traced.builder.kept.append(chosen)
+        op = Checkpoint(traced.name, chosen.name, chosen.names)
+        found = bind(op, *arrays, *traced.captures)
+        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
+        return array_trees.tree_unflatten(flat.out_tree, results)
+
+    return checkpointed
+
+
+remat = checkpoint
+
+
+def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Prints the types of what reverse mode keeps of a function's forward pass.
+
+    >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
+    float32[3]
+    float32[3]
+    """
+    from irax.execution.jit import eval_shape
+
+    def residuals(*args: Any) -> list[Any]:
+        pullback = autodiff.vjp(functools.partial(fun, **kwargs), *args)[1]
+        return array_trees.tree_leaves(pullback)
+
+    for struct in eval_shape(residuals, *args):
+        print(aval_of(struct))
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """The same values (a pytree of arrays), with a name by which policies know them.
+
+    >>> irax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
+    Array([1., 1.], dtype=float32)
+    """
+    if current_trace() is None:
+        return x
+
+    def named(leaf: Any) -> Any:
+        array = as_array(leaf, "checkpoint_name")
+        return bind(marks.Name(name), array, weak_type=array.weak_type)
+
+    return array_trees.tree_map(named, x)

@@ -1,0 +1,263 @@
+"""custom_vjp: a function with a rule for reverse mode; and custom_gradient."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, tree_util
+from irax.core import array_trees
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, Traced, call, trace_function
+from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
+from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
+from irax_compiler.ops.control_flow.custom_rules import CustomVjp
+
+
+class custom_vjp(Ruled):
+    """A function with a rule for reverse mode.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        nondiff_argnums: positions of arguments that are not differentiated; `fwd` gets them where
+            they are, `bwd` gets them first.
+        nondiff_argnames: their names, likewise.
+
+    >>> @irax.custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.defvjp(lambda x: (x, None), lambda _, ct: (jnp.clip(ct, -1, 1),))
+    >>> irax.grad(lambda x: 5 * clipped(x))(3.0)
+    Array(1., dtype=float32)
+    """
+
+    fwd: Callable[..., Any] | None = None
+    bwd: Callable[..., Any] | None = None
+
+    @api_boundary
+    def defvjp(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Sets the rules: `fwd(*args)` returns the result and residuals (a pytree of arrays);
+        `bwd(*nondiff, residuals, cotangent)` a tuple with a cotangent for each argument, or None
+        where it is zero.
+
+        With `symbolic_zeros`, `fwd` gets a `CustomVJPPrimal` for each array, which says whether a
+        derivative is taken with respect to it, and `bwd` a `SymbolicZero` for the cotangent of each
+        integer result; `bwd` may return such zeros. Other cotangents are arrays, also where they
+        are zero. `optimize_remat` is accepted for JAX's sake: what `fwd` computes and a checkpoint
+        does not need again is always left out.
+        """
+        self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
+
+    def check_rules(self) -> None:
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(
+                f"custom_vjp: {name_of(self.fun)} has no rules yet: give it some by defvjp"
+            )
+
+    def operation(
+        self, given: Arguments, inputs: Sequence[Any], traced: Traced, flat: FlatFunction
+    ) -> tuple[Callable[[], Rules], Callable[..., Any]]:
+        cts = [Input(a, None, "a cotangent") for a in traced.results if is_inexact(a)]
+        shared = inputs[given.num_perturbed :]  # to the compiler, values from outside
+
+        def rules() -> Rules:
+            forward = _FlatForward(self, given, traced, flat)
+            fwd = trace_function(forward, inputs, self.kind, f"{traced.name}.fwd")
+            kept = [Input(a, None, "a residual") for a in fwd.results[len(traced.results) :]]
+            backward = _FlatBackward(self, given, traced, flat, forward.residual_tree)
+            bwd = trace_function(
+                lambda *leaves: backward(*leaves[len(shared) :]),
+                [*(Input(x.aval) for x in shared), *kept, *cts],
+                self.kind,
+                f"{traced.name}.bwd",
+            )
+            return [(fwd, len(inputs)), (bwd, len(shared))]
+
+        count = given.num_perturbed
+        return rules, lambda function, fwd, bwd: CustomVjp(function, fwd, bwd, count)
+
+
+class _FlatForward:
+    """`fwd` as a function of flat arrays: to results, then residuals."""
+
+    def __init__(
+        self, ruled: custom_vjp, given: Arguments, traced: Traced, flat: FlatFunction
+    ) -> None:
+        self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
+        self.residual_tree: Any = None
+
+    def __call__(self, *leaves: Array) -> list[Array]:
+        given, name = self.given, name_of(self.ruled.fun)
+        primals = given.in_place(leaves)
+        if self.ruled.symbolic_zeros:
+            primals = list(map(CustomVJPPrimal, primals, given.moving))
+        assert self.ruled.fwd is not None
+        found = self.ruled.fwd(*given.joined(given.unflatten(primals)))
+        if not (isinstance(found, tuple | list) and len(found) == 2):
+            raise TypeError(
+                f"custom_vjp: fwd of {name} must return a pair (result, residuals), got "
+                f"{type(found).__name__}"
+            )
+        out_leaves, structure = array_trees.tree_flatten(found[0])
+        if structure != self.flat.out_tree:
+            raise TypeError(
+                f"custom_vjp: fwd of {name} returned a result of structure {structure}; expected "
+                f"that of the function's result, {self.flat.out_tree}"
+            )
+        values = [
+            of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
+        ]
+        residuals, self.residual_tree = array_trees.tree_flatten(found[1])
+        return [*values, *(as_array(x, f"custom_vjp: a residual of {name}") for x in residuals)]
+
+
+class _FlatBackward:
+    """`bwd` as a function of flat arrays: residuals and cotangents of the inexact results to
+    cotangents of the arguments that have one.
+    """
+
+    def __init__(
+        self,
+        ruled: custom_vjp,
+        given: Arguments,
+        traced: Traced,
+        flat: FlatFunction,
+        residual_tree: Any,
+    ) -> None:
+        self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
+        self.residual_tree = residual_tree
+
+    def __call__(self, *leaves: Array) -> list[Array]:
+        name = name_of(self.ruled.fun)
+        count = self.residual_tree.num_leaves
+        residuals = array_trees.tree_unflatten(self.residual_tree, leaves[:count])
+        rest = iter(leaves[count:])
+        cts = [next(rest) if is_inexact(a) else self._zero(a) for a in self.results]
+        cotangent = array_trees.tree_unflatten(self.flat.out_tree, cts)
+        assert self.ruled.bwd is not None
+        found = self.ruled.bwd(*self.given.fixed, residuals, cotangent)
+        args = self.given.unflatten(range(len(self.given.avals)))
+        found = tuple(found) if isinstance(found, list) else found
+        if not isinstance(found, tuple) or len(found) != len(args):
+            got = f"{len(found)} of them" if isinstance(found, tuple) else type(found).__name__
+            raise TypeError(
+                f"custom_vjp: bwd of {name} must return a tuple with a cotangent for each of its "
+                f"{len(args)} arguments, got {got}"
+            )
+        return [
+            ct
+            for arg, part in zip(args, found, strict=True)
+            for ct in self._cotangents(part, arg, name)
+        ]
+
+    def _zero(self, aval: ShapedArray) -> Any:
+        if self.ruled.symbolic_zeros:
+            return SymbolicZero(ShapedArray(aval.shape, dtypes.float0))
+        return _float0(aval)
+
+    def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
+        numbers, structure = array_trees.tree_flatten(arg)
+        leaves, given = array_trees.tree_flatten(part, is_leaf=lambda x: x is None)
+        if part is None or isinstance(part, SymbolicZero):
+            leaves = [None] * len(numbers)
+        elif given.num_leaves != len(numbers):
+            raise TypeError(
+                f"custom_vjp: bwd of {name} returned a cotangent of structure {given}; expected "
+                f"that of the argument, {structure}"
+            )
+        avals, moving = self.given.avals, self.given.moving
+        return [
+            zeros(avals[n])
+            if x is None or isinstance(x, SymbolicZero)
+            else of_type(x, avals[n], name, "cotangent")
+            for x, n in zip(leaves, numbers, strict=True)
+            if moving[n]
+        ]
+
+
+@api_boundary
+def custom_gradient(fun: Callable[..., Any]) -> Any:
+    """A function whose derivative is the function that it returns beside its result.
+
+    Args:
+        fun: returns `(result, pullback)`; `pullback(cotangent)` returns a cotangent for each
+            argument, a tuple of them where there are several.
+
+    >>> f = irax.custom_gradient(lambda x: (x * x, lambda ct: 10 * ct))
+    >>> irax.grad(f)(3.0)
+    Array(10., dtype=float32, weak_type=True)
+    """
+
+    @functools.wraps(fun)
+    def value(*args: Any) -> Any:
+        return fun(*args)[0]
+
+    def fwd(*args: Any) -> tuple[Any, Any]:
+        out, pullback = fun(*args)
+        leaves, tree = array_trees.tree_flatten(out)
+        avals = [as_array(x).aval for x in leaves]
+        return out, _Kept(pullback, tree, avals, len(args)).residuals()
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        return residuals(cotangent)
+
+    ruled = custom_vjp(value)
+    ruled.defvjp(fwd, bwd)
+    return ruled
+
+
+class _Kept:
+    """A pullback that is a closure, traced where it was made; what it uses are residuals."""
+
+    def __init__(
+        self,
+        pullback: Callable[..., Any],
+        out_tree: Any,
+        avals: Sequence[ShapedArray],
+        num_args: int,
+    ) -> None:
+        self.pullback, self.out_tree = pullback, out_tree
+        self.avals, self.num_args = avals, num_args
+
+    def residuals(self) -> Any:
+        inputs = [Input(a, None, "a cotangent") for a in self.avals if is_inexact(a)]
+        in_tree = array_trees.tree_structure(((0,) * len(inputs), {}))
+        flat = FlatFunction(self._tuple, in_tree)
+        traced = trace_function(flat, inputs, "custom_gradient", name_of(self.pullback))
+        return tree_util.Partial(_CallTraced(traced, flat.out_tree, self.avals), traced.captures)
+
+    def _tuple(self, *cts: Array) -> tuple[Any, ...]:
+        rest = iter(cts)
+        leaves = [next(rest) if is_inexact(a) else _float0(a) for a in self.avals]
+        found = self.pullback(array_trees.tree_unflatten(self.out_tree, leaves))
+        return found if isinstance(found, tuple) and self.num_args != 1 else (found,)
+
+
+class _CallTraced:
+    """Calls a traced pullback, given what it uses from outside, and a cotangent."""
+
+    def __init__(self, traced: Traced, out_tree: Any, avals: Sequence[ShapedArray]) -> None:
+        self.traced, self.out_tree, self.avals = traced, out_tree, avals
+
+    def __call__(self, captures: Sequence[Array], cotangent: Any) -> Any:
+        leaves = array_trees.tree_leaves(cotangent)
+        cts = [as_array(x) for x, a in zip(leaves, self.avals, strict=True) if is_inexact(a)]
+        traced = self.traced
+        found = call(traced.builder, traced.name, [*cts, *captures], traced.weak)
+        return array_trees.tree_unflatten(self.out_tree, found)
+
+
+def _float0(aval: ShapedArray) -> np.ndarray:
+    return np.zeros(aval.shape, dtypes.float0)

@@ -1,0 +1,174 @@
+"""Functions that say themselves how `vmap` works on them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax.core import array_trees
+from irax.core.array import ConcreteArray, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, bind, current_trace, trace_function
+from irax_compiler import mlir
+from irax_compiler.ops.control_flow import custom_batching as ops
+from irax_compiler.ops.core import UnsupportedOp
+
+__all__ = ["custom_vmap", "sequential_vmap"]
+
+
+class custom_vmap:
+    """A function with a rule of its own for `vmap`; a decorator.
+
+    Derivatives are those of the function; of a derivative, the lanes are those of the function too,
+    not the rule's.
+
+    >>> @irax.custom_batching.custom_vmap
+    ... def f(x):
+    ...     return irax.numpy.sin(x)
+    >>> @f.def_vmap
+    ... def rule(axis_size, in_batched, xs):
+    ...     return irax.numpy.sin(xs) + 10.0, in_batched[0]
+    >>> irax.vmap(f)(irax.numpy.zeros(2))
+    Array([10., 10.], dtype=float32)
+    """
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        if not callable(fun):
+            raise TypeError(f"custom_vmap: expected a function, got {fun!r}")
+        functools.update_wrapper(self, fun)  # pyright: ignore[reportArgumentType]
+        self.fun = fun
+        self.vmap_rule: Callable[..., Any] | None = None
+        self._rules: dict[Any, _Rule] = {}
+
+    def def_vmap(self, vmap_rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Sets the rule, and returns it.
+
+        Args:
+            vmap_rule: takes the number of lanes; for the arguments, trees of booleans that say
+                which arrays have lanes; and the arguments, with the lanes along axis 0. Returns
+                the result and, in a prefix of its structure, which arrays in it have lanes.
+        """
+        self.vmap_rule = vmap_rule
+        self._rules.clear()
+        return vmap_rule
+
+    @api_boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function.
+
+        Raises:
+            AttributeError: it has no rule yet.
+        """
+        if self.vmap_rule is None:
+            raise AttributeError(
+                f"custom_vmap: {name_of(self.fun)} has no rule yet: give it one with .def_vmap"
+            )
+        bound = inspect.signature(self.fun).bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"custom_vmap: {name_of(self.fun)} was called with keyword-only arguments "
+                f"{', '.join(bound.kwargs)}; its rule knows arguments by position alone"
+            )
+        if current_trace() is None:
+            return self.fun(*bound.args)
+        leaves, in_tree = array_trees.tree_flatten((bound.args, {}))
+        names = argument_names(bound.args)
+        arrays = [as_array(x, f"custom_vmap: {n}") for x, n in zip(leaves, names, strict=True)]
+        flat = FlatFunction(self.fun, in_tree)
+        inputs = known_inputs(arrays, names)
+        traced = trace_function(flat, inputs, "custom_vmap", name_of(self.fun))
+        rule = self._rules.get(in_tree)
+        if rule is None:
+            rule = self._rules[in_tree] = _Rule(self.vmap_rule, name_of(self.fun), in_tree)
+        traced.builder.kept.append(rule)
+        op = ops.CustomVmap(traced.name, rule.key, len(arrays))
+        found = bind(op, *arrays, *traced.captures)
+        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
+        return array_trees.tree_unflatten(flat.out_tree, results)
+
+
+class _Rule:
+    """A rule for arguments of one structure, as the compiler calls it."""
+
+    def __init__(self, rule: Callable[..., Any], name: str, in_tree: Any) -> None:
+        self.rule, self.name, self.in_tree = rule, name, in_tree
+        self.key = f"{name}#{id(self)}"
+        self._kept: list[Any] = []
+        ops.RULES[self.key] = self
+
+    def __call__(
+        self, module: Any, size: int, mapped: Sequence[bool], types: Sequence[Any]
+    ) -> tuple[str, Sequence[np.ndarray], Sequence[bool]]:
+        is_mapped, _ = array_trees.tree_unflatten(self.in_tree, mapped)
+        batched: list[bool] = []
+
+        def lanes(*leaves: Any) -> list[Any]:
+            args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
+            out, out_batched = self._checked(self.rule(size, list(is_mapped), *args))
+            batched[:] = array_trees.prefix_broadcast(
+                out_batched, out, prefix_name="out_batched", tree_name="the result"
+            )
+            return [as_array(x, f"{self.name}: a result") for x in array_trees.tree_leaves(out)]
+
+        avals = [ShapedArray(tuple(t.shape), mlir.dtype_of_type(t)) for t in types]
+        inputs = [Input(aval) for aval in avals]
+        traced = trace_function(lanes, inputs, "custom_vmap", self.name, fresh_module=True)
+        self._check_lanes(traced.results, batched, size)
+        constants = [x for x in traced.captures if isinstance(x, ConcreteArray)]
+        if len(constants) < len(traced.captures):
+            raise UnsupportedOp(
+                f"custom_vmap: the rule of {self.name} uses a traced value from outside: pass it "
+                "as an argument of the function"
+            )
+        self._kept += traced.builder.kept  # what it calls back
+        name = mlir.copy_functions(traced.builder.module, traced.name, module)[traced.name]
+        return name, [x.value for x in constants], batched
+
+    def _checked(self, found: Any) -> tuple[Any, Any]:
+        if not (isinstance(found, tuple | list) and len(found) == 2):
+            raise TypeError(
+                f"custom_vmap: the rule of {self.name} must return a pair (the result, which parts "
+                f"of it have lanes), got {found!r}"
+            )
+        return found[0], found[1]
+
+    def _check_lanes(self, avals: Sequence[Any], batched: Sequence[bool], size: int) -> None:
+        for aval, has_lanes in zip(avals, batched, strict=True):
+            if has_lanes and aval.shape[:1] != (size,):
+                raise ValueError(
+                    f"custom_vmap: the rule of {self.name} returned {aval}, said to have {size} "
+                    "lanes along axis 0"
+                )
+
+
+def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
+    """A function that `vmap` calls for one lane after the other, in a loop.
+
+    >>> f = irax.custom_batching.sequential_vmap(lambda x: x + 1.0)
+    >>> irax.vmap(f)(irax.numpy.arange(3.0))
+    Array([1., 2., 3.], dtype=float32)
+    """
+    from irax import lax
+
+    function = custom_vmap(f)
+
+    def rule(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
+        mapped = array_trees.tree_leaves(in_batched)
+        leaves, tree = array_trees.tree_flatten(args)
+
+        def one(rows: Sequence[Any]) -> Any:
+            own = iter(rows)
+            merged = [next(own) if m else x for x, m in zip(leaves, mapped, strict=True)]
+            return function(*array_trees.tree_unflatten(tree, merged))
+
+        return lax.map(one, [x for x, m in zip(leaves, mapped, strict=True) if m]), True
+
+    function.def_vmap(rule)
+    return function

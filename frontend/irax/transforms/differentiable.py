@@ -1,0 +1,90 @@
+"""What can be differentiated: checks of the arguments and results of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.core import array_trees
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+
+
+def is_inexact(aval: ShapedArray) -> bool:
+    """Whether arrays of this type have derivatives."""
+    return dtypes.issubdtype(aval.dtype, np.inexact)
+
+
+def check_no_axes(reduce_axes: Any, what: str) -> None:
+    """Raises NotImplementedError for a parameter that JAX had once."""
+    if reduce_axes:
+        raise NotImplementedError(f"{what}: reduce_axes={reduce_axes!r} is not supported")
+
+
+def check_callable(fun: Any, what: str) -> None:
+    """Raises TypeError for what is no function."""
+    if not callable(fun):
+        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
+
+
+def check_differentiable(
+    chosen: Sequence[Any],
+    numbers: Sequence[int],
+    what: str,
+    allow_int: bool,
+    kinds: str = "f",
+) -> None:
+    """Raises TypeError for an argument, of those at some positions, that is not an array of a kind:
+    "f" for real, "c" for complex, or both.
+    """
+    for number, tree in zip(numbers, chosen, strict=True):
+        for path, leaf in array_trees.tree_leaves_with_path(tree):
+            aval = as_array(leaf, f"{what}: args[{number}]{array_trees.keystr(path)}").aval
+            if not is_inexact(aval) and not allow_int:
+                raise TypeError(
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
+                    "floating-point array, because integers have no derivative: pass a float (such "
+                    "as 3.0), convert it with .astype(float), or leave the argument out of argnums"
+                )
+            is_complex = aval.dtype.kind == "c"
+            if is_complex and "c" not in kinds:
+                raise TypeError(
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
+                    "real one: for complex arguments use grad, jvp or vjp"
+                )
+            if not is_complex and kinds == "c":
+                raise TypeError(
+                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
+                    "complex one, as holomorphic=True says"
+                )
+
+
+def check_scalar(out: Any, has_aux: bool, holomorphic: bool = False) -> None:
+    """Raises TypeError for a result that has no gradient."""
+    value = out[0] if has_aux else out
+    if not isinstance(value, Array | np.ndarray | np.generic | bool | int | float | complex):
+        hint = ""
+        if not has_aux and isinstance(value, tuple) and len(value) == 2:
+            hint = "; to return further values beside the scalar, use has_aux=True"
+        raise TypeError(
+            f"grad: the function must return a scalar, got {type(value).__name__} {value!r}{hint}"
+        )
+    aval = as_array(value).aval
+    if aval.shape != ():
+        raise TypeError(
+            f"grad: the function must return a scalar, got an array of shape {aval.shape}; reduce "
+            "it (for example with irax.numpy.sum), or use jacrev or vjp"
+        )
+    if holomorphic and aval.dtype.kind != "c":
+        raise TypeError(
+            f"grad: with holomorphic=True the function must return a complex scalar, got dtype "
+            f"{aval.dtype}"
+        )
+    if not holomorphic and not dtypes.issubdtype(aval.dtype, np.floating):
+        raise TypeError(
+            f"grad: the function must return a real floating-point scalar, got dtype {aval.dtype}"
+            + ("; for a holomorphic function pass holomorphic=True" * (aval.dtype.kind == "c"))
+        )

@@ -1,0 +1,75 @@
+"""linear_transpose: the transpose of a linear function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.core import array_trees
+from irax.core.array import as_array, aval_of
+from irax.core.flattening import FlatFunction, argument_names, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, call, trace_function
+from irax_compiler.passes.transpose import TransposeDeriver
+
+
+@api_boundary
+def linear_transpose(
+    fun: Callable[..., Any], *primals: Any, reduce_axes: Any = ()
+) -> Callable[..., Any]:
+    """The transpose of a function that is linear in its arguments.
+
+    Args:
+        fun: a linear function of pytrees of inexact arrays.
+        primals: arrays, or shapes with dtypes (`ShapeDtypeStruct`), of the types of its arguments:
+            their values do not matter.
+        reduce_axes: accepted for JAX's sake, without effect.
+
+    Returns:
+        A function that takes a cotangent of the result's structure and returns a tuple with a
+        cotangent for each argument.
+
+    Raises:
+        TypeError: an argument is not inexact, or the cotangent is not like the result.
+        NotImplementedError: the function is not linear; the error names the operation.
+
+    >>> irax.linear_transpose(lambda x: 3 * x, 1.0)(2.0)
+    (Array(6., dtype=float32),)
+    """
+    leaves, in_tree = array_trees.tree_flatten((primals, {}))
+    names = argument_names(primals)
+    avals = [aval_of(x, f"linear_transpose: {n}") for x, n in zip(leaves, names, strict=True)]
+    for aval, name in zip(avals, names, strict=True):
+        if not dtypes.issubdtype(aval.dtype, np.inexact):
+            raise TypeError(f"linear_transpose: {name} has type {aval}; expected an inexact array")
+    flat = FlatFunction(fun, in_tree)
+    inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]
+    traced = trace_function(flat, inputs, "linear_transpose", name_of(fun))
+    linear = (*(True for _ in avals), *(False for _ in traced.captures))
+    deriver = TransposeDeriver(traced.builder.module, instantiate=traced.name)
+    derived = deriver.function(traced.name, (linear, (True,) * len(traced.results)))
+
+    @api_boundary
+    def transposed(cotangent: Any) -> tuple[Any, ...]:
+        given, structure = array_trees.tree_flatten(cotangent)
+        if structure != flat.out_tree:
+            raise TypeError(
+                f"linear_transpose: the cotangent has structure {structure}; expected that of the "
+                f"result, {flat.out_tree}"
+            )
+        cts = []
+        for leaf, aval in zip(given, traced.results, strict=True):
+            ct = as_array(leaf, "linear_transpose: the cotangent")
+            if ct.shape != aval.shape or (ct.dtype != aval.dtype and not ct.weak_type):
+                raise TypeError(
+                    f"linear_transpose: the cotangent has type {ct.aval}; expected {aval}"
+                )
+            cts.append(ct.astype(aval.dtype))
+        found = call(traced.builder, derived.name, [*traced.captures, *cts], [])
+        args, _ = array_trees.tree_unflatten(in_tree, found)
+        return args
+
+    return transposed

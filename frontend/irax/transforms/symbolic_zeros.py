@@ -1,0 +1,90 @@
+"""Zeros that derivative rules can tell by their type, and whether a derivative is taken at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, tree_util
+from irax.core.array import Array, aval_of
+from irax.core.avals import ShapedArray
+from irax.core.tracing import Tracer
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is zero: of a type, without elements.
+
+    >>> zero = irax.custom_derivatives.SymbolicZero.from_primal_value(jnp.ones(3))
+    >>> zero.shape, zero.instantiate()
+    ((3,), Array([0., 0., 0.], dtype=float32))
+    """
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+    @staticmethod
+    def from_primal_value(val: Any) -> SymbolicZero:
+        """The zero among the tangents of an array; of dtype float0 for integers."""
+        aval = aval_of(val, "SymbolicZero.from_primal_value")
+        if dtypes.issubdtype(aval.dtype, np.inexact):
+            return SymbolicZero(ShapedArray(aval.shape, aval.dtype))
+        return SymbolicZero(ShapedArray(aval.shape, dtypes.float0))
+
+    def instantiate(self) -> Any:
+        """The zero as an array."""
+        import irax.numpy as jnp
+
+        if self.dtype == dtypes.float0:
+            return np.zeros(self.shape, dtypes.float0)
+        return jnp.zeros(self.shape, self.dtype)
+
+
+@dataclass(frozen=True)
+class CustomVJPPrimal:
+    """What `fwd` of a custom_vjp with `symbolic_zeros` gets for each array."""
+
+    value: Any
+    """The array."""
+    perturbed: bool
+    """False where no derivative is taken with respect to it."""
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """A pytree of `CustomVJPPrimal`s as the pytree of their values."""
+    return tree_util.tree_map(
+        lambda x: x.value, tree, is_leaf=lambda x: isinstance(x, CustomVJPPrimal)
+    )
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero among the tangents of an array, as an array or as a `SymbolicZero`."""
+    zero = SymbolicZero.from_primal_value(val)
+    return zero if symbolic_zeros else zero.instantiate()
+
+
+def is_perturbed(x: Array) -> bool:
+    """Whether a derivative may be taken with respect to an array: False only where that is certain
+    while tracing. An argument of `jit` always may, because a transformation around it may ask.
+    """
+    return isinstance(x, Tracer) and x.home.is_perturbed(x.value)

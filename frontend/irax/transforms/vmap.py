@@ -1,0 +1,169 @@
+"""vmap: traces a function for one lane, then makes it work on all of them with the batch pass."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from irax import tree_util
+from irax.core import array_trees, axis_names
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import FlatFunction, argument_names, name_of
+from irax.core.key_arrays import KeyArray
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, call, trace_function
+from irax_compiler.passes.batch import BatchDeriver
+from irax_compiler.passes.core import PassError
+
+
+@api_boundary
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Hashable | None = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Hashable | tuple[Hashable, ...] | None = None,
+    sum_match: bool = False,
+) -> Callable[..., Any]:
+    """The function that applies `fun` to each slice of its arguments along an axis.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        in_axes: which axis of each argument is mapped: an int, None for an argument that all lanes
+            share, or a tuple (or a pytree that is a prefix of the arguments) of these. Keyword
+            arguments are mapped along axis 0.
+        out_axes: where the mapped axis goes in each result; None for one that no lane changes.
+        axis_name: a name for the mapped axis, by which collectives refer to it: `irax.lax.psum(x,
+            "i")` is the sum over all lanes of a vmap with `axis_name="i"`.
+        axis_size: its size; needed only where no argument is mapped.
+        spmd_axis_name: accepted for JAX's sake, without effect.
+        sum_match: accepted for JAX's sake, without effect.
+
+    Returns:
+        The mapped function.
+
+    Raises:
+        ValueError: on a call, where the mapped axes disagree in size or do not exist.
+
+    >>> vmap(lambda x, y: x * y, in_axes=(0, None))(irax.numpy.arange(3.0), 2.0)
+    Array([0., 2., 4.], dtype=float32)
+    """
+    if not callable(fun):
+        raise TypeError(f"vmap: expected a function, got {fun!r} of type {type(fun).__name__}")
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    _check_axes(in_axes, "in_axes")
+    _check_axes(out_axes, "out_axes")
+
+    @api_boundary
+    @functools.wraps(fun, updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ValueError(
+                f"vmap: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
+                f"{len(args)} positional arguments; expected one entry for each, or one int for all"
+            )
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
+        names = argument_names(args, kwargs)
+        shown = tree_util.tree_leaves((args, kwargs))
+        axes = _spread((in_axes, 0), (args, kwargs), "in_axes")
+        inputs, arrays, positions = [], [], []
+        size = _Size(axis_size)
+        for i, (leaf, axis, name) in enumerate(zip(leaves, axes, names, strict=True)):
+            if axis is None:
+                continue
+            array = as_array(leaf, f"vmap: {name}")
+            aval = shown[i].aval if isinstance(shown[i], KeyArray) else array.aval
+            axis = _normalize(axis, aval.ndim, f"vmap: in_axes of {name} with type {aval}")
+            size.meet(aval.shape[axis], name, aval, axis)
+            lane = (*array.shape[:axis], *array.shape[axis + 1 :])
+            inputs.append(Input(ShapedArray(lane, array.dtype, array.weak_type), None, name))
+            arrays.append((array, axis))
+            positions.append(i)
+        if size.value is None:
+            raise ValueError(
+                "vmap: no argument is mapped, so the size of the axis is not known; expected at "
+                "least one in_axes that is not None, or axis_size"
+            )
+
+        flat = FlatFunction(fun, tree)
+
+        def lane_function(*mapped_leaves: Array) -> list[Array]:
+            full = list(leaves)
+            for position, leaf in zip(positions, mapped_leaves, strict=True):
+                full[position] = leaf
+            return flat(*full)
+
+        with axis_names.binding(axis_name, size.value):
+            traced = trace_function(lane_function, inputs, "vmap", name_of(fun))
+        skeleton = array_trees.tree_unflatten(flat.out_tree, traced.results)
+        wanted = [
+            None if axis is None else _normalize(axis, x.ndim + 1, "vmap: out_axes")
+            for axis, x in zip(
+                _spread(out_axes, skeleton, "out_axes"),
+                tree_util.tree_leaves(skeleton),
+                strict=True,
+            )
+        ]
+        named = "" if axis_name is None else axis_names.text_of(axis_name)
+        deriver = BatchDeriver(traced.builder.module, size.value, {traced.name: wanted}, named)
+        pattern = tuple(axis for _, axis in arrays) + (None,) * len(traced.captures)
+        try:
+            name = deriver.function(traced.name, pattern).name
+        except PassError as error:
+            raise ValueError(f"vmap: {error}") from None
+        operands = [*(array for array, _ in arrays), *traced.captures]
+        values = call(traced.builder, name, operands, traced.weak)
+        return array_trees.tree_unflatten(flat.out_tree, values)
+
+    return mapped
+
+
+class _Size:
+    """The size of the mapped axis, which all arguments must agree on."""
+
+    def __init__(self, value: int | None) -> None:
+        self.value = value
+        self.first = "axis_size"
+
+    def meet(self, size: int, name: str, aval: ShapedArray, axis: int) -> None:
+        text = f"{name} of type {aval} along axis {axis}"
+        if self.value is None:
+            self.value, self.first = size, text
+        elif size != self.value:
+            raise ValueError(
+                f"vmap: mapped axes must have the same size, got {self.value} for {self.first} "
+                f"and {size} for {text}"
+            )
+
+
+def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
+    """An axis for each leaf of `tree`, from a prefix of it."""
+    try:
+        return array_trees.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
+    except ValueError as error:
+        raise ValueError(f"vmap: {what} does not fit: {error}") from None
+
+
+def _check_axes(axes: Any, what: str) -> None:
+    leaves = array_trees.tree_leaves(axes, is_leaf=lambda x: x is None)
+    for leaf in leaves:
+        if leaf is not None and not isinstance(leaf, int | np.integer):
+            raise TypeError(
+                f"vmap: {what} must be an int, None, or a pytree of these, got {axes!r}"
+            )
+
+
+def _normalize(axis: int, rank: int, what: str) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"{what}: axis {axis} is out of range; expected {-rank} to {rank - 1}"
+            if rank
+            else f"{what}: axis {axis} is out of range: a scalar has no axes"
+        )
+    return int(axis) % rank
