@@ -1,4 +1,4 @@
-"""Barriers in loops, in the form in which IREE computes with them what it should.
+"""Barriers of what loops carry, in the form in which IREE awaits what it should.
 
 IREE makes of an `optimization_barrier` its `util.optimization_barrier`, at which the program waits
 for the value. But IREE 3.13 loses what it should wait for where the value is one that a loop
@@ -19,7 +19,7 @@ the one that fills %zero. The driver `local-sync` runs all in order; `local-task
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of
@@ -34,10 +34,11 @@ _LOOPS = {"stablehlo.while", "scf.for"}
 @register_pass
 @dataclass
 class Barriers(Pass):
-    """Makes the barriers in loops IREE's `compute_barrier`: it holds the compiler back as they do,
-    and is gone before there are streams, so that nothing is lost and nothing waits.
+    """Makes barriers of what loops carry IREE's `compute_barrier`: it holds the compiler back as
+    they do, and is gone before there are streams, so that nothing is lost and nothing waits.
 
-    Those of constants stay: nothing carried is in them, and IREE would see what they hide.
+    What is computed of one carried value alone counts as that value: IREE may find that it is.
+    Other barriers stay. They do wait, and where they do not, IREE refuses some programs.
     """
 
     name: ClassVar[str] = "barriers"
@@ -45,17 +46,20 @@ class Barriers(Pass):
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
             for operation in [o for o in nested(function) if o.name == barrier.name]:
-                if _is_in_loop(operation):
+                if any(map(_is_carried, operation.operands)):
                     _replace(operation)
 
 
-def _is_in_loop(operation: Operation) -> bool:
-    outer: Any = operation.parent
-    while outer is not None:
-        if outer.operation.name in _LOOPS:
-            return True
-        outer = outer.operation.parent
-    return False
+def _is_carried(x: Value) -> bool:
+    """Whether a value may be one that a loop carries, in another form."""
+    while not mlir.is_argument(x):
+        source = mlir.definition(x)
+        assert source is not None
+        varying = {v for v in source.operands if not _is_constant(v)}
+        if len(varying) != 1:
+            return False
+        (x,) = varying
+    return mlir.owner_name(x) in _LOOPS
 
 
 def _is_constant(x: Value) -> bool:
@@ -66,7 +70,7 @@ def _is_constant(x: Value) -> bool:
 def _replace(operation: Operation) -> None:
     with InsertionPoint(operation), operation.location:
         for x, result in zip(operation.operands, operation.results, strict=True):
-            (same,) = barrier.build([x]) if _is_constant(x) else [_held_back(x)]
+            (same,) = [_held_back(x)] if _is_carried(x) else barrier.build([x])
             result.replace_all_uses_with(same)
     operation.erase()
 
