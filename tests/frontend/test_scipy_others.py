@@ -113,9 +113,63 @@ def test_minima_that_float32_does_not_see_in_values() -> None:
         close(found.x, np.array(place, np.float32), 1e-4)
 
 
+def test_minima_of_steep_functions() -> None:
+    steep = np.diag([1e4, 1e4]).astype(np.float32)
+    found = ours.optimize.minimize(lambda x: jnp.mean((steep @ x) ** 2), jnp.ones(2), method="BFGS")
+    assert found.success
+    close(found.x, np.zeros(2), 1e-6)
+
+
+LIMITED = "l-bfgs-experimental-do-not-rely-on-this"
+
+
+def test_minima_without_a_matrix() -> None:
+    with irax.enable_x64(True):
+        start = np.linspace(0.2, 0.7, 6)
+        solve = irax.jit(
+            lambda x: ours.optimize.minimize(
+                rosenbrock, x, method=LIMITED, options={"gtol": 1e-6, "ftol": 1e-16, "maxcor": 5}
+            )
+        )
+        found = solve(start)
+        assert found.success
+        assert (found.status, found.hess_inv) == (0, None)
+        close(found.x, np.ones(6), 1e-6)
+        close(found.fun, rosenbrock(found.x), 1e-12)
+        theirs = scipy.optimize.minimize(scipy.optimize.rosen, start, method="L-BFGS-B")
+        assert found.nit < 3 * theirs.nit
+
+
+def test_minima_of_functions_of_complex_numbers() -> None:
+    place = np.array([1, 2 - 3j, 4, -5j], np.complex64)
+    found = ours.optimize.minimize(
+        lambda z: jnp.sum(jnp.abs(z - place) ** 2 * jnp.arange(1.0, 5)), 0 * place, method=LIMITED
+    )
+    assert found.success
+    assert found.x.dtype == np.complex64
+    close(found.x, place, 1e-4)
+
+
+@pytest.mark.parametrize(
+    "option, status", [("maxiter", 1), ("maxfun", 2), ("maxgrad", 3), ("ftol", 4), ("maxls", 5)]
+)
+def test_why_a_search_ends(option: str, status: int) -> None:
+    value = {"ftol": 1e9, "maxls": 0}.get(option, 1)
+    found = ours.optimize.minimize(
+        rosenbrock, jnp.zeros(3), method=LIMITED, options={option: value}
+    )
+    assert not found.success
+    assert (found.status, found.nit) == (status, 1)
+
+
 @pytest.mark.parametrize(
     "call, error, message",
     [
+        (
+            lambda: ours.optimize.minimize(rosenbrock, X[0], 3, method="BFGS"),
+            TypeError,
+            "args must be a tuple",
+        ),
         (lambda: ours.fft.dct(X, 3), NotImplementedError, "type=3"),
         (lambda: ours.fft.dct(X, norm="x"), ValueError, "norm must be"),
         (lambda: ours.ndimage.map_coordinates(X, PLACES, 3), NotImplementedError, "order=3"),

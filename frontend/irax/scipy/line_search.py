@@ -1,0 +1,75 @@
+"""How far to go along a direction in which a function falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import irax.numpy as jnp
+from irax import lax
+from irax.core.array import Array
+
+
+class Point(NamedTuple):
+    """A point, the function's value there, and the direction in which it rises most."""
+
+    x: Array
+    value: Array
+    slope: Array
+
+
+Evaluate = Callable[[Array], tuple[Array, Array]]
+"""A function of a point, to the function's value and slope there."""
+
+
+def inner(x: Array, y: Array) -> Array:
+    """The inner product of two vectors; complex ones are pairs of real ones."""
+    return jnp.real(jnp.vdot(x, y))
+
+
+def search(
+    evaluate: Evaluate, start: Point, direction: Array, tries: int
+) -> tuple[Array, Point, Array, Array]:
+    """How far to go along a direction, by Wolfe's two conditions: the function falls by a part of
+    what its slope promises, and the slope there is less steep. Near a minimum, where values differ
+    by no more than they are rounded by, slopes say whether it falls (Hager and Zhang, 2005, A new
+    conjugate gradient method with guaranteed descent). Too long a step is halved between bounds,
+    too short a one doubled until there is an upper bound.
+
+    Returns the length, the point there, the number of calls, and whether the function falls there
+    at all; where it does not, the point is the start.
+    """
+    descent = inner(start.slope, direction)
+    dtype = start.value.dtype
+    rounding = 4 * np.finfo(dtype).eps * jnp.abs(start.value)
+
+    def more(carry: Any) -> Array:
+        number, done = carry[0], carry[-1]
+        return jnp.logical_not(done) & (number < tries)
+
+    def step(carry: Any) -> Any:
+        number, low, high, length, best, _ = carry
+        value, slope = evaluate(start.x + length * direction)
+        rise = inner(slope, direction)
+        lower = jnp.less_equal(value, start.value + 1e-4 * length * descent)
+        level = jnp.less_equal(value, start.value + rounding)
+        falls = lower | (level & jnp.less_equal(rise, (2e-4 - 1) * descent))
+        flatter = jnp.greater_equal(rise, 0.9 * descent)
+        # What is lower is kept in case that nothing satisfies both.
+        better = (falls & flatter) | (lower & jnp.less(value, best[1]))
+        new = (length, value, slope)
+        best = tuple(jnp.where(better, a, b) for a, b in zip(new, best, strict=True))
+        high = jnp.where(falls, high, length)
+        low = jnp.where(falls, length, low)
+        following = jnp.where(jnp.isinf(high), 2 * length, 0.5 * (low + high))
+        return number + 1, low, high, following, best, falls & flatter
+
+    one = jnp.ones((), dtype)
+    best = (0 * one, start.value, start.slope)
+    first = (jnp.zeros((), int), 0 * one, np.inf * one, one, best, jnp.asarray(False))
+    number, _, _, _, (length, value, slope), _ = lax.while_loop(more, step, first)
+    found = jnp.greater(length, 0)
+    x = jnp.where(found, start.x + length * direction, start.x)
+    return length, Point(x, value, slope), number, found
