@@ -259,10 +259,10 @@ def full(
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    of_keys = isinstance(dtype, dtypes.KeyType)
-    fill = array(fill_value, None if of_keys else dtype)
+    wanted = None if dtype is None else dtypes.requested_dtype(dtype, "full")
+    fill = array(fill_value, None if isinstance(wanted, dtypes.KeyType) else wanted)
     sizes = canonical_shape("full", shape)
-    result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill, dtype)
+    result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill, wanted)
     return placed("full", result, device, out_sharding)
 
 

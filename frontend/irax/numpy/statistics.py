@@ -132,7 +132,7 @@ def var(
     no_out("var", out)
     (x,) = as_arrays([a], "var")
     result_dtype = _variance_dtype(x, dtype)
-    x = convert(x, working_dtype(_float_dtype(x, dtype)))
+    x = convert(x, working_dtype(inexact_dtype(x.dtype) if dtype is None else result_dtype))
     middle = _mean(x, axis, keepdims=True, where=where) if mean is None else mean
     x, middle = (convert(v, dtypes.join(x, middle)[0]) for v in as_arrays([x, middle], "var"))
     centred = subtract(x, middle)
