@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 import irax_compiler
 import irax_runtime
 from irax_compiler import mlir
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _OURS = tuple(
     str(folder) + os.sep
@@ -84,7 +87,7 @@ def named_scope(name: str) -> Iterator[None]:
         _scopes.path = outer
 
 
-def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
+def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """The same function under a `named_scope`, by default that of its own name.
 
     >>> irax.named_call(lambda x: 2 * x, name="double")(3)
@@ -93,7 +96,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     scope = name or getattr(fun, "__name__", type(fun).__name__)
 
     @functools.wraps(fun)
-    def named(*args: Any, **kwargs: Any) -> Any:
+    def named(*args: P.args, **kwargs: P.kwargs) -> R:
         with named_scope(scope):
             return fun(*args, **kwargs)
 

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -42,10 +42,45 @@ if TYPE_CHECKING:
     from irax.stages import Lowered
     from irax.stages import Traced as StageTraced
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
     weakref.WeakKeyDictionary()
 )
 """What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
+
+
+@overload
+def jit(
+    fun: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
+    compiler_options: dict[str, Any] | None = ...,
+) -> JitFunction[P, R]: ...
+
+
+@overload
+def jit(
+    fun: None = ...,
+    *,
+    static_argnums: int | Sequence[int] | None = ...,
+    static_argnames: str | Iterable[str] | None = ...,
+    donate_argnums: int | Sequence[int] | None = ...,
+    donate_argnames: str | Iterable[str] | None = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
+    device: Device | None = ...,
+    backend: str | None = ...,
+    compiler_options: dict[str, Any] | None = ...,
+) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 
 
 @api_boundary
@@ -220,18 +255,18 @@ class Compiled:
         return executable, captured
 
 
-class JitFunction:
+class JitFunction(Generic[P, R]):
     """What `jit` returns."""
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         static: Parameters = ((), frozenset()),
         donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
     ) -> None:
         functools.update_wrapper(self, fun)
-        self._fun = fun
+        self._fun: Callable[..., R] = fun
         self._device = device
         self._static_argnums, self._static_argnames = static
         self._donated = donated
@@ -262,7 +297,7 @@ class JitFunction:
         """As a method: bound to its instance, which is an argument like any other."""
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             if config.disable_jit:
                 return self._fun(*args, **kwargs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from irax_compiler.ops.structured import Linearized
 from irax_compiler.passes.jvp import JvpDeriver
 from irax_compiler.passes.linearize import LinearizeDeriver
 from irax_compiler.passes.vjp import derive_vjp
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 ArgNums = int | Sequence[int]
 
@@ -85,13 +88,13 @@ def _num_results(out_tree: Any, has_aux: bool) -> int:
 
 @api_boundary
 def grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: ArgNums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Hashable] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The function that computes the gradient of a scalar-valued `fun`.
 
     Args:
@@ -127,13 +130,13 @@ def grad(
 
 @api_boundary
 def value_and_grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     argnums: ArgNums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Hashable] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, tuple[R, Any]]:
     """Like `grad`, for the value and the gradient: `(value, gradient)`, or `((value, aux),
     gradient)` with `has_aux`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -16,14 +16,16 @@ from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
 from irax.transforms.vmap import vmap
 
+P = ParamSpec("P")
+
 
 @api_boundary
 def jacfwd(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: ArgNums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The function that computes the Jacobian of `fun` in forward mode, a column at a time: the
     better choice where there are more results than arguments.
 
@@ -72,12 +74,12 @@ def jacfwd(
 
 @api_boundary
 def jacrev(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: ArgNums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The function that computes the Jacobian of `fun` in reverse mode, a row at a time: the better
     choice where there are more arguments than results. It takes and returns what `jacfwd` does.
 
@@ -131,11 +133,11 @@ jacobian = jacrev
 
 @api_boundary
 def hessian(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: ArgNums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The function that computes the Hessian of `fun`: forward over reverse mode. Arguments are
     those of `jacfwd`.
 

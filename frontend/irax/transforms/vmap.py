@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,17 +19,20 @@ from irax.core.tracing import Input, call, trace_function
 from irax_compiler.passes.batch import BatchDeriver
 from irax_compiler.passes.core import PassError
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @api_boundary
 def vmap(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
     spmd_axis_name: Hashable | tuple[Hashable, ...] | None = None,
     sum_match: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """The function that applies `fun` to each slice of its arguments along an axis.
 
     Args:
