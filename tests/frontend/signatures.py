@@ -1,4 +1,4 @@
-"""Types of transformed functions, as checkers see them: `make lint` checks this; nothing runs it."""
+"""Types of transformed functions, as checkers see them: `make lint` checks it, nothing runs it."""
 
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
