@@ -197,7 +197,7 @@ def test_wrong_jvp_rules(rule, message):
 def test_wrong_vjp_rules(fwd, bwd, message):
     f = irax.custom_vjp(lambda x: x)
     f.defvjp(fwd, bwd)
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         irax.grad(f)(1.0)
 
 
@@ -246,3 +246,62 @@ def test_rules_of_a_partial_take_what_it_leaves_open():
     f.defjvp(lambda primals, tangents: (f(*primals), 10.0 * tangents[0] + tangents[1]))
     assert f(2.0, 5.0) == 30.0
     assert irax.grad(f, argnums=(0, 1))(2.0, 5.0) == (10.0, 1.0)
+
+
+def test_python_branches_on_what_rules_are_given_outside_of_jit():
+    @irax.custom_vjp
+    def f(x):
+        return jnp.abs(x)
+
+    def fwd(x):
+        return jnp.abs(x), (x, 2 * x) if x > 0 else (x, 3 * x)
+
+    f.defvjp(fwd, lambda kept, ct: (kept[1] * ct,) if kept[1] > 0 else (10 * kept[1] * ct,))
+    assert [float(irax.grad(f)(x)) for x in (2.0, -2.0)] == [4, -60]
+    with pytest.raises(irax.errors.TracerBoolConversionError):
+        irax.jit(irax.grad(f))(2.0)
+
+
+@pytest.mark.parametrize("where", ["bwd", "fwd"])
+def test_rules_that_close_over_what_is_differentiated(where):
+    def slope(y):
+        @irax.custom_vjp
+        def f(x):
+            return 2 * jnp.sin(x)
+
+        if where == "bwd":
+            f.defvjp(lambda x: (f(x), ()), lambda _, ct: (2 * jnp.cos(y) * ct,))
+        else:
+            f.defvjp(lambda x: (f(x), y), lambda kept, ct: (2 * jnp.cos(kept) * ct,))
+        return irax.grad(f)(1.0)
+
+    for transform in (lambda f: f, irax.jit):
+        np.testing.assert_allclose(transform(slope)(4.0), 2 * np.cos(4), rtol=1e-6)
+        np.testing.assert_allclose(transform(irax.grad(slope))(4.0), -2 * np.sin(4), rtol=1e-6)
+        again = transform(irax.grad(irax.grad(slope)))
+        np.testing.assert_allclose(again(4.0), -2 * np.cos(4), rtol=1e-6)
+    lanes = np.arange(3, dtype=np.float32)
+    found = irax.vmap(irax.grad(slope))(lanes)
+    np.testing.assert_allclose(found, -2 * np.sin(lanes), rtol=1e-6)
+
+
+def test_none_among_cotangents():
+    @irax.custom_vjp
+    def f(t, u):
+        return 2 * t[0]
+
+    out = {
+        "where an argument is None": ((3.0, (None, None)), None),
+        "for several arrays": ((3.0, None), None),
+    }
+    for cotangents in out.values():
+        f.defvjp(lambda t, u: (f(t, u), None), lambda _, ct, found=cotangents: found)
+        found = irax.grad(f, (0, 1))((1.0, (2.0, None)), {"a": 1.0})
+        assert found == ((3, (0, None)), {"a": 0})
+    for wrong in ((3.0, None), ((3.0, (None, 4.0)), None)):
+        f.defvjp(lambda t, u: (f(t, u), None), lambda _, ct, found=wrong: found)
+        with pytest.raises(TypeError, match="cotangent of structure"):
+            irax.grad(f)((1.0, (2.0, None)), 1.0)
+    f.defvjp(lambda t, u: (f(t, u), None), lambda _, ct: ((jnp.ones(3), None), None))
+    with pytest.raises(ValueError, match=r"cotangent of type float32\[3\]"):
+        irax.grad(f)((1.0, (2.0, None)), 1.0)

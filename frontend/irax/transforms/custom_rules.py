@@ -275,15 +275,15 @@ def is_inexact(aval: ShapedArray) -> bool:
     return dtypes.issubdtype(aval.dtype, np.inexact)
 
 
-def of_type(x: Any, aval: ShapedArray, name: str, what: str) -> Array:
-    """A leaf that a rule returned, as an array of the type it must have."""
+def of_type(
+    x: Any, aval: ShapedArray, name: str, what: str, error: type[Exception] = TypeError
+) -> Array:
+    """A leaf that a rule returned, as an array of the type it must have; else raises `error`."""
     array = as_array(x, f"the rule of {name}: its {what}")
     if array.shape != aval.shape or (
         array.dtype != aval.dtype and not (array.weak_type or aval.weak_type)
     ):
-        raise TypeError(
-            f"the rule of {name} returned a {what} of type {array.aval}; expected {aval}"
-        )
+        raise error(f"the rule of {name} returned a {what} of type {array.aval}; expected {aval}")
     return array if array.dtype == aval.dtype else array.astype(aval.dtype)
 
 

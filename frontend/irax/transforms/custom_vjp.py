@@ -75,7 +75,7 @@ class custom_vjp(Ruled):
         def rules() -> Rules:
             forward = _FlatForward(self, given, traced, flat)
             fwd = trace_function(forward, inputs, self.kind, f"{traced.name}.fwd")
-            kept = [Input(a, None, "a residual") for a in fwd.results[len(traced.results) :]]
+            kept = [Input(x.aval, x, "a residual") for x in forward.residuals]
             backward = _FlatBackward(self, given, traced, flat, forward.residual_tree)
             bwd = trace_function(
                 lambda *leaves: backward(*leaves[len(shared) :]),
@@ -97,6 +97,7 @@ class _FlatForward:
     ) -> None:
         self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
         self.residual_tree: Any = None
+        self.residuals: list[Array] = []
 
     def __call__(self, *leaves: Array) -> list[Array]:
         given, name = self.given, name_of(self.ruled.fun)
@@ -119,8 +120,9 @@ class _FlatForward:
         values = [
             of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
         ]
-        residuals, self.residual_tree = array_trees.tree_flatten(found[1])
-        return [*values, *(as_array(x, f"custom_vjp: a residual of {name}") for x in residuals)]
+        leaves, self.residual_tree = array_trees.tree_flatten(found[1])
+        self.residuals = [as_array(x, f"custom_vjp: a residual of {name}") for x in leaves]
+        return [*values, *self.residuals]
 
 
 class _FlatBackward:
@@ -169,19 +171,20 @@ class _FlatBackward:
 
     def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
         numbers, structure = array_trees.tree_flatten(arg)
-        leaves, given = array_trees.tree_flatten(part, is_leaf=lambda x: x is None)
-        if part is None or isinstance(part, SymbolicZero):
-            leaves = [None] * len(numbers)
-        elif given.num_leaves != len(numbers):
+        part = array_trees.tree_map(lambda x: None if isinstance(x, SymbolicZero) else x, part)
+        given, there = array_trees.tree_flatten(part)
+        try:  # None may stand for the zeros of several arrays, an array for one alone
+            leaves = array_trees.prefix_broadcast(part, arg)
+        except ValueError:
+            leaves = []
+        if len(leaves) != len(numbers) or sum(x is not None for x in leaves) != len(given):
             raise TypeError(
-                f"custom_vjp: bwd of {name} returned a cotangent of structure {given}; expected "
+                f"custom_vjp: bwd of {name} returned a cotangent of structure {there}; expected "
                 f"that of the argument, {structure}"
             )
         avals, moving = self.given.avals, self.given.moving
         return [
-            zeros(avals[n])
-            if x is None or isinstance(x, SymbolicZero)
-            else of_type(x, avals[n], name, "cotangent")
+            zeros(avals[n]) if x is None else of_type(x, avals[n], name, "cotangent", ValueError)
             for x, n in zip(leaves, numbers, strict=True)
             if moving[n]
         ]

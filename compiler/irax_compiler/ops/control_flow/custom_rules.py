@@ -96,9 +96,15 @@ class RuledOp(StructuredOp, ComposedOp):
         """Adds the functions that the batched op names."""
         raise NotImplementedError
 
-    def check_outside(self, tangents: Sequence[Tangent], num_args: int) -> None:
-        """Refuses to ignore the derivative with respect to a value from outside."""
-        if any(t is not None for t in tangents[num_args:]):
+    def check_outside(
+        self, transform: Transform, tangents: Sequence[Tangent], num_args: int
+    ) -> None:
+        """Refuses to ignore the derivative with respect to a value from outside. Of what rules
+        alone use the function has no derivative.
+        """
+        arguments = mlir.arguments(transform.functions[self.function])
+        outside = zip(tangents[num_args:], arguments[num_args:], strict=True)
+        if any(t is not None and mlir.num_uses(argument) for t, argument in outside):
             raise UnsupportedOp(
                 f"{self.name}: @{self.function} uses a value from outside that it is to be "
                 "differentiated with respect to, of which its rule knows nothing: pass the value "
@@ -134,15 +140,17 @@ class CustomJvp(RuledOp):
     def rule_names(self) -> tuple[str, ...]:
         return (self.rule,)
 
-    def _tangents(self, primals: Sequence[Value], tangents: Sequence[Tangent]) -> list[Value]:
-        self.check_outside(tangents, self.num_args)
+    def _tangents(
+        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> list[Value]:
+        self.check_outside(transform, tangents, self.num_args)
         args = primals[: self.num_args]
         return instantiated(args, tangents[: self.num_args], [is_inexact(x) for x in args])
 
     def jvp_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        directions = self._tangents(primals, tangents)
+        directions = self._tangents(transform, primals, tangents)
         found = call_function(transform.functions, self.rule, [*primals, *directions])
         return self._sorted(transform, found)
 
@@ -155,7 +163,7 @@ class CustomJvp(RuledOp):
     def linearize_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        directions = self._tangents(primals, tangents)
+        directions = self._tangents(transform, primals, tangents)
         _, types = _types(transform.functions[self.function])
         split = transform.split(self.rule, len(primals), len(types))
         found = call_function(transform.functions, split.name, primals)
@@ -218,7 +226,10 @@ class CustomVjp(RuledOp):
     def linearize_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        self.check_outside(tangents, self.num_args)
+        self.check_outside(transform, tangents, self.num_args)
+        if all(t is None for t in tangents[: self.num_args]):
+            results = self.build(primals)
+            return results, [None] * len(results)
         args, outside = primals[: self.num_args], primals[self.num_args :]
         _, types = _types(transform.functions[self.function])
         found = call_function(transform.functions, self.fwd, primals)
