@@ -120,8 +120,8 @@ class _FlatForward:
         values = [
             of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
         ]
-        leaves, self.residual_tree = array_trees.tree_flatten(found[1])
-        self.residuals = [as_array(x, f"custom_vjp: a residual of {name}") for x in leaves]
+        kept, self.residual_tree = array_trees.tree_flatten(found[1])
+        self.residuals = [as_array(x, f"custom_vjp: a residual of {name}") for x in kept]
         return [*values, *self.residuals]
 
 
