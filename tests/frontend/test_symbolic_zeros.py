@@ -163,3 +163,39 @@ def test_zeros_as_values():
     np.testing.assert_array_equal(zero.instantiate(), np.zeros((2, 3)))
     assert zero_from_primal(3).dtype == irax.dtypes.float0
     assert zero_from_primal(3.0) == 0
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
+def test_lanes_of_what_is_not_differentiated_are_zeros(transform):
+    seen = []
+
+    @irax.custom_jvp
+    def f(x, y):
+        return x * y
+
+    def rule(primals, tangents):
+        seen.append([isinstance(t, SymbolicZero) for t in tangents])
+        (x, y), (dx, _) = primals, tangents
+        return f(x, y), 10 * y * dx
+
+    f.defjvp(rule, symbolic_zeros=True)
+    xs, ys = jnp.arange(3.0), jnp.arange(3.0) + 1
+    found = transform(irax.grad(lambda x: irax.vmap(f)(x, ys).sum()))(xs)
+    np.testing.assert_array_equal(found, 10 * ys)
+    assert seen
+    assert all(zeros == [False, True] for zeros in seen)
+
+    @irax.custom_vjp
+    def g(x, y):
+        return x * y
+
+    def fwd(x, y):
+        seen.append([x.perturbed, y.perturbed])
+        return x.value * y.value, y.value
+
+    g.defvjp(fwd, lambda y, ct: (10 * y * ct, None), symbolic_zeros=True)
+    seen.clear()
+    found = transform(irax.grad(lambda x: irax.vmap(g)(x, ys).sum()))(xs)
+    np.testing.assert_array_equal(found, 10 * ys)
+    assert seen
+    assert all(perturbed == [True, False] for perturbed in seen)

@@ -125,6 +125,7 @@ class Trace:
         self.captures: list[Array] = []
         self._captured: dict[int, mlir.Value] = {}
         self._sources: dict[mlir.Value, Array] = {}
+        self._lanes: dict[mlir.Value, Array] = {}
         self._known: dict[mlir.Value, np.ndarray] = {}
         self.location = source.user_location()
         self.function = mlir.new_function(
@@ -134,14 +135,15 @@ class Trace:
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}
 
-    def add_argument(self, aval: ShapedArray, known_as: Array | None, name: str) -> Tracer:
-        """A new argument of the function; `known_as` is the array it stands for, where the function
-        is traced for that one array alone.
-        """
+    def add_argument(self, given: Input) -> Tracer:
+        """A new argument of the function."""
+        aval = given.aval
         argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
-        if known_as is not None:
-            self._sources[argument] = known_as
-        self.argument_names[argument] = name
+        if given.known_as is not None:
+            self._sources[argument] = given.known_as
+        if given.lane_of is not None:
+            self._lanes[argument] = given.lane_of
+        self.argument_names[argument] = given.name
         return Tracer(self, argument, aval, self.location)
 
     def value_of(self, x: Array) -> mlir.Value:
@@ -159,7 +161,7 @@ class Trace:
     def _capture(self, x: Array) -> mlir.Value:
         value = self._captured.get(id(x))
         if value is None:
-            value = self.add_argument(x.aval, x, "a captured array").value
+            value = self.add_argument(Input(x.aval, x, "a captured array")).value
             self._captured[id(x)] = value
             self.captures.append(x)  # also keeps x alive, so that its id stays its own
         return value
@@ -224,7 +226,7 @@ class Trace:
         return False
 
     def _argument_is_perturbed(self, argument: mlir.Value) -> bool:
-        origin = self._sources.get(argument)
+        origin = self._sources.get(argument, self._lanes.get(argument))
         captured = argument in self._captured.values()
         if origin is None or (self.kind in DIFFERENTIATING and not captured):
             return True
@@ -420,6 +422,8 @@ class Input:
     """The array it stands for, if the function is traced for this array alone."""
     name: str = "an argument"
     """What error messages call it."""
+    lane_of: Array | None = None
+    """The array of which it is any lane."""
 
 
 @dataclass
@@ -468,7 +472,7 @@ def trace_function(
     trace = Trace(kind, name, builder, parent)
     _state.trace = trace
     try:
-        tracers = [trace.add_argument(i.aval, i.known_as, i.name) for i in inputs]
+        tracers = [trace.add_argument(given) for given in inputs]
         results = list(function(*tracers))
         trace.finish(results)
     except BaseException:

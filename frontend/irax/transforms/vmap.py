@@ -85,7 +85,8 @@ def vmap(
             axis = _normalize(axis, aval.ndim, f"vmap: in_axes of {name} with type {aval}")
             size.meet(aval.shape[axis], name, aval, axis)
             lane = (*array.shape[:axis], *array.shape[axis + 1 :])
-            inputs.append(Input(ShapedArray(lane, array.dtype, array.weak_type), None, name))
+            one = ShapedArray(lane, array.dtype, array.weak_type)
+            inputs.append(Input(one, None, name, lane_of=array))
             arrays.append((array, axis))
             positions.append(i)
         if size.value is None:
