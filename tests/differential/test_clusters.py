@@ -135,3 +135,15 @@ def test_more_arrays_than_a_kernel_takes() -> None:
     mlir.finish_function(function, results)
     rng = np.random.default_rng(2)
     check(module, list(rng.standard_normal((30, 3)).astype(F32)))
+
+
+def test_a_cluster_of_too_many_arrays_is_cut() -> None:
+    module = mlir.new_module()
+    function = mlir.new_function(module, "main", [mlir.tensor_type((), F32)] * 100, public=True)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        total, *rest = mlir.arguments(function)
+        for x in rest:
+            total = elementwise.add(total, x)
+    mlir.finish_function(function, [total])
+    assert str(lower(module)).count("flow.dispatch.region") == 4
+    check(module, [np.float32(i) for i in range(100)])

@@ -48,8 +48,15 @@ def gather_in_kernels(block: Block) -> None:
 
 
 def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
+    """Has a cluster done in a kernel, or in several where one would have too many arrays."""
     taken, (given, after) = _taken(cluster), _given(cluster)
-    if not given or kernels.too_many(taken, _results(kernel, given)):
+    if kernels.too_many(taken, _results(kernel, given)):
+        half = len(cluster) // 2
+        if half >= WORTHWHILE // 2:
+            _gather(cluster[:half], kernel)
+            _gather(cluster[half:], kernel)
+        return
+    if not given:
         return
     with InsertionPoint(cluster[0]), cluster[0].location:
         results = kernel(cluster, taken, given)
