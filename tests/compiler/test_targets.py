@@ -20,12 +20,12 @@ PACKAGE = '''
 from dataclasses import dataclass
 
 from irax_compiler.ops.elementwise import negate, subtract
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets import Target, register
 
 
-@cure("stablehlo.add")
+@legalizes("stablehlo.add")
 def addition(operation):
     """It cannot add."""
     x, y = operation.operands

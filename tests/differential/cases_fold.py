@@ -8,7 +8,7 @@ from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation, named
 from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.indexing.scatter_by import ScatterBy
-from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 WITH_CALL = """
@@ -99,7 +99,7 @@ PLACES = fixed(np.arange(15).reshape(3, 5), np.int32)
 def apply(name: str, count: int, **options) -> Case:
     return Case(
         name,
-        Fold(LOG_ADD, (1,)),
+        VariadicReduce(LOG_ADD, (1,)),
         [f64(3, count), fixed(-np.inf)],
         lambda x, init: np.log(np.sum(np.exp(x), 1)),
         wrt=[0],
@@ -117,20 +117,20 @@ CASES = [
     ),
     Case(
         "argmax",
-        Fold(ARGMAX, (1,)),
+        VariadicReduce(ARGMAX, (1,)),
         [f64(3, 5), PLACES, fixed(-np.inf), fixed(-1, np.int32)],
         argmax,
         wrt=[0],
     ),
     Case(
         "sum-and-product",
-        Fold(SUM_AND_PRODUCT, (0, 2)),
+        VariadicReduce(SUM_AND_PRODUCT, (0, 2)),
         [f64(2, 3, 4), f64(2, 3, 4), f64(), f64()],
         lambda x, y, a, p: (a + x.sum((0, 2)), p * y.prod((0, 2))),
     ),
     Case(
         "fold-nothing",
-        Fold(SUM_AND_PRODUCT, (1,)),
+        VariadicReduce(SUM_AND_PRODUCT, (1,)),
         [f64(2, 0), f64(2, 0), f64(), f64()],
         lambda x, y, a, p: (np.full(2, a), np.full(2, p)),
     ),
@@ -139,7 +139,7 @@ CASES = [
     apply("log-add-one", 1, differentiable=False),
     Case(
         "sum-in-another-dtype",
-        Fold(WIDEN, (0,)),
+        VariadicReduce(WIDEN, (0,)),
         [of(np.float32, 7), fixed(0.5)],
         lambda x, init: init + x.sum(0),
         wrt=[0],

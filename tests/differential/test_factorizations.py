@@ -103,8 +103,8 @@ def by_blocks(op: Op, *arrays: np.ndarray) -> np.ndarray:
         results = op.build(mlir.arguments(function))
     mlir.finish_function(function, results)
     (operation,) = [o for o in nested(function) if o.name == op.name]
-    cures = [triangular.cholesky, triangular.triangular_solve]
-    assert any(c.apply(operation) for c in cures if op.name in c.operations)
+    legalizations = [triangular.cholesky, triangular.triangular_solve]
+    assert any(c.apply(operation) for c in legalizations if op.name in c.operations)
     return Evaluator(module)("main", arrays)[0]
 
 

@@ -1,1 +1,1 @@
-"""IREE's compiler: how it is called, what it makes of modules, and cures for what comes out."""
+"""IREE's compiler: how it is called, what it makes of modules, and repairs of what comes out."""

@@ -1,4 +1,4 @@
-"""A cure for IREE's bytecode, in which branches lose references.
+"""A repair of IREE's bytecode, in which branches lose references.
 
 A branch gives values to the arguments of a block. Where it gives one reference to several of them,
 IREE 3.13 copies it to all but the last, to which it moves it. An argument that is kept where the

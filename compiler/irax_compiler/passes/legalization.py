@@ -1,14 +1,14 @@
-"""What a cure is: a function from an operation a target gets wrong to operations it gets right.
+"""Legalizations: rewrites of operations that a target gets wrong to some that it gets right.
 
-    @cure("stablehlo.add")
+    @legalizes("stablehlo.add")
     def add_of_booleans(operation):
         '''What goes wrong without it.'''
         if <it doesn't apply>:
             return None
         return [<the values that take the place of the operation's results>]
 
-A cure builds its operations with irax's own op builders. It may apply to what it builds: it is not
-asked again about that.
+A legalization builds its operations with irax's own op builders. It may apply to what it builds: it
+is not asked again about that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Rewrite = Callable[[Operation], Sequence[Value] | None]
 
 
 @dataclass(frozen=True)
-class Cure:
+class Legalization:
     """A named rewrite of the operations called one of `operations`."""
 
     name: str
@@ -34,7 +34,7 @@ class Cure:
     rewrite: Rewrite
 
     def apply(self, operation: Operation) -> bool:
-        """Replaces the operation if the cure applies to it; tells whether it did."""
+        """Replaces the operation if it applies to it; tells whether it did."""
         with InsertionPoint(operation), mlir.named(self.name, operation.location):
             replacements = self.rewrite(operation)
         if replacements is None:
@@ -45,9 +45,9 @@ class Cure:
         return True
 
 
-def cure(*operations: str) -> Callable[[Rewrite], Cure]:
-    """Decorator: the function is a cure for operations of these names."""
-    return lambda rewrite: Cure(rewrite.__name__, operations, rewrite)
+def legalizes(*operations: str) -> Callable[[Rewrite], Legalization]:
+    """Decorator: the function is a legalization of operations of these names."""
+    return lambda rewrite: Legalization(rewrite.__name__, operations, rewrite)
 
 
 def read_as(kind: type[T], operation: Operation) -> T | None:

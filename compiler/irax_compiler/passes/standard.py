@@ -6,12 +6,12 @@ from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.check import Check
+from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.defer import Defer
-from irax_compiler.passes.fold import Fold
-from irax_compiler.passes.hoist import Hoist
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
+from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
 from irax_compiler.passes.outline import Outline
 from irax_compiler.passes.simplify import Simplify
 from irax_compiler.passes.widen import Widen
@@ -27,7 +27,7 @@ EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 
 
 def standard_passes(
-    target: str, largest_constant: int = Fold.elements, calls_formulas: bool = False
+    target: str, largest_constant: int = ConstantFolding.elements, calls_formulas: bool = False
 ) -> tuple[Pass, ...]:
     """Passes that make any module StableHLO without calls, composites and CHLO, legal on a target,
     of which constants of up to so many elements were computed. What is left of calls are those of
@@ -47,9 +47,9 @@ def standard_passes(
         LegalizeChlo(),
         EXPAND_CHLO,
         Simplify(),
-        Fold(largest_constant),
+        ConstantFolding(largest_constant),
         CSE,
-        Hoist(),
+        LoopInvariantCodeMotion(),
         Legalize(target),
         Canonicalize(),
         CSE,

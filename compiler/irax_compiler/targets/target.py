@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
-from irax_compiler.passes.legalization import Cure
+from irax_compiler.passes.legalization import Legalization
 
 OF_THE_EVALUATOR = frozenset(
     [
@@ -33,7 +33,7 @@ class Target:
     """Its name for passes and options: "iree-cpu"."""
     passes: tuple[Pass, ...] = ()
     """What makes any StableHLO module one that `compile` takes, in order."""
-    legalizations: tuple[Cure, ...] = ()
+    legalizations: tuple[Legalization, ...] = ()
     """The rewrites of what its compiler refuses or gets wrong, in the order in which `legalize`
     applies them. Each goes over the whole module once: it sees what those before it built, and
     never what it built itself."""

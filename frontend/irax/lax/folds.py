@@ -17,7 +17,7 @@ from irax.lax.convolution import padtype_to_pads
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
-from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 
 Pads = Sequence[tuple[int, int]]
 
@@ -57,7 +57,7 @@ def reduce(
     if isinstance(combiner, str):
         results = [bind(reduction.Reduce(combiner, axes), arrays[0], inits[0])]
     else:
-        results = bind(Fold(combiner, axes), *arrays, *inits)
+        results = bind(VariadicReduce(combiner, axes), *arrays, *inits)
     return array_trees.tree_unflatten(tree, _weak_as(results, arrays, inits))
 
 

@@ -92,7 +92,7 @@ class Reduce(Op):
         x, init = operation.operands[0], operation.operands[len(operation.operands) // 2]
         combiner = find_combiner(operation)
         if len(operation.operands) != 2 or dtype_of(x) != dtype_of(init) or combiner is None:
-            return variadic_reduce.Fold.read(operation)
+            return variadic_reduce.VariadicReduce.read(operation)
         dimensions: Any = operation.attributes["dimensions"]
         return cls(combiner, tuple(dimensions))
 

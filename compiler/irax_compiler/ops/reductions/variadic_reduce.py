@@ -18,7 +18,7 @@ from irax_compiler.ops.structured import DefinedOp, Transform
 
 
 @dataclass(frozen=True)
-class Fold(DefinedOp):
+class VariadicReduce(DefinedOp):
     """Folds `dimensions` of the first half of the operands, starting from the scalars that are the
     second half, with a computation of what there is so far and the next elements.
 

@@ -1,4 +1,4 @@
-"""Rewrites of StableHLO to what a target takes and gets right: one small cure for each defect."""
+"""Rewrites of StableHLO to what a target takes and gets right: a small one for each defect."""
 
 from irax_compiler.passes.legalize.legalize import Legalize, LegalizeChlo
 

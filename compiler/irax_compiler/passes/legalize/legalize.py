@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.passes.core import Pass, PassError, nested, register_pass
-from irax_compiler.passes.legalization import Cure
+from irax_compiler.passes.legalization import Legalization
 from irax_compiler.passes.legalize import sets
 from irax_compiler.targets import target as targets
 
@@ -45,15 +45,15 @@ class LegalizeChlo(Pass):
 _ByName = dict[str, list[tuple[int, Operation]]]
 
 
-def _apply(cures: Iterable[Cure], module: Module) -> None:
+def _apply(legalizations: Iterable[Legalization], module: Module) -> None:
     named: _ByName | None = None
-    for cure in cures:
+    for legalization in legalizations:
         if named is None:
             named = _by_name(module)
-        matching = [found for name in cure.operations for found in named.get(name, ())]
+        matching = [found for name in legalization.operations for found in named.get(name, ())]
         # One that is replaced takes what is inside it along: that has its turn before.
         in_order = sorted(matching, key=lambda found: found[0])
-        applied = [cure.apply(operation) for _, operation in in_order]
+        applied = [legalization.apply(operation) for _, operation in in_order]
         if any(applied):
             named = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.legalization import Cure
+from irax_compiler.passes.legalization import Legalization
 from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
 from irax_compiler.passes.legalize.iree import (
     aliasing,
@@ -35,14 +35,14 @@ from irax_compiler.passes.legalize.numerics import (
 )
 from irax_compiler.passes.legalize.xla import xla
 
-CHLO: tuple[Cure, ...] = (
+CHLO: tuple[Legalization, ...] = (
     floats.float8_function,
     floats.digamma_at_zero,
     complex_functions.complex_function_of_chlo,
 )
 """The legalizations that MLIR's own expansion of CHLO needs, for any target."""
 
-IREE: tuple[Cure, ...] = (
+IREE: tuple[Legalization, ...] = (
     definitions.by_definition,
     definitions.scatter_of_several,
     definitions.windows_of_nothing,
@@ -151,7 +151,7 @@ _ON_CPU = (
 
 GPU = (
     sorting_networks.sort_by_exchanges,
-    *(cure for cure in IREE if cure not in _ON_CPU),
+    *(legalization for legalization in IREE if legalization not in _ON_CPU),
     gpu.contraction_of_float8,
     gpu.float32_of_float8,
     gpu.float8_of_float32,

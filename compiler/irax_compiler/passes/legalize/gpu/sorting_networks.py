@@ -17,13 +17,13 @@ from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.indexing import dynamic_slices, gather
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.sorting import keys_of
 
 INT32 = np.dtype(np.int32)
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
     """On GPUs, IREE's sort compares each element with each in one thread, and some, of several
     operands or of 8-bit floats, it does not compile.

@@ -1,4 +1,4 @@
-"""Cures for what IREE has no SPIR-V for, the code of Vulkan's devices."""
+"""Legalizations of what IREE has no SPIR-V for, the code of Vulkan's devices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise,
 from irax_compiler.ops.core import constant, full, read
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.convolution import apart
 
 FLOAT32 = np.dtype(np.float32)
 UINT32 = np.dtype(np.uint32)
 
 
-@cure("stablehlo.select")
+@legalizes("stablehlo.select")
 def select_of_complex(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V has no complex numbers to choose from: their parts are chosen."""
     which, x, y = operation.operands
@@ -32,7 +32,7 @@ def select_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@cure("stablehlo.convert")
+@legalizes("stablehlo.convert")
 def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE takes these for signed integers of one bit, which it has no SPIR-V for."""
     (x,) = operation.operands
@@ -42,7 +42,7 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE crashes on these: sums are those of the parts, what else there is follows its
     definition.
@@ -59,7 +59,7 @@ def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@cure("stablehlo.iota")
+@legalizes("stablehlo.iota")
 def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """IREE counts bfloat16 with bits of another width: it is counted in float32."""
     op = read_as(shape.Iota, operation)
@@ -68,7 +68,7 @@ def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(apart(replace(op, dtype=FLOAT32)()), op.dtype)]
 
 
-@cure("stablehlo.count_leading_zeros")
+@legalizes("stablehlo.count_leading_zeros")
 def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V looks for bits in 32-bit integers alone."""
     (x,) = operation.operands
@@ -83,7 +83,7 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-@cure("stablehlo.dot_general")
+@legalizes("stablehlo.dot_general")
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE makes parts of operands where they are multiplied (see `contraction_of_computed`): they
     are made before.
@@ -103,7 +103,7 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@cure("stablehlo.convolution", "stablehlo.dot_general")
+@legalizes("stablehlo.convolution", "stablehlo.dot_general")
 def contraction_of_computed(operation: Operation) -> Sequence[Value] | None:
     """Some of what is multiplied IREE computes where it is multiplied, by several threads, which do
     not wait for each other: all is computed before.
@@ -127,7 +127,7 @@ _KERNELS = {
 """What IREE does not compute along with a product, or does so rightly."""
 
 
-@cure("stablehlo.convolution", "stablehlo.dot_general")
+@legalizes("stablehlo.convolution", "stablehlo.dot_general")
 def products_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for each other where something is computed along with small products of a
     batch, or some convolutions: it is computed after them.
@@ -138,7 +138,7 @@ def products_alone(operation: Operation) -> Sequence[Value] | None:
     return [apart(operation.clone().operation.results[0])]
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for the one that has widened what they sum, or has summed what they use in
     what is computed along with it.
@@ -152,7 +152,7 @@ def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     return [apart(result) for result in clone.results]
 
 
-@cure("stablehlo.constant")
+@legalizes("stablehlo.constant")
 def constant_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE has no SPIR-V for arrays of different complex numbers: they are put together."""
     if dtype_of(operation.results[0]).kind != "c" or mlir.splat(operation.results[0]) is not None:

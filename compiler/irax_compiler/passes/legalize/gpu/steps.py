@@ -1,4 +1,4 @@
-"""Cures for what takes one thread of a GPU too many steps.
+"""Legalizations of what takes one thread of a GPU too many steps.
 
 IREE gives each element of a result a thread, which folds, or compares, all that the element is
 made of. That is slow where it is much and there are few of them, and Mesa's Vulkan for the
@@ -22,9 +22,9 @@ from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, scatter, scatter_by
 from irax_compiler.ops.reductions import reduce, reduce_window
-from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort, sort_by
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 MOST_STEPS = 1 << 13
 """Of one operation: several may be in one kernel, and loops in loops count for themselves too."""
@@ -35,17 +35,17 @@ INT32 = np.dtype(np.int32)
 # ---- sums, products, extrema ---------------------------------------------------------------------
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def reduction_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Parts are folded side by side, then what they have come to."""
     op = read_as(Op, operation)
     operands = list(operation.operands)
     sizes = shape_of(operands[0])
-    if not isinstance(op, reduce.Reduce | Fold) or 0 in sizes:
+    if not isinstance(op, reduce.Reduce | VariadicReduce) or 0 in sizes:
         return None
     if prod(sizes[d] for d in op.dimensions) <= MOST_STEPS:
         return None
-    if isinstance(op, Fold):
+    if isinstance(op, VariadicReduce):
         return op.define(operands)
     x, init = operands
     folded = _folded(op.combiner, x, op.dimensions)
@@ -85,7 +85,7 @@ def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
     return shape.reshape(x, (*extents[:dimension], count, size, *extents[dimension + 1 :]))
 
 
-@cure("stablehlo.dot_general")
+@legalizes("stablehlo.dot_general")
 def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Sums of parts of the longest contracting dimension become a batch, which is then summed."""
     op = read_as(dot.DotGeneral, operation)
@@ -115,7 +115,7 @@ def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     return [_folded("add", parts, [0])]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
     """The input's features are divided, and what they contribute is summed."""
     op = read_as(convolution.Convolution, operation)
@@ -138,7 +138,7 @@ def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
     return [total]
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def window_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Windows are folded along one dimension after the other."""
     op = read_as(reduce_window.ReduceWindow, operation)
@@ -176,7 +176,7 @@ def _fields(window: reduce_window.Window) -> list[tuple]:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Where any update may go anywhere, a thread goes through them all: some at a time, in a
     loop.
@@ -212,7 +212,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
 # ---- what is left --------------------------------------------------------------------------------
 
 
-@cure(
+@legalizes(
     "stablehlo.convolution",
     "stablehlo.dot_general",
     "stablehlo.reduce",
@@ -236,7 +236,7 @@ def _steps(operation: Operation) -> int:
     """The steps that one thread takes, roughly."""
     op = read_as(Op, operation)
     extents = shape_of(operation.operands[0])
-    if isinstance(op, reduce.Reduce | Fold):
+    if isinstance(op, reduce.Reduce | VariadicReduce):
         return prod(extents[d] for d in op.dimensions)
     if isinstance(op, dot.DotGeneral):
         return prod(extents[d] for d in op.dimensions.lhs_contracting)

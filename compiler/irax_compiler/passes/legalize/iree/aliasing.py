@@ -1,4 +1,4 @@
-"""Cures for operations that write into memory that others use: the caller's above all."""
+"""Legalizations of operations that write into memory that others use: the caller's above all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.shape import Iota
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 
 _FRESH = {"stablehlo.rng_bit_generator", "stablehlo.scatter", "stablehlo.sort"}
 """Operations whose results are their own memory, or that of what `update_of_argument` copied."""
@@ -40,7 +40,7 @@ UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sor
 """Operations that IREE does in place. What they write are their first operands, a result each."""
 
 
-@cure(*UPDATES)
+@legalizes(*UPDATES)
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """IREE updates in place, also where the memory is that of an argument, and so changes the
     caller's array (and what else the function returns of it): an argument is copied first.
@@ -48,7 +48,7 @@ def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     return _with_copies(operation, _may_be_argument)
 
 
-@cure(*UPDATES)
+@legalizes(*UPDATES)
 def update_of_shared(operation: Operation) -> Sequence[Value] | None:
     """IREE loses track of who else needs what is updated in place: it runs the update before
     others have read, or updates the result of another update. Then it gets a copy of its own.

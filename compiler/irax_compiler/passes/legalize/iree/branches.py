@@ -1,4 +1,4 @@
-"""Cures for branches."""
+"""Legalizations of branches."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import full
 from irax_compiler.ops.structured import zeros_of
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 
 
-@cure("stablehlo.if", "stablehlo.case")
+@legalizes("stablehlo.if", "stablehlo.case")
 def branch_that_hands_on(operation: Operation) -> Sequence[Value] | None:
     """In loops, IREE loses the buffers of what a branch gives as it was outside, where that is
     several arrays: such a branch gives zeros, and what was meant is chosen after it.

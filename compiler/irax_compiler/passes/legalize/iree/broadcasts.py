@@ -1,4 +1,4 @@
-"""The cure for broadcasts, which MLIR's own `canonicalize` needs too."""
+"""The legalization of broadcasts, which MLIR's own `canonicalize` needs too."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 
-@cure("stablehlo.broadcast_in_dim")
+@legalizes("stablehlo.broadcast_in_dim")
 def broadcast_that_permutes(operation: Operation) -> Sequence[Value] | None:
     """StableHLO's canonicalization makes the inverse of the right transpose of a broadcast that
     only permutes dimensions: silently, where their sizes agree.

@@ -1,4 +1,4 @@
-"""Cures for operations that IREE does not compile within the computations of scatters and sorts."""
+"""Legalizations of operations that IREE does not compile within scatters and sorts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.formula import Number, copy_sign, function, where
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 
 _COMPUTED = ("stablehlo.scatter", "stablehlo.sort")
 
 
-@cure("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz")
+@legalizes("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz")
 def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
     """IREE makes no scalar operation of it there: what is beyond the floor decides."""
     if not _is_computed(operation):
@@ -32,7 +32,7 @@ def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
     return [copy_sign(where(is_up, below + 1, below), x).value]
 
 
-@cure("stablehlo.popcnt", "stablehlo.count_leading_zeros")
+@legalizes("stablehlo.popcnt", "stablehlo.count_leading_zeros")
 def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
     """IREE makes no scalar operation of it there: bits are added up by halves."""
     if not _is_computed(operation):

@@ -1,4 +1,4 @@
-"""Cures for convolutions."""
+"""Legalizations of convolutions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.convolution import Convolution, dilated
 from irax_compiler.ops.core import full_like
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.fusion import comes_from
 
 FLOAT32 = np.dtype(np.float32)
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def empty_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
     (result,) = operation.results
@@ -27,7 +27,7 @@ def empty_convolution(operation: Operation) -> Sequence[Value] | None:
     return [full_like(result, 0)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents. Where
     each group has one input feature, it refuses operands of another dtype than the result.
@@ -45,7 +45,7 @@ def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(replace(op, dtype=working)(*operands), op.dtype)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes on complex numbers: their parts are convolved."""
     op = read_as(Convolution, operation)
@@ -61,7 +61,7 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     return mlir.emit("stablehlo.complex", [real, imaginary]).results
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
     """Where one window is all there is, IREE drops its dimension, and forgets that a stride leaves
     elements over: they are cut away, and the stride with them.
@@ -84,7 +84,7 @@ def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
     return None if exact == op else [exact(*operation.operands)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     """IREE forgets to reverse the kernel where each group has one input feature, and elsewhere it
     fuses the reverse into the convolution wrongly.
@@ -100,7 +100,7 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_of_moved(operation: Operation) -> Sequence[Value] | None:
     """A reverse IREE cannot always fuse into a convolution. Of a pad and the convolution's own it
     makes one, wrongly where zeros go between the elements.

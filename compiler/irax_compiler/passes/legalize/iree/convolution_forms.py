@@ -18,7 +18,7 @@ from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.convolution import apart
 
 MOST_PRODUCTS = 64
@@ -29,10 +29,10 @@ MANY_FEATURES = 8
 Dimensions = tuple[int, ...]
 
 
-# ---- cures ---------------------------------------------------------------------------------------
+# ---- legalizations -------------------------------------------------------------------------------
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
     """A result smaller than the window, as the gradient with respect to a kernel is: IREE takes
     forty times as long as for a matrix product for each of the result's places.
@@ -47,7 +47,7 @@ def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
     return [_product_for_each_place(op, x, y, out, window)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
     """Elements put apart, as in the gradient of a convolution with strides: IREE multiplies with
     the zeros between them.
@@ -63,7 +63,7 @@ def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
     return [_with_features_last(op, operation, _between_elements)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     """Groups of several features, and sequences of many: IREE takes three to ten times as long as
     for a matrix product for each element of the window.
@@ -82,7 +82,7 @@ def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     return [_product_for_each_element(op, x, y, out, window)]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | None:
     """Features that do not come last: IREE takes forty times as long, and would take transposes
     back into the convolution.
@@ -93,7 +93,7 @@ def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | Non
     return [_with_features_last(op, operation, lambda op, x, y: op(x, y))]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def convolution_of_volumes(operation: Operation) -> Sequence[Value] | None:
     """More than two spatial dimensions: IREE takes ten times as long as for a sum over the window's
     first one, in which the array's first one is part of the batch.

@@ -1,4 +1,4 @@
-"""Cures for windows that hold all elements so far: cumulative sums, products and extrema."""
+"""Legalizations of windows that hold all elements so far: cumulative sums, products and extrema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax_compiler.ops.core import full, working_dtype
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 LONG = 1024
 """Elements in a row from which on it is worth while to fold parts of it side by side."""
@@ -22,7 +22,7 @@ SIDE_BY_SIDE = 64
 """Rows that keep all processors busy."""
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def cumulative_window(operation: Operation) -> Sequence[Value] | None:
     """IREE goes along rows one element after the other if what is folded is one array, forwards, by
     one operation, from its identity; anything else takes it a pass for each element. It cannot do

@@ -1,4 +1,4 @@
-"""Cures for operations that IREE does not have: what they are made of."""
+"""Legalizations of operations that IREE does not have: what they are made of."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
 from irax_compiler.ops.indexing.scatter_by import ScatterBy
-from irax_compiler.ops.reductions.variadic_reduce import Fold
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 
-@cure(
+@legalizes(
     "stablehlo.batch_norm_grad",
     "stablehlo.batch_norm_inference",
     "stablehlo.batch_norm_training",
@@ -25,7 +25,7 @@ def by_definition(operation: Operation) -> Sequence[Value] | None:
     return None if op is None else op.define(list(operation.operands))
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
     """IREE writes to one array at a time: each gets a scatter of its own."""
     op = read_as(ScatterBy, operation)
@@ -34,7 +34,7 @@ def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
     return op.define(list(operation.operands))
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
     """IREE leaves out what is padding where the array is empty."""
     op = read_as(DefinedOp, operation)
@@ -43,10 +43,10 @@ def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
     return op.define(list(operation.operands))
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def fold_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
     """IREE folds in the dtype of the elements alone: they are converted to that of the result."""
-    op = read_as(Fold, operation)
+    op = read_as(VariadicReduce, operation)
     half = len(operation.operands) // 2
     xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
     if op is None or all(dtype_of(x) == dtype_of(i) for x, i in zip(xs, inits, strict=True)):

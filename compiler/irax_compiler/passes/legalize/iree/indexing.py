@@ -1,4 +1,4 @@
-"""Cures for gather and scatter: indices beyond the array, and forms that IREE does not take."""
+"""Legalizations of gather and scatter: indices beyond the array, and forms IREE does not take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import Op, constant, full, full_like, read
 from irax_compiler.ops.indexing import dynamic_slices, gather, scatter, scatter_by
 from irax_compiler.ops.reductions import reduce, window_shapes
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.integer_bounds import bounds
 
 INT32 = np.dtype(np.int32)
@@ -31,7 +31,7 @@ def _stay_within(
     return bool(np.all(low >= 0) and np.all(high <= limits))
 
 
-@cure("stablehlo.gather")
+@legalizes("stablehlo.gather")
 def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     """IREE reads outside of the array where an index lies beyond it; the window is to be moved
     back into the array.
@@ -48,7 +48,7 @@ FEW_ROWS, LONG_ROW = 16, 64
 """Up to so many rows, of so many elements or more, are copied one by one."""
 
 
-@cure("stablehlo.gather")
+@legalizes("stablehlo.gather")
 def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
     """IREE gathers element by element, and computes the place of each where it makes a
     kernel of that and what follows. Rows at places that are known are pieces of memory to copy.
@@ -90,7 +90,7 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-@cure("stablehlo.gather")
+@legalizes("stablehlo.gather")
 def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     """IREE crashes where batches of indices lie after the dimension of the index vectors: that
     becomes the last one.
@@ -106,14 +106,14 @@ def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, dims=dims)(x, shape.move_axis(indices, vectors, last))]
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def empty_scatter(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where there are no updates."""
     x, _, updates = operation.operands
     return [x] if 0 in shape_of(updates) else None
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     """IREE does not take windows of several elements along an indexed dimension. A single one is a
     dynamic_update_slice.
@@ -147,7 +147,7 @@ def _combine(combiner: str, x: Value, y: Value) -> Value:
     return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """IREE writes outside of the array where an index lies beyond it, and takes only windows of
     one element along leading dimensions and of everything along the others: rows.

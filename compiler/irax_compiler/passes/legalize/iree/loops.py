@@ -1,4 +1,4 @@
-"""Cures for loops."""
+"""Legalizations of loops."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, shape_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 
 
-@cure("stablehlo.while")
+@legalizes("stablehlo.while")
 def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
     """IREE loses, or crashes on, what is carried but never read in the body, only overwritten: the
     new value is chosen by the condition, which holds, and so depends on the old one.

@@ -1,4 +1,4 @@
-"""Cures for sums over dimensions: dot_general and reduce."""
+"""Legalizations of sums over dimensions: dot_general and reduce."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, conversion, dot, elementwise, shape
 from irax_compiler.ops.core import Op, full, full_like
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.reductions.variadic_reduce import Fold
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
+from irax_compiler.passes.legalization import legalizes, read_as
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -23,7 +23,7 @@ def _is_narrow(dtype: np.dtype) -> bool:
     return inexact(dtype) and dtype.itemsize < 4
 
 
-@cure("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot")
 def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
     if not any(0 in shape_of(x) for x in operation.operands):
@@ -31,7 +31,7 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     return [full_like(operation.results[0], 0)]
 
 
-@cure("stablehlo.dot_general")
+@legalizes("stablehlo.dot_general")
 def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
     """IREE has no choice of algorithms: its own is at least as precise as those that name a faster
     one.
@@ -42,7 +42,7 @@ def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
     return replace(op, algorithm=None).build(operation.operands)
 
 
-@cure("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot")
 def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
     dtype = dtype_of(operation.results[0])
@@ -53,7 +53,7 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide, dtype)]
 
 
-@cure("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot")
 def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE adds booleans modulo 2, and refuses to sum them over several dimensions: whether any
     product holds is asked of a sum of integers.
@@ -71,27 +71,27 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(count, op.dtype)]
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
     """IREE forgets the init value where no dimension is folded, XLA also where those that are have
     one element.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, reduce.Reduce | Fold):
+    if not isinstance(op, reduce.Reduce | VariadicReduce):
         return None
     operands = list(operation.operands)
     x, init = operands[0], operands[-1]
     sizes = shape_of(x)
     if any(sizes[d] != 1 for d in op.dimensions):
         return None
-    if isinstance(op, Fold):
+    if isinstance(op, VariadicReduce):
         return op.define(operands)
     element = shape.reshape(x, [n for d, n in enumerate(sizes) if d not in op.dimensions])
     spread = shape.broadcast_scalar(init, shape_of(element))
     return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, element]).results)
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
     dtype = dtype_of(operation.results[0])
@@ -109,7 +109,7 @@ FEW = 128
 """Elements that a loop may have in registers, where folds take vectors of any length."""
 
 
-@cure("stablehlo.reduce")
+@legalizes("stablehlo.reduce")
 def reduction_of_uneven_rows(operation: Operation) -> Sequence[Value] | None:
     """Rows whose length is no multiple of a vector's IREE folds element by element: what is beyond
     a multiple is folded apart. A sum takes a quarter of the time; a softmax, of which IREE

@@ -1,4 +1,4 @@
-"""Cures for triangular matrices of a few rows: the sums of substitution, written out.
+"""Legalizations of triangular matrices of a few rows: the sums of substitution, written out.
 
 A library's function takes 30 us to be called, and a loop that calls none can be one kernel.
 """
@@ -14,7 +14,7 @@ from irax_compiler.ops import comparison, elementwise, shape
 from irax_compiler.ops.core import full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.triangular import nan_if_any, one_batch
 
 MOST_ROWS = 4
@@ -24,7 +24,7 @@ def _is_small(a: Value) -> bool:
     return 0 < shape_of(a)[-1] <= MOST_ROWS and 0 not in shape_of(a)
 
 
-@cure("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve")
 def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -53,7 +53,7 @@ def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(x, shape_of(b))]
 
 
-@cure("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky")
 def small_cholesky(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.Cholesky, operation)

@@ -1,4 +1,4 @@
-"""Cures for sort."""
+"""Legalizations of sort."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from irax_compiler.ops.core import full_like, read
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
     """IREE cannot compile a sort of one array twice: it is sorted once."""
     operands = list(operation.operands)
@@ -31,7 +31,7 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
     return [results[once.index(x)] for x in operands]
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """IREE loses the sign of nan where it compares narrow floats: their bits become the keys."""
     op = read_as(sort.Sort, operation)
@@ -47,7 +47,7 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     return results[len(unsigned) :]
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def stable_sort(operation: Operation) -> Sequence[Value] | None:
     """IREE does not keep the order of equal elements: their places become the last key."""
     op = read_as(sort.Sort, operation)
@@ -89,7 +89,7 @@ IREE binds to a kernel for the elements' places."""
 _FEW_KEYS = MOST_BOUND // 2
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def sort_of_many(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts no more arrays than it binds to a kernel: of more, all are read by the places that
     the keys, few at a time and the first ones last, put the elements in.
@@ -109,7 +109,7 @@ def sort_of_many(operation: Operation) -> Sequence[Value] | None:
     return [sort.take(x, order, op.dimension) for x in operands]
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def sort_of_constant(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts in place, and cannot compile that for a constant: it is kept behind a barrier."""
     op = read(operation)
@@ -132,7 +132,7 @@ HOST_SORT_LENGTH = 64
 """Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def first_on_host(operation: Operation) -> Sequence[Value] | None:
     """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
     as it does for the places of the first, by which all operands are then read.
@@ -179,7 +179,7 @@ def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]
     return found
 
 
-@cure("stablehlo.sort")
+@legalizes("stablehlo.sort")
 def sort_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts in quadratic time: long rows are sorted by NumPy, numbers as they are, and
     anything else by what its elements' places come to when sorted along with the keys.

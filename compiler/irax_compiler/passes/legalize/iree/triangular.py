@@ -1,4 +1,4 @@
-"""Cures for triangular matrices: by a library, or by blocks, and so by products of matrices.
+"""Legalizations of triangular matrices: by a library, or by blocks, and so by products of matrices.
 
 The blocks on the diagonal are inverted, all at once, by halves; then each block row of the solution
 is a product. Cholesky's blocks on the diagonal are eliminated column by column, in a loop.
@@ -21,7 +21,7 @@ from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed, triangle
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 BLOCK = 32
 MOST_BLOCKS = 16
@@ -41,7 +41,7 @@ def _worth_a_call(a: Value) -> bool:
     return n > BLOCK or prod(batch) <= FEW
 
 
-@cure("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve")
 def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it; BLAS has it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -54,7 +54,7 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
     return host_call("triangular_solve", [a, b], [b.type], transpose_a=turned, **numbers)
 
 
-@cure("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky")
 def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it; LAPACK has it."""
     op = read_as(triangular.Cholesky, operation)
@@ -64,7 +64,7 @@ def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
     return host_call("cholesky", [x], [x.type], lower=int(op.lower))
 
 
-@cure("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve")
 def triangular_solve(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -77,7 +77,7 @@ def triangular_solve(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(_solved(op, flat_a, flat_b), shape_of(b))]
 
 
-@cure("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky")
 def cholesky(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.Cholesky, operation)

@@ -2,7 +2,7 @@
 
 IREE's own take neither the zeros and infinities of C's Annex G (the logarithm of 0 is nan), nor
 numbers whose square is no float (the magnitude of 1e30 in float32 is infinite), nor the accurate
-functions of real numbers that cures put in place of its own. These do: so they go before those.
+functions of real numbers that legalizations put in place of its own. These do: so they go first.
 
 Sources: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for sqrt, tanh and the
 inverse functions; R. L. Smith, Algorithm 116 (1962), for division.
@@ -20,7 +20,7 @@ from irax_compiler.ops import barrier, elementwise
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes.legalization import Cure, cure
+from irax_compiler.passes.legalization import Legalization, legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 Complex = tuple[Number, Number]
@@ -317,7 +317,7 @@ def _quotient(z: Complex, w: Complex) -> Complex:
     return where(is_zero, a / abs(c), real), where(is_zero, b / abs(c), imaginary)
 
 
-# ---- cures ---------------------------------------------------------------------------------------
+# ---- legalizations -------------------------------------------------------------------------------
 
 _FUNCTIONS: dict[str, Callable[..., Complex]] = {
     "stablehlo.log": _logarithm,
@@ -349,16 +349,16 @@ def _function(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(real, imaginary)]
 
 
-complex_function = Cure(
+complex_function = Legalization(
     "complex_function", tuple(n for n in _FUNCTIONS if n.startswith("stablehlo.")), _function
 )
-complex_function_of_chlo = Cure(
+complex_function_of_chlo = Legalization(
     "complex_function_of_chlo", tuple(n for n in _FUNCTIONS if n.startswith("chlo.")), _function
 )
 """MLIR's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
 
 
-@cure("stablehlo.abs")
+@legalizes("stablehlo.abs")
 def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
     """IREE squares the parts: 1e30 has no square in float32."""
     if not _is_complex(operation):
@@ -366,18 +366,18 @@ def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
     return _by_parts(lambda z: [_magnitude(z)], operation.operands, count=1)
 
 
-@cure("stablehlo.rsqrt")
+@legalizes("stablehlo.rsqrt")
 def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
-    """As a quotient, which other cures take further."""
+    """As a quotient, which other legalizations take further."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
     return [elementwise.divide(full_like(z, 1), elementwise.sqrt(z))]
 
 
-@cure("stablehlo.logistic")
+@legalizes("stablehlo.logistic")
 def complex_logistic(operation: Operation) -> Sequence[Value] | None:
-    """As a quotient, which other cures take further."""
+    """As a quotient, which other legalizations take further."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
@@ -389,18 +389,18 @@ def complex_logistic(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@cure("stablehlo.cbrt")
+@legalizes("stablehlo.cbrt")
 def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
-    """As a power, which other cures take further; IREE has none."""
+    """As a power, which others take further; IREE has none."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
     return [elementwise.power(z, full_like(z, 1 / 3))]
 
 
-@cure("stablehlo.atan2")
+@legalizes("stablehlo.atan2")
 def complex_angle(operation: Operation) -> Sequence[Value] | None:
-    """-i log((z + iw) / sqrt(z**2 + w**2)), which other cures take further; IREE has none."""
+    """-i log((z + iw) / sqrt(z**2 + w**2)), which others take further; IREE has none."""
     if not _is_complex(operation):
         return None
     w, z = operation.operands
@@ -411,7 +411,7 @@ def complex_angle(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(imaginary.value, (-real).value)]
 
 
-@cure("stablehlo.power")
+@legalizes("stablehlo.power")
 def complex_power(operation: Operation) -> Sequence[Value] | None:
     """exp(w log z), where z is not 0; IREE's SPIR-V cannot choose from complex numbers, as its own
     expansion does.

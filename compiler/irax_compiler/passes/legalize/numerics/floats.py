@@ -1,4 +1,4 @@
-"""Cures for floating-point conversions and functions."""
+"""Legalizations of floating-point conversions and functions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from irax_compiler.ops import barrier, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 
 
-@cure("stablehlo.convert")
+@legalizes("stablehlo.convert")
 def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
     """IREE counts in its virtual machine, which cannot convert integers to other floats than
     float32: the count is handed back to the device first.
@@ -28,7 +28,7 @@ def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
     return [conversion.Convert(target)(*barrier.barrier.build([x]))]
 
 
-@cure("stablehlo.convert")
+@legalizes("stablehlo.convert")
 def saturating_convert(operation: Operation) -> Sequence[Value] | None:
     """IREE converts floats that an integer type cannot hold to arbitrary integers; they are to
     become its largest or smallest value, and nan 0.
@@ -64,7 +64,7 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
     return bounds[0], bounds[1]
 
 
-@cure(
+@legalizes(
     "stablehlo.atan2",
     "stablehlo.cbrt",
     "stablehlo.cosine",
@@ -74,7 +74,7 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
 )
 def narrow_function(operation: Operation) -> Sequence[Value] | None:
     """What IREE gets wrong in float32 it gets wrong in float16 and bfloat16 too: these are computed
-    in float32, for which there are cures.
+    in float32, for which there are legalizations.
     """
     dtype = dtype_of(operation.results[0])
     if not inexact(dtype) or dtype.itemsize > 2:
@@ -95,7 +95,7 @@ FUNCTIONS = tuple(
 """The elementwise functions of StableHLO and CHLO."""
 
 
-@cure(*FUNCTIONS)
+@legalizes(*FUNCTIONS)
 def float8_function(operation: Operation) -> Sequence[Value] | None:
     """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
     computed in float32.
@@ -109,7 +109,7 @@ def float8_function(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide[0], dtype_of(operation.results[0]))]
 
 
-@cure("chlo.digamma")
+@legalizes("chlo.digamma")
 def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
     """IREE has -inf at this pole; at all others, as XLA at all, it is nan."""
     (x,) = operation.operands
@@ -117,7 +117,7 @@ def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(is_zero, full_like(x, np.nan), chlo_functions.digamma(x))]
 
 
-@cure("stablehlo.log_plus_one")
+@legalizes("stablehlo.log_plus_one")
 def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)
@@ -131,7 +131,7 @@ def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [where(x.equals(np.inf), x, result).value]
 
 
-@cure("stablehlo.exponential_minus_one")
+@legalizes("stablehlo.exponential_minus_one")
 def exponential_minus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE takes exp(x) - 1 at its word: 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)

@@ -1,4 +1,4 @@
-"""The cure for Fourier transforms: products of matrices.
+"""The legalization of Fourier transforms: products of matrices.
 
 A transform of n = n1 * n2 numbers is n2 transforms of n1, a factor for each number, and n1
 transforms of n2 (J. W. Cooley and J. W. Tukey, 1965); one of up to `DIRECT` numbers is a product
@@ -19,7 +19,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 DIRECT = 64
 """The longest transform that is one product with a matrix."""
@@ -28,7 +28,7 @@ WRITTEN_OUT = 1 << 14
 """How many factors are written down as constants; more are computed."""
 
 
-@cure("stablehlo.fft")
+@legalizes("stablehlo.fft")
 def fourier_transform(operation: Operation) -> Sequence[Value] | None:
     """IREE has transforms of powers of two in float32 alone."""
     op = read_as(fft.Fft, operation)

@@ -1,4 +1,4 @@
-"""Cures for booleans and integers."""
+"""Legalizations of booleans and integers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, conversion
 from irax_compiler.ops.core import constant, read
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 
-@cure("stablehlo.constant")
+@legalizes("stablehlo.constant")
 def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """Text has long constants in hexadecimal, and XLA reads another number of digits for booleans
     than is written: they are bytes that are not zero.
@@ -27,7 +27,7 @@ def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(written, np.dtype(np.bool_))]
 
 
-@cure("stablehlo.add")
+@legalizes("stablehlo.add")
 def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE adds booleans modulo 2; StableHLO's sum of booleans is "or"."""
     if dtype_of(operation.results[0]) != np.bool_:
@@ -35,7 +35,7 @@ def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [bitwise.or_(*operation.operands)]
 
 
-@cure("stablehlo.reverse")
+@legalizes("stablehlo.reverse")
 def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses to reverse unsigned integers: reverse the same bits as signed ones."""
     (x,) = operation.operands
@@ -47,7 +47,7 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     return [conversion.BitcastConvert(shape_of(x), dtype)(flipped[0])]
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses to pad unsigned integers for windows: they are padded before."""
     op = read_as(ReduceWindow, operation)

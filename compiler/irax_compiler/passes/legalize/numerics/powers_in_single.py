@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.formula import Number, function, polynomial, where
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.powers import power, shift_right, within
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -33,7 +33,7 @@ _EXP2 = (
 )
 
 
-@cure("stablehlo.power")
+@legalizes("stablehlo.power")
 def power_of_singles(operation: Operation) -> Sequence[Value] | None:
     """As `power_of_floats`, without float64."""
     x, y = operation.operands

@@ -9,7 +9,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import conversion, elementwise
 from irax_compiler.ops.formula import Number, where
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 FLOAT32, UINT32 = np.dtype(np.float32), np.dtype(np.uint32)
@@ -19,7 +19,7 @@ _AT_ONCE = 8
 """Bits of the quotient in one step: as many as 32 bits leave room for."""
 
 
-@cure("stablehlo.remainder")
+@legalizes("stablehlo.remainder")
 def remainder_of_singles(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V rounds x / y, and takes that many y from x: of large quotients nothing is left."""
     dtype = dtype_of(operation.results[0])

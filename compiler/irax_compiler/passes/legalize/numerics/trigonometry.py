@@ -1,4 +1,4 @@
-"""Cures for sine, cosine, tangent and atan2 of float32.
+"""Legalizations of sine, cosine, tangent and atan2 of float32.
 
 The coefficients of all polynomials are minimax fits of relative error.
 """
@@ -21,7 +21,7 @@ from irax_compiler.ops.formula import (
     polynomial,
     where,
 )
-from irax_compiler.passes.legalization import cure
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 FLOAT32 = np.dtype(np.float32)
@@ -38,7 +38,7 @@ _TWO_OVER_PI = 0xA2F9836E_4E441529_FC2757D1_F534DDC0_DB629599_3C439041_FE5163AB
 """The first 224 bits of 2/pi after the point."""
 
 
-@cure("stablehlo.sine", "stablehlo.cosine", "stablehlo.tan")
+@legalizes("stablehlo.sine", "stablehlo.cosine", "stablehlo.tan")
 def trigonometric_function(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 sine is off by 1e-3 of its value at 1e-4 and at pi, by 0.2 at 1e6, and
     infinite at 1e30.
@@ -136,7 +136,7 @@ _ARC_TANGENT = (
 )
 
 
-@cure("stablehlo.atan2")
+@legalizes("stablehlo.atan2")
 def atan2_of_floats(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 atan2 is nan at (0, 0) and (inf, inf), takes -0 for 0, and is off by 5e-6."""
     y, x = map(Number, operation.operands)

@@ -1,4 +1,4 @@
-"""Cures for what XLA lacks on TPUs, which have 64-bit numbers in two parts of 32 bits."""
+"""Legalizations of what XLA lacks on TPUs, which have 64-bit numbers in two parts of 32 bits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.numerics import fourier
 
 
@@ -20,7 +20,7 @@ def _is_in_parts(dtype: np.dtype) -> bool:
     return dtype.itemsize >= 8 and dtype != np.complex64
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """To compile the sum so far of 150 takes minutes."""
     op = read_as(ReduceWindow, operation)
@@ -38,7 +38,7 @@ def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [found]
 
 
-@cure("stablehlo.fft")
+@legalizes("stablehlo.fft")
 def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
     """There are no transforms of them."""
     if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
@@ -46,7 +46,7 @@ def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
     return fourier.fourier_transform.rewrite(operation)
 
 
-@cure("stablehlo.reduce_precision")
+@legalizes("stablehlo.reduce_precision")
 def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """XLA rounds neither part."""
     if dtype_of(operation.results[0]) != np.float64:
@@ -57,7 +57,7 @@ def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
     )
 
 
-@cure("stablehlo.select_and_scatter")
+@legalizes("stablehlo.select_and_scatter")
 def select_and_scatter_by_definition(operation: Operation) -> Sequence[Value] | None:
     """There are none of 64-bit numbers, and two dimensions must be without windows."""
     op = read_as(SelectAndScatter, operation)

@@ -1,4 +1,4 @@
-"""Cures for what XLA's compilers, behind PJRT, refuse or take otherwise than StableHLO means it."""
+"""Legalizations of what XLA, behind PJRT, refuses or takes otherwise than StableHLO means it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from irax_compiler.ops.indexing import scatter, scatter_by
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
-from irax_compiler.passes.legalization import cure, read_as
+from irax_compiler.passes.legalization import legalizes, read_as
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
     """XLA leaves padding out of the windows, where it is to count as what they start from, and
     knows it again where it was added before: they start from what is neutral instead.
@@ -46,7 +46,7 @@ def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
     return [result]
 
 
-@cure("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window")
 def narrow_windows(operation: Operation) -> Sequence[Value] | None:
     """XLA rounds every partial sum of bfloat16: the 257th one changes it no more."""
     op = read_as(ReduceWindow, operation)
@@ -57,7 +57,7 @@ def narrow_windows(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide, dtype)]
 
 
-@cure("stablehlo.scatter")
+@legalizes("stablehlo.scatter")
 def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     """XLA's simplifier of scatters makes one into a scalar something that does not verify: the
     scalar becomes an array of one element, which is where all updates go.
@@ -78,7 +78,7 @@ def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(r, ()) for r in results]
 
 
-@cure("stablehlo.convolution")
+@legalizes("stablehlo.convolution")
 def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     """XLA takes a kernel backwards one element at a time on the processor, and one that has been
     reversed before as it does any other: a fifth of the time.
@@ -92,7 +92,7 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
 
 
-@cure("stablehlo.bitcast_convert")
+@legalizes("stablehlo.bitcast_convert")
 def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """XLA crashes: a boolean is a byte there. Bits are put together, and taken apart, by shifts."""
     (x,), (result,) = operation.operands, operation.results

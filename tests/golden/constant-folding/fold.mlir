@@ -1,4 +1,4 @@
-// RUN: --pipeline "fold{elements=100}"
+// RUN: --pipeline "constant-folding{elements=100}"
 
 // What follows from constants and iotas alone is written down, where it is used.
 

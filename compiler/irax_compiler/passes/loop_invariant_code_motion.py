@@ -31,7 +31,7 @@ _OF_THE_USER = {f"{PREFIX}callback", f"{PREFIX}action"}
 
 @register_pass
 @dataclass
-class Hoist(Pass):
+class LoopInvariantCodeMotion(Pass):
     """Takes out of loops what does not depend on the step, if it is some work: products, folds,
     calls of libraries, sines. Arithmetic goes along where its result is no larger than what it is
     made of; else a step would read more memory to save a sum. For modules without calls.
@@ -39,7 +39,7 @@ class Hoist(Pass):
     A loop without steps then computes something that nobody needs; callbacks stay, therefore.
     """
 
-    name: ClassVar[str] = "hoist"
+    name: ClassVar[str] = "loop-invariant-code-motion"
 
     def run(self, module: Module) -> None:
         loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]

@@ -20,7 +20,7 @@ from irax_compiler.passes.core import Pass, register_pass, walk
 
 @register_pass
 @dataclass
-class Fold(Pass):
+class ConstantFolding(Pass):
     """Replaces what follows from constants and iotas by constants, outside of loops and branches:
     by those of at most `elements` elements, and by larger ones that take no more room than what
     they follow from. The meaning is that of `evaluate`.
@@ -29,7 +29,7 @@ class Fold(Pass):
     a compilation takes.
     """
 
-    name: ClassVar[str] = "fold"
+    name: ClassVar[str] = "constant-folding"
     elements: int = 4096
 
     def run(self, module: Module) -> None:

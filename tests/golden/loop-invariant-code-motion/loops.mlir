@@ -1,4 +1,4 @@
-// RUN: --pipeline "hoist"
+// RUN: --pipeline "loop-invariant-code-motion"
 
 // A product that all steps compute alike goes before the loop, and what it is made of; a constant
 // that the loop uses besides stays there too.
