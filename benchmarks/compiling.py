@@ -36,7 +36,7 @@ SIZES = (16, 100_000)
 def chain(lib: Any, name: str, count: int) -> Callable[..., Any]:
     """x = f(x) * 1.01 + i, as many times."""
     function = getattr(lib.lax, name)
-    others = {"betainc": 2, **dict.fromkeys((*BINARY, *SLOWER), 1)}.get(name, 0)
+    others = {**dict.fromkeys((*BINARY, *SLOWER), 1), "betainc": 2}.get(name, 0)
 
     def chained(x: Any, y: Any) -> Any:
         for i in range(count):
