@@ -173,6 +173,12 @@ def test_each_function_with_an_operand_of_its_own():
     np.testing.assert_array_equal(irax.vmap(choose)(np.array([True, False])), [3, 15])
 
 
+def test_operands_may_be_functions():
+    scale = irax.tree_util.Partial(lambda a, x: a * x, 3.0)
+    found = lax.cond(True, lambda x, f: f(x), lambda x, f: x, 2.0, scale)
+    assert float(found) == 6
+
+
 def test_errors():
     with pytest.raises(TypeError, match="complex"):
         lax.cond(1j, lambda: 1, lambda: 2)

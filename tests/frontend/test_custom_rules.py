@@ -305,3 +305,10 @@ def test_none_among_cotangents():
     f.defvjp(lambda t, u: (f(t, u), None), lambda _, ct: ((jnp.ones(3), None), None))
     with pytest.raises(ValueError, match=r"cotangent of type float32\[3\]"):
         irax.grad(f)((1.0, (2.0, None)), 1.0)
+
+
+def test_pullbacks_of_one_argument_may_return_a_tuple():
+    f = irax.custom_gradient(lambda x: (x * x, lambda ct: (10 * ct,)))
+    assert irax.grad(f)(3.0) == 10
+    g = irax.custom_gradient(lambda x: (x[0] * x[1], lambda ct: (2 * ct, 3 * ct)))
+    assert irax.grad(g)((3.0, 4.0)) == (2, 3)

@@ -70,7 +70,8 @@ def cond(
     Array(4., dtype=float32, weak_type=True)
     """
     what = "lax.cond"
-    if len(operands) == 2 and callable(false_fun) and callable(operands[1]):
+    by_operand = len(operands) == 2 and not callable(true_fun) and callable(operands[1])
+    if by_operand and callable(false_fun):
         on_true, on_false = false_fun, operands[1]
         operands = (true_fun, operands[0])
         true_fun, false_fun = lambda x, _: on_true(x), lambda _, y: on_false(y)

@@ -245,7 +245,8 @@ class _Kept:
         rest = iter(cts)
         leaves = [next(rest) if is_inexact(a) else _float0(a) for a in self.avals]
         found = self.pullback(array_trees.tree_unflatten(self.out_tree, leaves))
-        return found if isinstance(found, tuple) and self.num_args != 1 else (found,)
+        for_each = isinstance(found, tuple) and len(found) == self.num_args
+        return found if for_each or self.num_args != 1 else (found,)
 
 
 class _CallTraced:
