@@ -137,8 +137,8 @@ _MODULES = {
 }
 _FUNCTIONS = {
     "__version__": "version",
-    "live_arrays": "environment",
-    "print_environment_info": "environment",
+    "live_arrays": "execution.environment",
+    "print_environment_info": "execution.environment",
 }
 """What is seldom used, by the submodules it is in."""
 

@@ -40,6 +40,10 @@ OF_4_BITS = [
 
 @pytest.mark.parametrize("case", OF_4_BITS, ids=lambda case: case.name)
 def test_cases_in_bytes(case: Case) -> None:
+    if "stablehlo.bitcast_convert" in case.op_names:
+        with pytest.raises(UnsupportedOp, match="convert to int8 and back"):
+            lower(in_bytes(case), "bytes")
+        return
     arrays = case.arrays(case.rng())
     wide = [x.astype(WIDE.get(x.dtype, x.dtype)) for x in arrays]
     artefact = CPU.compile_text(mlir.bytecode(lower(in_bytes(case), "bytes")))

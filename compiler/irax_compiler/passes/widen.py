@@ -29,6 +29,7 @@ _OVERFLOWING = {
     for name in (
         *("abs", "add", "convert", "divide", "dot_general", "iota", "multiply", "negate", "not"),
         *("power", "shift_left", "shift_right_logical", "subtract"),
+        *("count_leading_zeros", "popcnt"),  # of 2 bits there may be 2, which is beyond an int2
     )
 }
 """Operations whose results may need more bits where their operands do not."""
@@ -58,11 +59,25 @@ class Widen(Pass):
             if not function.regions[0].blocks:
                 continue
             inner = list(nested(function))
+            for operation in inner:
+                _check_bits(operation)
             for operation in [function, *inner]:
                 _widen_arguments(operation)
             for operation in inner:
                 _widen_results(operation)
             mlir.set_function_type(function)
+
+
+def _check_bits(operation: Operation) -> None:
+    """Raises UnsupportedOp for what takes or makes the bits of narrow integers."""
+    if operation.name not in _REFUSED:
+        return
+    for x in [*operation.operands, *operation.results]:
+        if dtype_of(x) in WIDE:
+            raise UnsupportedOp(
+                f"{operation.name} of {dtype_of(x)} at {operation.location} is not supported on "
+                "this target; convert to int8 and back"
+            )
 
 
 def _widen_arguments(operation: Operation) -> None:
@@ -76,11 +91,6 @@ def _widen_results(operation: Operation) -> None:
     narrow = [dtype_of(x) for x in operation.results if dtype_of(x) in WIDE]
     if not narrow:
         return
-    if operation.name in _REFUSED:
-        raise UnsupportedOp(
-            f"{operation.name} of {narrow[0]} at {operation.location} is not supported on this "
-            "target; convert to int8 and back"
-        )
     if operation.name == "stablehlo.constant":
         with InsertionPoint(operation), operation.location:
             wide = constant(mlir.dense_to_numpy(operation).astype(WIDE[narrow[0]]))
