@@ -100,3 +100,29 @@ def test_sequentially():
 
     np.testing.assert_array_equal(irax.vmap(f, in_axes=(0, None))(X, 2.0), 2 * np.asarray(X))
     assert seen == [(2,)] * 3
+
+
+@pytest.mark.parametrize("order", [("def_vmap", "defjvp"), ("defjvp", "def_vmap")])
+@pytest.mark.parametrize("outer_first", [False, True])
+def test_rules_of_other_kinds_go_to_the_function_inside(order, outer_first):
+    wraps = [irax.custom_jvp, irax.custom_batching.custom_vmap]
+    f = jnp.sin
+    for wrap in reversed(wraps) if outer_first else wraps:
+        f = wrap(f)
+    rules = {
+        "def_vmap": lambda size, batched, x: (jnp.sin(x) + 10.0, batched[0]),
+        "defjvp": lambda primals, tangents: (f(*primals), 3.0 * tangents[0]),
+    }
+    for name in order:
+        getattr(f, name)(rules[name])
+    x = jnp.arange(2.0)
+    np.testing.assert_allclose(irax.vmap(f)(x), np.sin(x) + 10.0, rtol=1e-6)
+    _, tangent = irax.jvp(f, (1.0,), (2.0,))
+    assert float(tangent) == 6.0
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="no attribute 'define'"):
+        irax.custom_jvp(jnp.sin).define  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'rule'"):
+        irax.custom_batching.custom_vmap(jnp.sin).rule  # noqa: B018

@@ -23,6 +23,7 @@ from irax.core.closures import union, with_captures
 from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Traced, bind, call, current_trace, trace_function
+from irax.transforms.forwarding import ForwardsDefinitions
 from irax.transforms.symbolic_zeros import is_perturbed
 from irax_compiler import mlir
 
@@ -30,7 +31,7 @@ Rules = list[tuple[Traced, int]]
 """The traced rules, and before which of its arguments each takes what it uses from outside."""
 
 
-class Ruled:
+class Ruled(ForwardsDefinitions):
     """A function and the arguments that its rules do not differentiate."""
 
     symbolic_zeros = False

@@ -15,6 +15,7 @@ from irax.core.avals import ShapedArray
 from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, bind, current_trace, trace_function
+from irax.transforms.forwarding import ForwardsDefinitions
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow import custom_batching as ops
 from irax_compiler.ops.core import UnsupportedOp
@@ -22,7 +23,7 @@ from irax_compiler.ops.core import UnsupportedOp
 __all__ = ["custom_vmap", "sequential_vmap"]
 
 
-class custom_vmap:
+class custom_vmap(ForwardsDefinitions):
     """A function with a rule of its own for `vmap`; a decorator.
 
     Derivatives are those of the function; of a derivative, the lanes are those of the function too,
