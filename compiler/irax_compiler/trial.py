@@ -29,7 +29,7 @@ wait $child; code=$?
 kill -9 $watch
 exit $code
 """
-"""What the shell does; its standard output is the pipe to read from. It exits with 128 and the
+"""The script of the shell; its standard output is the pipe to read from. It exits with 128 and the
 number of the signal that ended its child. Where memory cannot be limited, it goes on."""
 _FLAGS = ("-", "--allow-unregistered-dialect", "--emit-bytecode", "-o", os.devnull)
 

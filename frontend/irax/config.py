@@ -174,7 +174,7 @@ class Config(threading.local):
     # These are not annotated: they are no options.
 
     given = None
-    """What the user gave to the library function that runs (see `irax.strictness`)."""
+    """The user's operands of the library function that runs (see `core.strictness`)."""
 
     def read(self, name: str) -> Any:
         """The value of an option for the whole process, whatever a thread has overridden.
@@ -251,7 +251,7 @@ _SEEN_IN_TRACES = (
 
 
 _DERIVED = ("traced", "stepwise")
-"""What follows from options, and is kept beside them, because it is asked for at every call."""
+"""Values that follow from options, kept beside them because every call asks for them."""
 
 
 def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from irax_runtime.device import Device
 
 @dataclass(frozen=True)
 class ArgInfo:
-    """What is known of an argument: its shape and dtype, and whether it is donated."""
+    """The type of an argument, and whether it is donated."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -126,7 +126,7 @@ class Stage(OfThisProcess):
 
 
 class Traced(Stage):
-    """What `jit(f).trace(*args)` returns: the function as it was traced."""
+    """A traced function, as `jit(f).trace(*args)` returns it."""
 
     def __repr__(self) -> str:
         return f"<Traced {self.fun_name}>"

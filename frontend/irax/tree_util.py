@@ -178,7 +178,7 @@ def tree_flatten_with_path(
 def _preorder(
     is_leaf: Callable[[KeyPath, Any], bool], path: KeyPath, node: Any, namespace: str
 ) -> Iterator[bool]:
-    """What `is_leaf` says of a node, then of what is below it: in this order optree asks."""
+    """The answers of `is_leaf` for a node, then for those below it, as optree asks."""
     answer = is_leaf(path, node)
     yield answer
     if answer or optree.all_leaves([node], namespace=namespace):

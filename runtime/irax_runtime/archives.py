@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Collection
 
 MAGIC = b"PK"
-"""What archives begin with."""
+"""The first bytes of archives."""
 LARGEST = 1 << 30
 """Bytes that the files of an archive may take beyond what the archive itself does."""
 

@@ -13,7 +13,7 @@ class OutOfMemoryError(RuntimeError, MemoryError):
 
 
 class DeviceClient:
-    """Who serves the devices of a platform: `device.client`."""
+    """The client of a platform's devices: `device.client`."""
 
     platform: str
     platform_version: str
@@ -43,7 +43,7 @@ class Device(Protocol):
 
     @property
     def client(self) -> DeviceClient:
-        """Who serves it and those like it."""
+        """The client that serves the device."""
         ...
 
     @property

@@ -149,7 +149,7 @@ def _of_platform(name: str) -> tuple[Device, ...]:
 
 
 def reason_of(error: Exception) -> str:
-    """What an error says, in one line; of types that are bugs rather than reports, the type too."""
+    """The message of an error in one line, with its type where that tells of a bug."""
     text = " ".join(str(error).split())
     is_report = isinstance(error, RuntimeError | ValueError | OSError) and text
     return text if is_report else f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -36,7 +36,7 @@ class LeftBehind(RuntimeError):
 
 
 def run(work: Callable[..., T], *arguments: Any) -> T:
-    """What `work` returns, or raises; in the main thread, KeyboardInterrupt ends the wait for it.
+    """Runs `work` and returns its result; in the main thread, Ctrl-C ends the wait for it.
 
     >>> run(pow, 2, 3)
     8

@@ -86,7 +86,7 @@ class CpuDevice:
 
     @property
     def client(self) -> PlatformClient:
-        """Who serves it and those like it."""
+        """The client that serves the device."""
         return PlatformClient(self)
 
     def __reduce__(self) -> Any:

@@ -81,7 +81,7 @@ def failures(driver: str) -> Iterator[None]:
 
 
 def _cure(driver: str, reason: str) -> str:
-    """What to do about a reason that a driver gives."""
+    """The remedy for a reason that a driver gives."""
     for pattern, cure in _INSTALL[driver].items():
         if re.search(pattern, reason):
             return cure
@@ -107,7 +107,7 @@ class Found:
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What the driver tells of it, by name. Raises DriverError where it fails to."""
+        """The driver's description of it, by name. Raises DriverError where there is none."""
         with failures(self.platform):
             driver: Any = rt.get_driver(self.platform)
             return _facts(driver.dump_device_info(self.handle))

@@ -92,7 +92,7 @@ class GpuDevice:
 
     @property
     def client(self) -> PlatformClient:
-        """Who serves it and those like it."""
+        """The client that serves the device."""
         return PlatformClient(self)
 
     def __reduce__(self) -> Any:

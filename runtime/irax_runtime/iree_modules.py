@@ -95,7 +95,7 @@ def load_module(instance: Any, artefact: bytes, entry: str | None) -> tuple[Any,
 
 
 def functions(artefact: bytes) -> dict[str, dict[str, str]]:
-    """What the compiler wrote down of each function of a compiled module, whose kernels are not
+    """The compiler's notes on each function of a compiled module, whose kernels are not
     loaded for it. Raises ValueError where the bytes are none.
     """
     module = _module(rt.VmInstance(), artefact)

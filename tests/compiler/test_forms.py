@@ -1,4 +1,4 @@
-"""What modules of others have in another form: rewritten as they are read; what they compute."""
+"""Forms of other frameworks' modules: rewritten as they are read, with the same results."""
 
 import numpy as np
 import pytest

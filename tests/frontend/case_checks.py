@@ -228,7 +228,7 @@ def strictness(library):
 
 
 def judgement(library, function, arrays, traced):
-    """What is raised about promotion: nothing, or an error."""
+    """The error that promotion raises; None where it raises none."""
     try:
         with strictness(library):
             if traced:

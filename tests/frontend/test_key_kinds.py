@@ -54,7 +54,7 @@ def test_numbers_of_64_bits_are_those_of_jax(kind):
 
 
 def test_known_answers():
-    """Those that Random123 comes with."""
+    """The known answers that Random123 comes with."""
     ones = np.uint32(0xFFFFFFFF)
     pi = [np.uint32(x) for x in (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)]
     more = [np.uint32(x) for x in (0xA4093822, 0x299F31D0, 0x082EFA98, 0xEC4E6C89)]

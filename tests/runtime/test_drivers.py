@@ -72,7 +72,7 @@ def fallback(platform: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def line_of(platform: str) -> str:
-    """What `irax devices` says of a platform that has one device, or none."""
+    """The line of `irax devices` for a platform that has one device, or none."""
     (line,) = [line for line in inventory.describe() if line.split()[0] == platform]
     return line
 

@@ -1,4 +1,4 @@
-"""What commands start ends with them, also where they are killed and have no time to say so."""
+"""Children of commands end with them, also where the commands are killed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from irax_tools.programs import REFERENCE, argument_types, check_operands, progr
 from irax_tools.sources import Source
 
 REFUSALS = (UnsupportedOp, CompileError)
-"""What says that something cannot be done, and nothing of whether it would be right."""
+"""Errors that refuse a program, which are no failures of agreement."""
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 

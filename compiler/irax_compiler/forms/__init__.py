@@ -1,4 +1,4 @@
-"""What modules of others have, and irax has in another form: each is rewritten as it is read.
+"""Forms of other frameworks' modules that irax has in another form: rewritten as they are read.
 
 A form is a function from an operation, and its number among those of its name, to the values that
 take the place of its results; None where it stays as it is, to be refused by name if it is run.

@@ -1,4 +1,4 @@
-"""What several devices tell each other, in a program that has one: nothing, or what it has itself.
+"""Exchanges of several devices in a program for one: nothing, or what it has itself.
 
 An operation whose groups have more than one device stays.
 """

@@ -25,20 +25,20 @@ _TYPE = re.compile(
 _HANDS_ON = (
     *("func.call", "func.func", "func.return", "stablehlo.bitcast_convert", "stablehlo.constant"),
 )
-"""What takes and gives integers, whatever they stand for."""
+"""Operations that take and give integers, whatever they stand for."""
 
 _MOVES = (
     *("stablehlo.broadcast_in_dim", "stablehlo.concatenate", "stablehlo.dynamic_slice"),
     *("stablehlo.gather", "stablehlo.reshape", "stablehlo.reverse", "stablehlo.select"),
     *("stablehlo.slice", "stablehlo.transpose"),
 )
-"""What gives the integers that it takes, if all of them stand for numbers in one way."""
+"""Operations that only move integers, which must stand for numbers in one way."""
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """What integers stand for: `(integer - zero point) * scale`, with one of each for all, or one
-    for each index of a dimension.
+    """The numbers that integers stand for: `(integer - zero point) * scale`, with one of each
+    for all, or one for each index of a dimension.
     """
 
     storage: np.dtype

@@ -39,7 +39,7 @@ class IreeTarget(Target):
     newer: tuple[str, ...] = ()
     """Those that IREE does not know, but that run programs for `chip`."""
     any_chip: tuple[str, ...] = ()
-    """What takes the place of the flags and the chip where none is named."""
+    """The flags where no chip is named."""
 
     def flags_for(self, chip: str = "") -> tuple[str, ...]:
         """IREE's flags for a chip; without one, for the usual.

@@ -23,7 +23,7 @@ TARGET = "irax.formula"
 
 @dataclass(frozen=True)
 class FormulaCall(Op):
-    """What a function of scalars gives for each element of arrays of one shape."""
+    """Applies a function of scalars to each element of arrays of one shape."""
 
     num_results: ClassVar[int] = -1
 
@@ -57,7 +57,7 @@ def definition(call: Operation) -> Operation:
 
 
 def inlined(call: Operation) -> Sequence[Value]:
-    """What the call computes, without it, built at the insertion point."""
+    """Builds the result of the call from other operations, at the insertion point."""
     body, operands = mlir.body(definition(call)), list(call.operands)
     extents = shape_of(call.results[0])
     computation = Computation.of(body)

@@ -244,6 +244,6 @@ MEANINGS: dict[str, Callable[..., Value]] = {
     "stablehlo.torch_index_select": _torch_index_select,
     "stablehlo.unary_einsum": _einsum,
 }
-"""What builds the same of other operations, by the operation's name."""
+"""Builders of the same results from other operations, by the operation's name."""
 
 register_names(MEANINGS, Synonym.read)

@@ -26,7 +26,7 @@ _SHORT = {
         *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor"),
     )
 } | {"chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.square"}
-"""What takes a few instructions, of real numbers."""
+"""Functions of real numbers that take a few instructions."""
 
 
 @register_pass

@@ -92,4 +92,4 @@ RULES: dict[str, Rule] = {
     "stablehlo.select": _choice,
     "stablehlo.subtract": _of_each,
 }
-"""What operations of complex numbers are of their parts."""
+"""Operations of complex numbers, as operations of their parts."""

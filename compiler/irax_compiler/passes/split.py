@@ -29,7 +29,7 @@ _LIST = mlir.parse_type("!util.list<?>")
 _VIEW = mlir.parse_type("!hal.buffer_view")
 _IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
 _ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
-"""What keeps a function a function: for MLIR, and for IREE."""
+"""The attributes that keep a function from being inlined, by MLIR and by IREE."""
 
 
 @register_pass
@@ -90,7 +90,7 @@ class _Flow:
     operations: list[Operation]
     """All but those that each part does for itself."""
     used: list[list[Value]]
-    """What each of them uses, in regions too."""
+    """The values that each operation uses, in regions too."""
     number: dict[Value, int]
     """Which argument a value is."""
     returned: list[Value]

@@ -127,7 +127,7 @@ def _retype(value: Value) -> None:
 
 
 def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
-    """What the narrow dtype holds of a result: floats saturate, integers keep the low bits."""
+    """Rounds a result to the narrow dtype: floats saturate, integers keep the low bits."""
     if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))

@@ -102,7 +102,7 @@ def _check_stays_on_device(module: Module) -> None:
 
 
 def _signature(entry: mlir.Operation) -> dict[str, str]:
-    """What the pass `annotate` wrote down for IREE's runtime; taken away here."""
+    """Takes away the types that the pass `annotate` wrote for IREE's runtime, and returns them."""
     reflection: Any = entry.attributes["iree.reflection"]
     entries = {item.name: item.attr.value for item in reflection}
     del entry.attributes["iree.reflection"]

@@ -32,7 +32,7 @@ class Target:
     name: str
     """Its name for passes and options: "iree-cpu"."""
     passes: tuple[Pass, ...] = ()
-    """What makes any StableHLO module one that `compile` takes, in order."""
+    """The passes that make any StableHLO module one that `compile` takes, in order."""
     legalizations: tuple[Legalization, ...] = ()
     """The rewrites of what its compiler refuses or gets wrong, in the order in which `legalize`
     applies them. Each goes over the whole module once: it sees what those before it built, and
@@ -66,7 +66,7 @@ class Target:
 
 
 NO_TARGET = Target(name="", lacks=frozenset(), calls_python=True)
-"""What stands in the place of a target where none is meant in particular: it has everything."""
+"""Stands for no target in particular: it lacks nothing."""
 
 T = TypeVar("T", bound=Target)
 

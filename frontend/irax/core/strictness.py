@@ -22,7 +22,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 class Given:
-    """What the user gave to the library function that runs: arrays, and numbers with a fraction.
+    """The user's operands of the library function that runs: arrays, and numbers with a fraction.
 
     Integers of Python's are operands where `numbers` says so; elsewhere they are axes and sizes.
     """

@@ -343,7 +343,7 @@ class JitFunction(Generic[P, R]):
         return Traced(*self.traced_for(args, kwargs))
 
     def traced_for(self, args: Any, kwargs: Any) -> tuple[Compiled, Any, Device | str | None]:
-        """What a call would run, not compiled yet; the pytree of its arguments; and where."""
+        """The traced program of a call, the pytree of its arguments, and its device."""
         dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
         given = array_trees.with_words((dynamic_args, dynamic_kwargs))
         leaves, tree = array_trees.tree_flatten(given)
@@ -383,8 +383,9 @@ class JitFunction(Generic[P, R]):
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
     def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Compiled:
-        """What a call inside of a trace runs. Where that is of a jitted function, too, this one is
-        traced into its module: to copy it there would copy all that it calls, at each level anew.
+        """The traced program of a call inside of a trace. Where that is of a jitted function, too,
+        this one is traced into its module: to copy it there would copy all that it calls, at each
+        level anew.
         """
         among = builder.jitted
         place = (id(self._cache), key)

@@ -18,7 +18,7 @@ def parameters_of(
     argnames: str | Iterable[str] | None,
     what: str,
 ) -> Parameters:
-    """Those that are static, or donated (`what`); positions tell names and the other way round."""
+    """The static or donated parameters (`what`), by position and by name."""
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     names = {argnames} if isinstance(argnames, str) else set(argnames or ())
     for number in numbers:

@@ -126,7 +126,7 @@ def _with_elements(x: Array, widths: Widths, mode: str, kind: str | None) -> Arr
 
 
 def _oddly(x: Array, mirrored: Array, places: np.ndarray, axis: int, mode: str) -> Array:
-    """What was mirrored, turned about the outermost elements: each period begins where the last
+    """Mirrors elements and turns them about the outermost ones: each period begins where the last
     one ended.
     """
     n = x.shape[axis]

@@ -71,7 +71,7 @@ def masked(name: str, x: Array, where: ArrayLike | None, value: ArrayLike) -> Ar
 
 
 def _begun(name: str, op: Callable[..., Array], folded: Array, initial: ArrayLike | None) -> Array:
-    """What was folded, and the number to begin with, in its dtype."""
+    """The operand, and the initial value in its dtype."""
     if initial is None:
         return folded
     (start,) = as_arrays([initial], f"{name}: initial")

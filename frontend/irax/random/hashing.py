@@ -1,4 +1,4 @@
-"""What generators are, and how those that hash counts do so."""
+"""Generators of random bits, and the hashing of counters that some of them do."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from irax_compiler.ops.control_flow.checkpoint import Checkpoint
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be kept of a forward pass: one of the policies of `checkpoint_policies`.
+    """A policy: says which results of a forward pass may be kept. One of `checkpoint_policies`.
 
     Like any policy it is a function of a primitive, the types of its operands and its parameters,
     which says whether its results are kept.
@@ -79,7 +79,7 @@ class checkpoint_policies:
 
     @staticmethod
     def save_any_names_but_these(*names: str) -> Policy:
-        """What has a name is kept (see `checkpoint_name`), but for these names."""
+        """Keeps what has a name (see `checkpoint_name`), but for these names."""
         return Policy("save_any_names_but_these", names)
 
     @staticmethod
@@ -91,7 +91,7 @@ class checkpoint_policies:
     def save_from_both_policies(
         policy_1: Callable[..., bool], policy_2: Callable[..., bool]
     ) -> Callable[..., bool]:
-        """What one of two policies keeps is kept."""
+        """Keeps the results that one of two policies keeps."""
 
         def either(primitive: Any, *avals: Any, **parameters: Any) -> bool:
             found = (p(primitive, *avals, **parameters) for p in (policy_1, policy_2))

@@ -165,7 +165,7 @@ class Client(DeviceClient):
 
     @property
     def platform_version(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the plugin says of itself."""
+        """The plugin's own description."""
         return self.version
 
     def check_open(self) -> None:

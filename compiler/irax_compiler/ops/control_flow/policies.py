@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a forward pass: policies."""
+"""Policies: which results of a forward pass a checkpoint keeps."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Scope:
     lanes: int = REGISTERS
     """How many elements of larger arrays registers hold, where those are gone through in steps."""
     functions: Functions | None = None
-    """Those that formulas are calls of; without them, formulas are written out."""
+    """The functions that formulas are calls of; without them, formulas are written out."""
 
     def size(self, x: Value) -> int:
         """How many elements the register of a value has."""
