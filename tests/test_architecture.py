@@ -101,6 +101,40 @@ def test_imports_stay_within_the_boundaries():
     assert not found, "\n".join(found)
 
 
+ABOVE = {
+    "core": ("transforms", "execution", "numpy", "lax", "random", "nn", "scipy", "image", "stages"),
+    "execution": ("transforms", "numpy", "lax", "random", "nn", "scipy", "image"),
+    "transforms": ("numpy", "lax", "random", "nn", "scipy", "image"),
+}
+"""For each of the frontend's inner rooms, what stands above it."""
+
+UPWARD = {
+    "core/promotion.py: irax.execution",
+    "core/strictness.py: irax.numpy",
+    "core/tracing.py: irax.execution",
+    "transforms/custom_jvp.py: irax.numpy",
+    "transforms/custom_rules.py: irax.numpy",
+    "transforms/custom_vmap.py: irax.lax",
+    "transforms/jacobians.py: irax.numpy",
+    "transforms/symbolic_zeros.py: irax.numpy",
+}
+"""Imports inside of functions that go up all the same: none may be added, and those that go are to
+go from here too."""
+
+
+def test_the_frontends_rooms_import_downwards():
+    house = FOLDERS["irax"] / "irax"
+    found = {
+        f"{path.relative_to(house)}: irax.{other}"
+        for room, above in ABOVE.items()
+        for path in (house / room).rglob("*.py")
+        for _, name in imports(ast.parse(path.read_text("utf-8")))
+        for other in above
+        if within(name, f"irax.{other}")
+    }
+    assert found == UPWARD
+
+
 def test_what_both_rooms_need_is_the_same_in_both():
     ours, theirs = (FOLDERS[name] / name / "once.py" for name in ("irax_compiler", "irax_runtime"))
     assert ours.read_text("utf-8") == theirs.read_text("utf-8")
