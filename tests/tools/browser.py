@@ -154,7 +154,9 @@ class Browser:
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
 
     def _place(self, selector: str) -> tuple[float, float]:
+        """Where the middle of an element is, which is scrolled to if it is out of sight."""
         found = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"{found} && ({found}.scrollIntoView({{block: 'nearest'}}), true)")
         x, y = self.wait(
             f"{found} && ((r) => [r.x + Math.min(r.width / 2, 30), r.y + r.height / 2])"
             f"({found}.getBoundingClientRect())"

@@ -6,6 +6,7 @@ when it is imported; `absl.app.run` then reads what flags it has besides.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
 from typing import Any
@@ -17,12 +18,11 @@ _PREFIXES = ("irax_", "jax_")
 
 def _absl() -> tuple[Any, Any]:
     try:
-        from absl import app, flags
+        return importlib.import_module("absl.app"), importlib.import_module("absl.flags")
     except ImportError as error:
         raise ImportError(
             "options are read from the command line by absl: install absl-py"
         ) from error
-    return app, flags
 
 
 def declare(config: Config) -> None:
