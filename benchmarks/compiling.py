@@ -28,7 +28,7 @@ UNARY = (
 )
 BINARY = ("add", "atan2", "div", "max", "mul", "nextafter", "pow", "rem")
 SLOWER = ("igamma", "igammac", "polygamma", "zeta", "betainc")
-"""Those that JAX has loops for."""
+"""Functions that JAX computes by loops."""
 OF_COMPLEX = ("cos", "cosh", "div", "exp", "log", "logistic", "mul", "pow", "sin", "sqrt", "tanh")
 SIZES = (16, 100_000)
 
@@ -67,7 +67,7 @@ def compile_one(library: str, name: str, dtype: str, size: int, count: int) -> f
 
 
 def measure(limit: float, *what: Any) -> float | None:
-    """The same in a process of its own; None if it takes longer than the limit."""
+    """Runs it in a process of its own; None if it takes longer than the limit."""
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-m", "benchmarks.compiling", "--one", json.dumps(what)]
         environment = os.environ | {"IRAX_CACHE_DIR": cache, "JAX_PLATFORMS": "cpu"}

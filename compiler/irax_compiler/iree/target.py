@@ -34,10 +34,10 @@ class IreeTarget(Target):
     chip: str = ""
     """The chip that programs are for where none is named."""
     chips: tuple[str, ...] = ()
-    """Those that IREE knows, the usual ones first. With others it crashes, ends the process, or
+    """Chips that IREE knows, the usual ones first. With others it crashes, ends the process, or
     refuses every program."""
     newer: tuple[str, ...] = ()
-    """Those that IREE does not know, but that run programs for `chip`."""
+    """Chips that IREE does not know, but that run programs for `chip`."""
     any_chip: tuple[str, ...] = ()
     """The flags where no chip is named."""
 

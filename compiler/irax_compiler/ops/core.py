@@ -292,7 +292,7 @@ def numbers(kind: str, cls: type, keys: Sequence[str] = ()) -> AttributeCodec:
 def call_attributes(
     target: str, config: dict[str, Attribute], has_side_effect: bool = False
 ) -> dict[str, Attribute]:
-    """Those of a `stablehlo.custom_call` of irax's own: what it calls, and its parameters."""
+    """Attributes of a `stablehlo.custom_call` of irax's own: its target and its parameters."""
     return {
         "call_target_name": mlir.string(target),
         "api_version": mlir.parse_attribute("4 : i32"),

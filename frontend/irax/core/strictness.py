@@ -51,13 +51,13 @@ class Given:
 
 
 def judged(operands: Sequence[Any]) -> Sequence[Any]:
-    """Those operands that the options judge."""
+    """The operands that the options judge."""
     given = config.given
     return operands if given is None else [x for x in operands if x in given]
 
 
 def library(function: _Function, numbers: bool = False) -> _Function:
-    """The same function, in which the user's operands alone are judged.
+    """Decorator: options about promotion judge the user's operands of the function alone.
 
     With `numbers`, integers of Python's are operands too.
     """

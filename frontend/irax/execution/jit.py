@@ -187,7 +187,7 @@ class Compiled:
         return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
 
     def donated_avals(self) -> list[ShapedArray]:
-        """Those of the leaves whose memory may be used for results."""
+        """The leaves whose memory may be used for results."""
         avals = self.argument_avals()
         return [avals[i] for i in self.donated]
 

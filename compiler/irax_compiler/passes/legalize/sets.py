@@ -139,7 +139,7 @@ ON_HOST = (
     sorting.first_on_host,
     sorting.sort_on_host,
 )
-"""Those of IREE's that call functions of the host, which only programs on the processor can."""
+"""Legalizations of IREE's that call functions of the host: for programs on the processor alone."""
 
 _ON_CPU = (
     *ON_HOST,

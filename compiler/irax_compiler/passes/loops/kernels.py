@@ -235,7 +235,7 @@ def of_operations(
 def of_arrays(
     operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
 ) -> list[Value]:
-    """The same for elementwise operations on arrays of one size, and numbers: workgroups share the
+    """A kernel of elementwise operations on arrays of one size, and numbers: workgroups share the
     arrays, and go through their shares by registers.
     """
     elements = prod(shape_of(operations[0].results[0]))
