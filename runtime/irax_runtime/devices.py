@@ -1,9 +1,7 @@
 """The devices there are, by platform.
 
-A platform is a kind of device and who serves it: "cpu" is the processor, by IREE; "vulkan", "cuda"
-and "hip" are GPUs, by IREE; "pjrt:cpu" is the processor by the PJRT plugin for it, "tpu" a TPU by
-libtpu. `IRAX_PLATFORMS`, a list with commas, says which to use and in what order: the first device
-of the first that is there is the default.
+`IRAX_PLATFORMS`, a list with commas, says which platforms (`platforms.py`) to use and in what
+order: the first device of the first that is there is the default.
 
 Without it that is the best there is: a TPU or a GPU, or else the processor. The system's device
 files tell what to look for, so that nobody waits for the drivers of what is not there; programs on
@@ -17,23 +15,9 @@ import warnings
 
 from irax_runtime.device import Device, DeviceClient
 from irax_runtime.once import once
+from irax_runtime.platforms import NoDevice, all_platforms, find
 
 VARIABLE = "IRAX_PLATFORMS"
-PJRT = "pjrt:"
-IREE = ("vulkan", "cuda", "hip", "metal")
-"""The platforms that are drivers of IREE's."""
-
-_DEVICE_FILES = {
-    "tpu": ("/dev/accel0", "/dev/vfio/0"),
-    "cuda": ("/dev/nvidia0",),
-    "hip": ("/dev/kfd",),
-    "vulkan": ("/dev/dri/renderD128",),
-}
-"""What tells that a platform's devices may be here, the best platform first."""
-
-
-class NoDevice(RuntimeError):
-    """A platform is not known, or none of its devices is here."""
 
 
 def platforms() -> tuple[str, ...]:
@@ -52,14 +36,14 @@ def _best() -> tuple[str, ...]:
     too, so that it is told why.
     """
     absent: list[str] = []
-    for name, files in _DEVICE_FILES.items():
-        if not any(os.path.exists(file) for file in files):
+    for platform in all_platforms():
+        if not platform.may_be_here():
             continue
         try:
-            if not all(getattr(d, "is_processor", False) for d in _of_platform(name)):
-                return name, "cpu"
+            if not all(getattr(d, "is_processor", False) for d in _of_platform(platform.name)):
+                return platform.name, "cpu"
         except NoDevice:
-            absent.append(name)
+            absent.append(platform.name)
     return (*absent[:1], "cpu")
 
 
@@ -127,25 +111,11 @@ def _all(names: tuple[str, ...]) -> tuple[Device, ...]:
 
 @once
 def _of_platform(name: str) -> tuple[Device, ...]:
-    if name == "cpu":
-        from irax_runtime import iree
-
-        return (iree.cpu(),)
+    platform = find(name)
     try:
-        if name == "tpu" or (name.startswith(PJRT) and name != PJRT):
-            from irax_runtime.pjrt.client import client_for
-
-            return tuple(client_for(name.removeprefix(PJRT)).devices())
-        if name in IREE:
-            from irax_runtime import iree_gpu
-
-            return iree_gpu.devices(name)
+        return tuple(platform.devices())
     except Exception as error:  # drivers and plugins are other people's: they raise anything
         raise NoDevice(f"no platform {name!r} here: {reason_of(error)}") from error
-    raise NoDevice(
-        f"no platform {name!r} here; there are 'cpu', 'tpu', {', '.join(map(repr, IREE))} and, "
-        f"with a plugin of that name, 'pjrt:NAME'{_hint(name)}"
-    )
 
 
 def reason_of(error: Exception) -> str:
@@ -153,13 +123,3 @@ def reason_of(error: Exception) -> str:
     text = " ".join(str(error).split())
     is_report = isinstance(error, RuntimeError | ValueError | OSError) and text
     return text if is_report else f"{type(error).__name__}: {text}".removesuffix(": ")
-
-
-def _hint(name: str) -> str:
-    """What may be meant by a name that is no platform's."""
-    if name in ("gpu", "rocm"):
-        return "; GPUs go by the name of who serves them, 'cuda', 'hip' or 'vulkan'"
-    platform, _, number = name.partition(":")
-    if platform in ("cpu", "tpu", *IREE) and number.isdigit():
-        return f"; one of several devices is irax.devices({platform!r})[{number}]"
-    return ""

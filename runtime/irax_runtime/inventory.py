@@ -8,16 +8,16 @@ from contextlib import suppress
 
 from irax_runtime import devices, iree_drivers
 from irax_runtime.device import Device
-
-KNOWN = ("cpu", "tpu", "cuda", "hip", "vulkan", "pjrt:cpu", "pjrt:cuda")
-"""The platforms to tell of, besides those to use and those that there are plugins for."""
+from irax_runtime.iree_drivers import Found
+from irax_runtime.platforms import PJRT, IreePlatform, PjrtPlatform, all_platforms, find
 
 
 def describe() -> Iterator[str]:
     """A line for each device of each platform: what it is, its driver and its memory; or one that
     says why there is none, and what installs it.
     """
-    for name in dict.fromkeys([*devices.platforms(), *KNOWN, *_of_plugins()]):
+    listed = [platform.name for platform in all_platforms() if platform.is_listed]
+    for name in dict.fromkeys([*devices.platforms(), *listed, *_of_plugins()]):
         try:
             lines = [_line(device) for device in _found(name)]
         except Exception as error:  # one that fails must not hide the others
@@ -27,16 +27,9 @@ def describe() -> Iterator[str]:
             yield f"{name:12} {line}"
 
 
-def _line(device: Device | iree_drivers.Found) -> str:
+def _line(device: Device | Found) -> str:
     facts = [device.device_kind, device.driver, _memory(device)]
     return f"{device.id}: {', '.join(filter(None, facts))}"
-
-
-def _found(platform: str) -> Sequence[Device | iree_drivers.Found]:
-    """The devices of a platform. IREE's GPUs are not opened to tell of them."""
-    if platform in devices.IREE:
-        return iree_drivers.available(platform)
-    return devices.devices(platform)
 
 
 def _of_plugins() -> Iterator[str]:
@@ -44,12 +37,23 @@ def _of_plugins() -> Iterator[str]:
 
     with suppress(Exception):  # the lines of "tpu" and "pjrt:cpu" tell it
         for plugin in plugins():
-            served = [name for name in ("cpu", "cuda", "rocm", "tpu") if plugin.serves(name)]
-            platform = served[0] if served else plugin.name
-            yield platform if platform == "tpu" else f"{devices.PJRT}{platform}"
+            served = [
+                platform.name
+                for platform in all_platforms()
+                if isinstance(platform, PjrtPlatform) and plugin.serves(platform.plugin)
+            ]
+            yield served[0] if served else f"{PJRT}{plugin.name}"
 
 
-def _memory(device: Device | iree_drivers.Found) -> str:
+def _found(name: str) -> Sequence[Device | Found]:
+    """The devices of a platform. IREE's GPUs are not opened to tell of them."""
+    platform = find(name)
+    if isinstance(platform, IreePlatform):
+        return iree_drivers.available(platform)
+    return devices.devices(name)
+
+
+def _memory(device: Device | Found) -> str:
     """How much there is, of which programs may use some share, and how much arrays take."""
     stats = device.memory_stats() or {}
     limit = stats.get("bytes_limit")

@@ -24,6 +24,7 @@ from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
+from irax_runtime.platforms import Platform
 from irax_runtime.signature import TensorType
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
@@ -153,6 +154,11 @@ class CpuDevice:
             return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
         except RuntimeError as error:
             raise ValueError(f"not a program for this processor: {str(error)[:200]}") from None
+
+
+def devices(platform: Platform) -> tuple[CpuDevice]:
+    """The devices of the platform `cpu`: one."""
+    return (cpu(),)
 
 
 @once

@@ -27,6 +27,7 @@ from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_drivers import Found, available, failures
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
+from irax_runtime.platforms import IreePlatform
 from irax_runtime.signature import TensorType
 
 _DEVICE_USAGE = int(rt.BufferUsage.DEFAULT)
@@ -43,14 +44,14 @@ MAX_IN_FLIGHT = 64
 
 
 @once
-def devices(driver: str) -> tuple[GpuDevice, ...]:
+def devices(platform: IreePlatform) -> tuple[GpuDevice, ...]:
     """All devices of one of IREE's drivers.
 
     Raises:
         DriverError: there are none.
     """
-    with failures(driver):
-        return tuple(map(GpuDevice, available(driver)))
+    with failures(platform):
+        return tuple(map(GpuDevice, available(platform)))
 
 
 class GpuDevice:
@@ -61,7 +62,7 @@ class GpuDevice:
 
     def __init__(self, found: Found) -> None:
         """Opens a device that there is."""
-        self.platform = found.platform
+        self.platform = found.platform.name
         self.id = found.id
         self.device_kind = found.device_kind
         self.driver = found.driver

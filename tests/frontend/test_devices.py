@@ -45,7 +45,7 @@ def test_the_processor_is_the_default(cpu):
 
 def test_an_unknown_platform_is_named_with_those_there_are():
     with pytest.raises(
-        RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu', 'vulkan'"
+        RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu', 'cuda'"
     ):
         irax.devices("abacus")
     with pytest.raises(RuntimeError, match="no platform 'abacus'"):
@@ -307,8 +307,8 @@ def test_falling_back_is_said_once():
 
 def test_no_platform_at_all():
     prints(
-        "IRAX_PLATFORMS=abacus: no platform 'abacus' here; there are 'cpu', 'tpu', 'vulkan', "
-        "'cuda', 'hip', 'metal' and, with a plugin of that name, 'pjrt:NAME'",
+        "IRAX_PLATFORMS=abacus: no platform 'abacus' here; there are 'cpu', 'tpu', 'cuda', "
+        "'hip', 'vulkan', 'metal' and, with a plugin of that name, 'pjrt:NAME'",
         """
         import irax
         try:

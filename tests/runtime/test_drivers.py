@@ -19,10 +19,12 @@ from tests.runtime.pjrt_programs import python
 from irax_runtime import devices, inventory, iree_gpu
 from irax_runtime.once import once
 from irax_runtime.pjrt import client, plugins
+from irax_runtime.platforms import IreePlatform, all_platforms
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 EXAMPLE = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", README, re.DOTALL | re.M)[0]
 LIBRARIES = ("libvulkan.so.1", "libvulkan.so", "libcuda.so", "libamdhip64.so")
+DRIVERS = [p.name for p in all_platforms() if isinstance(p, IreePlatform)]
 ERRORS = [
     RuntimeError("UNAVAILABLE"),
     ValueError("NOT_FOUND; a symbol"),
@@ -87,10 +89,10 @@ def line_of(platform: str) -> str:
 @pytest.mark.usefixtures("_nothing_is_known")
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("step", Driver.STEPS)
-@pytest.mark.parametrize("platform", devices.IREE)
+@pytest.mark.parametrize("platform", DRIVERS)
 def test_a_driver_that_raises(platform, step, error, monkeypatch):
     driver = Driver(step, error)
-    monkeypatch.setattr(rt, "query_available_drivers", lambda: list(devices.IREE))
+    monkeypatch.setattr(rt, "query_available_drivers", lambda: DRIVERS)
     monkeypatch.setattr(rt, "get_driver", lambda name: driver.reach("get_driver", driver))
     reason = str(error) or "MemoryError"
     with pytest.raises(devices.NoDevice, match=f"no platform '{platform}' here: ") as raised:
@@ -144,11 +146,12 @@ def test_the_processor_is_taken_where_a_gpu_has_no_working_driver(libraries, tmp
             shutil.copy(_ctypes.__file__, tmp_path / name)
     code = f"""
 import warnings
-from irax_runtime import devices, inventory
-from irax_runtime.once import once
+import dataclasses
+from irax_runtime import inventory, platforms
 from irax_tools import doctor
 
-devices._DEVICE_FILES["vulkan"] = ({str(tmp_path)!r},)  # a GPU, as on most desktops
+a_gpu = dict(device_files=({str(tmp_path)!r},))  # as on most desktops
+platforms.register(dataclasses.replace(platforms.VULKAN, **a_gpu))
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     exec({EXAMPLE[0]!r})
@@ -157,7 +160,8 @@ assert warning.startswith("falling back to CpuDevice(id=0): no platform 'vulkan'
 assert len(warning) < 1000 and "\\n" not in warning, warning
 found = list(inventory.describe())
 assert found[0].startswith("vulkan       none: "), found
-assert all(any(line.startswith(f"{{name}} ") for line in found) for name in inventory.KNOWN), found
+listed = [p.name for p in platforms.all_platforms() if p.is_listed]
+assert all(any(line.startswith(f"{{name}} ") for line in found) for name in listed), found
 assert all(works for _, works in doctor.examine())
 """
     missing = str(tmp_path / "none") if libraries == "absent" else ""

@@ -244,7 +244,11 @@ def test_a_plugin_without_a_setting_of_irax_s():
         "[2. 2. 2.] No such compile option: 'xla_of_tomorrow' (INVALID_ARGUMENT)",
         """
         from irax_runtime.pjrt import executables
-        executables.settings_for = lambda platform: {"xla_of_tomorrow": True}
+        from irax_runtime.platforms import PjrtPlatform
+        tomorrow = PjrtPlatform(
+            name="pjrt:cpu", plugin="cpu", settings=lambda: {"xla_of_tomorrow": True}
+        )
+        executables.of_plugin = lambda plugin: tomorrow
         again = one.load(ADD)
         program = executables.programs.split(ADD)[1]
         told = refused(lambda: executables._compile_with(one, program, {"xla_of_tomorrow": 1}))

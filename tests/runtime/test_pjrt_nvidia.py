@@ -13,7 +13,7 @@ import pytest
 from tests.runtime.pjrt_programs import prints
 
 from irax_runtime.pjrt import nvidia
-from irax_runtime.pjrt.options import settings_for
+from irax_runtime.platforms import PJRT_CUDA, PJRT_ROCM, TPU
 
 FILES = [
     "cu13/lib/libcublas.so.13",
@@ -56,8 +56,8 @@ def test_libraries_are_found_each_after_those_that_it_needs(packages: Path):
 
 def test_the_compiler_is_told_where_the_toolkit_is(packages: Path):
     assert nvidia.toolkit() == str(packages / "cu13")
-    assert settings_for("cuda") == {"xla_gpu_cuda_data_dir": str(packages / "cu13")}
-    assert settings_for("rocm") == settings_for("tpu") == {}
+    assert PJRT_CUDA.settings() == {"xla_gpu_cuda_data_dir": str(packages / "cu13")}
+    assert PJRT_ROCM.settings() == TPU.settings() == {}
 
 
 def test_what_is_no_library_is_left_to_the_plugin(packages: Path):
@@ -79,7 +79,7 @@ def test_there_are_none(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(nvidia, "PACKAGE", "irax_test_nothing")
     assert nvidia.libraries() == []
     assert nvidia.toolkit() is None
-    assert settings_for("cuda") == {}
+    assert PJRT_CUDA.settings() == {}
 
 
 def test_nothing_is_imported(packages: Path):

@@ -18,6 +18,7 @@ from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.device import OutOfMemoryError
+from irax_runtime.platforms import METAL
 
 DOUBLE = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -165,7 +166,8 @@ def test_a_forked_process_is_told_to_be_spawned():
     code = """
         import os, numpy as np
         from irax_runtime import iree_gpu
-        device, = iree_gpu.devices("vulkan")
+        from irax_runtime.platforms import VULKAN
+        device, = iree_gpu.devices(VULKAN)
         device.put(np.ones(3))
         if os.fork() == 0:
             try:
@@ -264,8 +266,9 @@ def test_kernels_whose_threads_do_not_wait(instructions, expected):
 def test_what_is_missing_is_told_with_what_installs_it():
     code = """
         from irax_runtime import iree_drivers
+        from irax_runtime.platforms import VULKAN
         try:
-            iree_drivers.available("vulkan")
+            iree_drivers.available(VULKAN)
         except iree_drivers.DriverError as error:
             print(error)
         """
@@ -278,4 +281,4 @@ def test_a_driver_that_is_not_in_the_runtime():
     with pytest.raises(
         iree_drivers.DriverError, match=r"no driver 'metal'.*compile --device metal"
     ):
-        iree_gpu.devices("metal")
+        iree_gpu.devices(METAL)

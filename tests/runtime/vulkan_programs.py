@@ -8,11 +8,12 @@ import pytest
 
 from irax_runtime import iree_drivers, iree_gpu
 from irax_runtime.iree_gpu import GpuDevice
+from irax_runtime.platforms import VULKAN
 
 
 def _why_not() -> str:
     try:
-        iree_drivers.available("vulkan")
+        iree_drivers.available(VULKAN)
     except iree_drivers.DriverError as error:
         return str(error)
     return ""
@@ -23,7 +24,7 @@ needs_vulkan = pytest.mark.needs_system(WHY_NOT and f"no Vulkan device: {WHY_NOT
 
 
 def device() -> GpuDevice:
-    return iree_gpu.devices("vulkan")[0]
+    return iree_gpu.devices(VULKAN)[0]
 
 
 def run(text: str, *arrays: Any) -> list[Any]:

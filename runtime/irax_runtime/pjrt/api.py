@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -207,7 +207,7 @@ def named_values(address: int | None, count: int) -> dict[str, Any]:
     return found
 
 
-def as_named_values(values: dict[str, str | int | bool | float]) -> tuple[Any, list[Any]]:
+def as_named_values(values: Mapping[str, str | int | bool | float]) -> tuple[Any, list[Any]]:
     """An array of PJRT_NamedValue, and what must live as long as it."""
     array = (abi.NamedValue * len(values))()
     alive: list[Any] = []

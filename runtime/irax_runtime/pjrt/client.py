@@ -24,14 +24,11 @@ from irax_runtime import interruptible
 from irax_runtime.device import DeviceClient
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
-from irax_runtime.pjrt import abi, buffers, executables, nvidia, tpu
+from irax_runtime.pjrt import abi, buffers, executables
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
-
-CPU_DEVICES = "IRAX_CPU_DEVICES"
-
-Options = dict[str, str | int | bool | float]
+from irax_runtime.platforms import PjrtPlatform, Settings, of_plugin
 
 _STATISTICS = (
     "peak_bytes_in_use",
@@ -47,39 +44,24 @@ _STATISTICS = (
 )
 
 
-@once
-def client_for(platform: str) -> Client:
-    """The client of this process for a platform, such as "cpu", from the first plugin for it.
+def devices(platform: PjrtPlatform) -> list[PjrtDevice]:
+    """The devices of a platform; see `client_for`."""
+    return client_for(platform.plugin).devices()
 
-    The processor is one device, or as many as the environment variable `IRAX_CPU_DEVICES` says.
+
+@once
+def client_for(plugin: str) -> Client:
+    """The client of this process for what plugins call "cpu", "cuda", ..., from the first of them.
 
     Raises:
         PluginError: there is no plugin for it, or none that can be used.
         PjrtError: the plugin finds no such device.
-        ValueError: the environment variable is not a number of devices.
+        ValueError: an environment variable that says how many devices there are is malformed.
     """
-    plugin = plugin_for(platform)
-    if platform == "tpu" and not tpu.is_here():
-        code = abi.Error_Code.NOT_FOUND
-        raise PjrtError(
-            code,
-            "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
-            "compiled: irax compile --device tpu --topology v5e:2x2x1",
-        )
-    if platform == "cuda":
-        nvidia.preload()
-    return Client(load_plugin(plugin.path), _options(platform))
-
-
-def _options(platform: str) -> Options:
-    if platform == "cuda":
-        return {"preallocate": False}  # other processes may use the GPU too
-    if platform != "cpu":
-        return {}
-    text = os.environ.get(CPU_DEVICES) or "1"
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
-    return {"cpu_device_count": int(text)}
+    platform = of_plugin(plugin)
+    path = plugin_for(plugin).path
+    platform.prepare()
+    return Client(load_plugin(path), platform.options())
 
 
 class _Loans:
@@ -125,7 +107,7 @@ class _Loans:
 class Client(DeviceClient):
     """The devices of a plugin."""
 
-    def __init__(self, api: Api, options: Options | None = None) -> None:
+    def __init__(self, api: Api, options: Settings | None = None) -> None:
         """Opens the devices. Of `options` each plugin has its own, `cpu_device_count` for one.
 
         Raises:
@@ -291,9 +273,9 @@ class PjrtDevice:
         process = call("DeviceDescription_ProcessIndex", device_description=description)
         self.process_index: int = process.process_index
         self.device_kind = text(kind.device_kind, kind.device_kind_size)
-        self.platform = "tpu" if client.platform == "tpu" else f"pjrt:{client.platform}"
-        """The plugin's name of its platform; "pjrt:" tells it from IREE's of the same name."""
-        self.target = "tpu" if client.platform == "tpu" else "pjrt"
+        platform = of_plugin(client.platform)
+        self.platform = platform.name
+        self.target = platform.target
         self.compiler = f"{client.platform} {client.version} {client.api.identity} {self.id}"
 
     @property

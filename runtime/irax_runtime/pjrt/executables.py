@@ -12,8 +12,9 @@ from irax_runtime.pjrt import abi, analysis, programs
 from irax_runtime.pjrt.api import Api
 from irax_runtime.pjrt.buffers import PjrtBuffer
 from irax_runtime.pjrt.errors import PjrtError
-from irax_runtime.pjrt.options import Settings, compile_options, settings_for
+from irax_runtime.pjrt.options import compile_options
 from irax_runtime.pjrt.programs import address
+from irax_runtime.platforms import Settings, of_plugin
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
 
 
 def _compile(device: PjrtDevice, program: bytes) -> int:
-    settings = settings_for(device.client.platform)
+    settings = of_plugin(device.client.platform).settings()
     if settings:
         try:
             return _compile_with(device, program, settings)

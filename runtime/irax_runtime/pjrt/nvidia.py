@@ -38,6 +38,12 @@ def toolkit() -> str | None:
     return None
 
 
+def settings() -> dict[str, str]:
+    """What to tell XLA's compiler."""
+    folder = toolkit()
+    return {} if folder is None else {"xla_gpu_cuda_data_dir": folder}
+
+
 def _files(pattern: str) -> Iterator[str]:
     try:
         spec = importlib.util.find_spec(PACKAGE)

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from irax_runtime.pjrt import nvidia
-
-Settings = Mapping[str, str | int | bool]
-"""Settings of the compiler's by name; those that are enumerations or lists are text."""
-
-
-def settings_for(platform: str) -> Settings:
-    """The settings that are better on a platform than what XLA has by itself."""
-    if platform == "cpu":
-        # Sums by a library, as younger versions of XLA have it: a fifth of the time.
-        return {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"}
-    toolkit = nvidia.toolkit() if platform == "cuda" else None
-    return {} if toolkit is None else {"xla_gpu_cuda_data_dir": toolkit}
+from irax_runtime.platforms import Settings
 
 
 def compile_options(devices: Sequence[int], settings: Settings | None = None) -> bytes:

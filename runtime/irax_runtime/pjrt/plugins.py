@@ -15,11 +15,11 @@ from importlib import metadata
 from pathlib import Path
 
 from irax_runtime.pjrt.errors import PluginError
+from irax_runtime.platforms import of_plugin
 
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 GROUPS = ("xla_plugins", "jax_plugins")
 NAMESPACE = "jax_plugins"
-_PACKAGES = {"cpu": "xla-cpu-pjrt", "cuda": "jax-cuda13-pjrt", "tpu": "irax[tpu]"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def plugins() -> list[Plugin]:
 
 
 def plugin_for(platform: str) -> Plugin:
-    """The first plugin for a platform.
+    """The first plugin for what plugins call "cpu", "cuda", ...
 
     Raises:
         PluginError: there is none, or the environment variable is malformed.
@@ -62,10 +62,10 @@ def plugin_for(platform: str) -> Plugin:
         if plugin.serves(platform):
             return plugin
     there = ", ".join(plugin.name for plugin in found) or "none"
-    package = _PACKAGES.get(platform)
-    cure = f"pip install {package}, or name the file" if package else "name the file of one"
+    package = of_plugin(platform).package
+    remedy = f"pip install {package}, or name the file" if package else "name the file of one"
     raise PluginError(
-        f"no PJRT plugin for {platform!r}; installed: {there}; {cure}: {VARIABLE}={platform}:PATH"
+        f"no PJRT plugin for {platform!r}; installed: {there}; {remedy}: {VARIABLE}={platform}:PATH"
     )
 
 

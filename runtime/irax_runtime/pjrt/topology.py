@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from irax_runtime.once import once
-from irax_runtime.pjrt import abi, analysis, programs, tpu
+from irax_runtime.pjrt import abi, analysis, programs
 from irax_runtime.pjrt.api import Api, load_plugin, named_values, text
 from irax_runtime.pjrt.errors import PjrtError
-from irax_runtime.pjrt.options import Settings, compile_options
+from irax_runtime.pjrt.options import compile_options
 from irax_runtime.pjrt.plugins import plugin_for
 from irax_runtime.pjrt.programs import address
+from irax_runtime.platforms import Settings, of_plugin
 from irax_runtime.signature import parse_signature
 
 
@@ -33,10 +34,10 @@ def topology_for(platform: str, name: str) -> Topology:
         PjrtError: the plugin knows no such topology.
         ValueError: libtpu could not so much as read the name.
     """
-    if platform == "tpu":
-        tpu.check_topology(name)
+    served = of_plugin(platform)
+    served.check_topology(name)
     plugin = plugin_for(platform)
-    with tpu.only_to_compile():
+    with served.only_to_compile():
         return Topology(load_plugin(plugin.path), name)
 
 
@@ -68,7 +69,7 @@ class Topology:
     @property
     def target(self) -> str:
         """The compiler's target that makes artefacts for it."""
-        return "tpu" if self.platform == "tpu" else "pjrt"
+        return of_plugin(self.platform).target
 
     def _chips(self) -> list[dict[str, Any]]:
         call = self.api.call

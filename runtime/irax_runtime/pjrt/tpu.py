@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+DEVICE_FILES = ("/dev/accel[0-9]*", "/dev/vfio/[0-9]*")
+
 _WITHOUT_CHIPS = {
     "TPU_SKIP_MDS_QUERY": "1",  # it would ask the cloud's network for minutes
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -23,7 +25,19 @@ _LARGEST_OF_OTHERS = 64
 
 def is_here() -> bool:
     """Whether a TPU may be on this machine."""
-    return bool(glob.glob("/dev/accel[0-9]*") or glob.glob("/dev/vfio/[0-9]*"))
+    return any(map(glob.glob, DEVICE_FILES))
+
+
+def check_there_is_one() -> None:
+    """Raises PjrtError where there is no TPU: libtpu would look for one for minutes."""
+    if not is_here():
+        from irax_runtime.pjrt.errors import Error_Code, PjrtError
+
+        raise PjrtError(
+            Error_Code.NOT_FOUND,
+            "no TPU on this machine: no /dev/accel0, nothing in /dev/vfio; programs for one can be "
+            "compiled: irax compile --device tpu --topology v5e:2x2x1",
+        )
 
 
 @contextmanager
