@@ -77,7 +77,7 @@ def _leaves(tree: Any) -> list[Any]:
 
 
 def _overheads(jax: Any, also: str | None) -> None:
-    """What it costs to trace an operation, to call a tiny program, to run an operation outside."""
+    """Measure overheads: tracing, calling a tiny program, an operation outside of jit."""
     rows = [
         ("trace, per operation", _trace_cost),
         ("call of a tiny jitted f", _call_cost),

@@ -1,4 +1,4 @@
-"""How long it takes to compile chains of elementwise functions, by irax and by JAX.
+"""Compile times of chains of elementwise functions, beside JAX.
 
     python -m benchmarks.compiling --only sin --count 10 100 1000
 

@@ -1,4 +1,4 @@
-"""What a device can do, by irax and by JAX: the cost of a call, and how many bytes and operations a
+"""The speed of a device, beside JAX: the cost of a call, and how many bytes and operations a
 second large programs come to.
 
     python -m benchmarks.device cuda
@@ -71,7 +71,7 @@ def row_sums(count: int) -> Task:
 
 
 def tasks(largest: int) -> list[Task]:
-    """Those for a device: the processor gets smaller ones."""
+    """The tasks for a device: the processor gets smaller ones."""
     sizes = [n for n in (512, 1024, 4096, 8192) if n <= largest]
     return [
         Task("call of x + 1, 16 elements", lambda np: lambda x: x + 1, ((16,),)),

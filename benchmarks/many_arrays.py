@@ -1,4 +1,4 @@
-"""How long it takes to compile functions of many arrays, by irax and by JAX, as their number grows.
+"""Compile times of functions of many arrays, beside JAX, as their number grows.
 
     python -m benchmarks.many_arrays --count 100 400 1000
 

@@ -1,4 +1,4 @@
-"""What a measured program is."""
+"""The description of a program to be measured."""
 
 from __future__ import annotations
 

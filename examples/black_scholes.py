@@ -1,4 +1,4 @@
-"""What an option is worth, and how that changes: the "greeks", by derivatives of the price.
+"""The price of an option and its "greeks", which are derivatives of the price.
 
 The price of a European call is a formula. A bank wants its derivatives as well, the first and the
 second: grad and hessian give them all, and vmap those of a whole board of options. Textbooks have
@@ -55,7 +55,7 @@ board = irax.jit(irax.vmap(greeks, (0, 0, 0, None)))
 
 
 def in_closed_form(spot, volatility, time, rate):
-    """The same from a textbook, in NumPy, but for the price."""
+    """The greeks in closed form from a textbook, in NumPy, without the price."""
     from scipy.stats import norm
 
     root = np.sqrt(time)

@@ -62,12 +62,12 @@ def init(key):
 
 
 def worths(params, places):
-    """What the network thinks of the four moves, from one place or from many."""
+    """The network's values of the four moves, from one place or from many."""
     return irax.nn.relu(params["in"][places] + params["bias"]) @ params["out"]
 
 
 def loss(params, target, places, moves, rewards, nexts, ends):
-    """How far guesses are from the reward and the best guess after it."""
+    """The squared distance of the values from the reward plus the best value after it."""
     best = jnp.max(worths(target, nexts), axis=1)
     wanted = rewards + jnp.where(ends, 0, DISCOUNT * best)
     guessed = jnp.take_along_axis(worths(params, places), moves[:, None], axis=1)[:, 0]
@@ -148,7 +148,7 @@ def step_and_arguments():
 
 
 def true_worths():
-    """What moves are worth when all later ones are the best, by going through all of them."""
+    """The true values of the moves, by value iteration."""
     worth = np.zeros((ROWS * COLUMNS, 4))
     for _ in range(500):
         worth = REWARD + DISCOUNT * np.where(END, 0, worth.max(axis=1)[THERE])

@@ -75,7 +75,7 @@ def predict(logarithms, x, y, at):
 
 
 def step_and_arguments():
-    """What a step of the fit computes, and an example of its arguments."""
+    """The function of one step of the fit, and an example of its arguments."""
     return irax.jit(irax.value_and_grad(surprise)), (START, *measure(40))
 
 

@@ -27,7 +27,7 @@ EQUALS, TOKENS = 10, 11
 
 @dataclass(frozen=True)
 class Size:
-    """How large everything is."""
+    """The sizes of the model."""
 
     digits: int = 10
     width: int = 64
@@ -72,7 +72,7 @@ def normalize(x, scale):
 
 
 def attend(block, x, heads):
-    """What each token has gathered from those up to itself, and how much it looked at each."""
+    """Causal attention: weighted values of the tokens up to each one, and the weights."""
     length, width = x.shape
     mixed = (x @ block["attention"]).reshape(length, 3, heads, width // heads)
     query, key, value = mixed[:, 0], mixed[:, 1], mixed[:, 2]
@@ -120,7 +120,7 @@ def train_step(params, moments, count, sequences, heads):
 
 @irax.jit(static_argnums=(1, 2))
 def backwards(params, heads, digits, questions):
-    """What the model writes after questions, one token after the other."""
+    """Generate the model's answers to questions, one token after the other."""
 
     def write(place, sequences):
         logits = irax.vmap(lambda tokens: predict(params, tokens, heads)[0])(sequences)

@@ -78,7 +78,7 @@ def chains(starts, keys, count):
 
 
 def potential_scale_reduction(samples):
-    """What is left of differences between chains, 1 at best (Gelman and Rubin, 1992)."""
+    """The potential scale reduction of several chains, 1 at best (Gelman and Rubin, 1992)."""
     count = samples.shape[1]
     within = samples.var(axis=1, ddof=1).mean(axis=0)
     between = count * samples.mean(axis=1).var(axis=0, ddof=1)

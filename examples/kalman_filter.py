@@ -117,7 +117,7 @@ def learn(logarithms, seen):
 
 
 def step_and_arguments():
-    """What a step of the fit computes, and an example of its arguments."""
+    """The function of one step of the fit, and an example of its arguments."""
     return slopes, (START, simulate(40)[1])
 
 

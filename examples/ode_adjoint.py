@@ -63,7 +63,9 @@ def step_and_arguments():
 
 
 def in_closed_form(y, a):
-    """The same: y(T) = exp(T A) y, and the adjoint of a matrix is its transpose."""
+    """The solution and its gradient in closed form: y(T) = exp(T A) y, and the adjoint of a matrix
+    is its transpose.
+    """
     exponential = scipy.linalg.expm(TIME * a)
     end = exponential @ y
     _, of_matrix = scipy.linalg.expm_frechet(TIME * a.T, TIME * np.outer(end, y))

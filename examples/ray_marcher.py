@@ -66,7 +66,7 @@ def distance(point):
 
 
 def march(origin, direction):
-    """How far along a ray a surface is, or FAR."""
+    """The distance along a ray to a surface, or FAR."""
 
     def on_the_way(state):
         gone, step, count = state
@@ -88,7 +88,7 @@ def normal(point):
 
 
 def lit(point):
-    """How much of the light arrives: less where a ray to it comes close to things."""
+    """The share of the light that arrives: less where a ray to it comes close to things."""
 
     def go(_, state):
         gone, light = state
@@ -100,7 +100,7 @@ def lit(point):
 
 
 def pixel(direction):
-    """How far a ray goes, the direction in which what it hits faces, and its colour."""
+    """The distance that a ray goes, and the normal and colour of the surface that it hits."""
     gone = march(EYE, direction)
     point = EYE + gone * direction
     facing = normal(point)

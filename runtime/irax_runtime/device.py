@@ -1,4 +1,4 @@
-"""What a device, a buffer and an executable are, whoever implements them."""
+"""The interfaces of devices, buffers and executables."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class DeviceClient:
         return self.devices()
 
     def device_count(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return len(self.devices())
 
     def local_device_count(self) -> int:
-        """How many devices this process has."""
+        """The number of devices of this process."""
         return len(self.local_devices())
 
 
 class Device(Protocol):
-    """Where arrays live and programs run."""
+    """A device: arrays live in its memory, and programs run on it."""
 
     id: int
 
@@ -65,12 +65,12 @@ class Device(Protocol):
 
     @property
     def device_kind(self) -> str:
-        """What the device calls itself."""
+        """The device's own name."""
         ...
 
     @property
     def driver(self) -> str:
-        """Who serves it, version and all."""
+        """The driver or plugin that serves the device, with its version."""
         ...
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> Buffer:
@@ -84,7 +84,7 @@ class Device(Protocol):
         ...
 
     def memory_stats(self) -> dict[str, int] | None:
-        """What the device tells of its memory, such as `bytes_in_use`; None if it does not."""
+        """Return statistics of the device's memory, such as `bytes_in_use`; None if it has none."""
         ...
 
 
@@ -109,11 +109,11 @@ class Buffer(Protocol):
         ...
 
     def is_ready(self) -> bool:
-        """Whether the elements have been computed."""
+        """Return True if the elements have been computed."""
         ...
 
     def is_deleted(self) -> bool:
-        """Whether the memory was given up, to a call that it was donated to."""
+        """Return True if the memory was given up to a call that it was donated to."""
         ...
 
 
@@ -133,5 +133,5 @@ class Executable(Protocol):
         ...
 
     def run(self, arguments: Sequence[Buffer]) -> Sequence[Buffer]:
-        """The same, unchecked: for callers who know that the arguments fit."""
+        """Run without checking the arguments: for callers that know that they fit."""
         ...

@@ -32,7 +32,7 @@ from irax_runtime.signature import TensorType, parse_signature
 
 MANIFEST, MODULE = "manifest.json", "module.mlir"
 VERSION = 1
-"""Of the manifest; a file of a later one is refused."""
+"""The version of the manifest; a file of a later version is refused."""
 
 _VECTORS = re.compile(r"avx|sse|fma|f16c|bmi|amx|neon|asimd|sve|sme|popcnt|movbe|lzcnt|abm")
 
@@ -145,7 +145,7 @@ class Program:
 
     @property
     def device(self) -> Device:
-        """Where it runs."""
+        """The device that runs it."""
         return self._executable.device
 
     @property
@@ -155,7 +155,7 @@ class Program:
 
     @property
     def results(self) -> Any:
-        """What it returns, each array's shape and dtype in its place."""
+        """The result's pytree, with the shape and dtype of each array in its place."""
         return trees.build(self._results.tree, self._results.types)
 
     def __repr__(self) -> str:

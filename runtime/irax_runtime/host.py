@@ -95,7 +95,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "svd": linalg.svd,
     "triangular_solve": linalg.triangular_solve,
 }
-"""What programs may import, by name. Arguments are read-only; results are new arrays."""
+"""The functions that programs may import, by name. Arguments are read-only; results are new arrays.
+"""
 
 Callback = Callable[[Sequence[Array], Sequence[tuple[tuple[int, ...], np.dtype[Any]]]], Any]
 """Takes arrays, and the shapes and dtypes of the arrays that it must return; returns a list."""
@@ -157,7 +158,7 @@ _raised = _Raised()
 
 
 class _State:
-    """What each context of a program has of the module: nothing."""
+    """The module's state in one context of a program: empty."""
 
     def __init__(self, interface: Any) -> None:
         pass

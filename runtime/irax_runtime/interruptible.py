@@ -61,7 +61,7 @@ def in_waiting_thread(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def is_work_left_behind() -> bool:
-    """Whether something is still at work that nobody waits for any more."""
+    """Return True while work that was left behind is still running."""
     return any(helper.thread.is_alive() for helper in _left_behind)
 
 

@@ -286,7 +286,7 @@ class IreeExecutable:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
-        """The same, unchecked: for callers who know that the arguments fit."""
+        """Run without checking the arguments: for callers that know that they fit."""
         inputs = rt.VmVariantList(len(arguments))
         for argument in arguments:
             inputs.push_ref(argument.ref)
@@ -318,11 +318,11 @@ class IreeExecutable:
             self._contexts.append(context)
 
     def _await(self, inputs: Any, outputs: Any) -> None:
-        """The same, in a way that Ctrl-C ends."""
+        """Run in a way that Ctrl-C ends."""
         interruptible.run(self._invoke, inputs, outputs)
 
     def _error(self, failure: RuntimeError) -> RuntimeError:
-        """What to raise for an error of IREE's."""
+        """The exception to raise for an error of IREE's."""
         text = str(failure)
         if "RESOURCE_EXHAUSTED" not in text:
             return failure

@@ -129,7 +129,7 @@ class GpuDevice:
         return GpuBuffer(view, TensorType(array.dtype, array.shape), self, None)
 
     def _can_be_mapped(self) -> bool:
-        """Whether the host sees the device's own memory, through its caches."""
+        """Return True if the host can map the device's own memory, through its caches."""
         try:
             memory = self.allocate(256, _DEVICE_MEMORY, _MAPPED_USAGE)
         except RuntimeError:
@@ -170,7 +170,7 @@ class GpuDevice:
             self._bytes_in_use += size
 
     def error(self, error: Exception) -> RuntimeError:
-        """What to raise for an error of IREE's."""
+        """The exception to raise for an error of IREE's."""
         text = " ".join(str(error).split())
         if "RESOURCE_EXHAUSTED" in text or "OUT_OF_DEVICE_MEMORY" in text or "OUT_OF_HOST" in text:
             return OutOfMemoryError(f"{self!r} does not have the memory: {text}")
@@ -286,7 +286,7 @@ class GpuBuffer:
         return False
 
     def is_ready(self) -> bool:
-        """Whether the elements have been computed, or it is known that they cannot be."""
+        """Return True if the elements have been computed, or have failed to be."""
         if self._fence is None:
             return True
         try:
@@ -326,7 +326,7 @@ class GpuExecutable:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> list[GpuBuffer]:
-        """The same, unchecked: for callers who know that the arguments fit."""
+        """Run without checking the arguments: for callers that know that they fit."""
         device = self.device
         device.check_process()
         inputs = rt.VmVariantList(len(arguments) + 2)

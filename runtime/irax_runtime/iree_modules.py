@@ -1,4 +1,4 @@
-"""What IREE's devices have in common: element types, and a module's functions and their types."""
+"""Element types, and a module's functions and their types, for all of IREE's devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irax_runtime.printable import printable
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 
 DRIVER = f"IREE {iree.runtime.version.VERSION}"
-"""Who serves them, and its version."""
+"""The name and version of the driver."""
 
 _ELEMENT_NAMES = {
     "BOOL_8": "i1",

@@ -170,7 +170,7 @@ def triangular_solve(
 def _substituted(
     a: Array, b: Array, left_side: int, lower: int, unit_diagonal: int, transpose_a: int
 ) -> Array:
-    """The same, row by row."""
+    """Solve the triangular system by substitution, row by row."""
     if transpose_a:
         a, lower = np.swapaxes(a, -1, -2), not lower
         a = np.conj(a) if transpose_a == 2 else a

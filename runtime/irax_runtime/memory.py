@@ -37,7 +37,7 @@ def aligned_copy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def is_aligned(array: np.ndarray[Any, Any]) -> bool:
-    """Whether a device can use the array's memory where it is."""
+    """Return True if a device can use the array's memory where it is."""
     return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
 
 

@@ -19,7 +19,7 @@ _loading = threading.RLock()
 
 
 def is_shared_library(artefact: bytes) -> bool:
-    """Whether a compiled IREE module has its code in a shared library."""
+    """Return True if a compiled IREE module has its code in a shared library."""
     return b"system-elf" in artefact or b"system-dylib" in artefact
 
 

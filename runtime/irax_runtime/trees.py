@@ -18,7 +18,7 @@ from typing import Any
 from irax_runtime.once import once
 
 Spec = Any
-"""What JSON has of a tree."""
+"""A pytree's structure as JSON."""
 Parts = Callable[[Any], tuple[str, str, Sequence[Any]]]
 """Name, data and children of an object of the user's; raises TypeError where it is not known."""
 Make = Callable[[str, str, Sequence[Any]], Any]
@@ -40,7 +40,7 @@ class Leaf:
 
 
 def describe(tree: Any, parts: Parts) -> Spec:
-    """What a file says of a tree whose leaves are `Leaf`s.
+    """Describe a tree whose leaves are `Leaf`s, for a file.
 
     Raises:
         TypeError: a container that `parts` does not know, or a key that is no string or int.

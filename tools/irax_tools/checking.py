@@ -28,11 +28,11 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 
 LANES = 3
 _STEP = {"float32": 1e-2, "float64": 1e-4}
-"""How far finite differences go; where a dtype has too few digits, there are none."""
+"""The steps of finite differences; a dtype with too few digits has none."""
 _SLOPES = {"float32": 2e-2, "float64": 1e-5}
-"""How exact a difference quotient of such a step is."""
+"""The tolerance of a difference quotient with such a step."""
 _DIGITS = {2: 2e-2, 4: 2e-4, 8: 1e-9}
-"""How exact numbers of so many bytes are after a few operations."""
+"""For each size of numbers in bytes, their tolerance after a few operations."""
 
 
 class Failed(Exception):
@@ -45,16 +45,16 @@ class NotTried(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """What came out for one property."""
+    """The outcome for one property."""
 
     name: str
     outcome: str
     """ok, FAILED, refused or not tried"""
     detail: str = ""
     inputs: Arrays = ()
-    """Those that it failed for."""
+    """The inputs for which it failed."""
     seed: int = 0
-    """What the tangents that it failed for were drawn with."""
+    """The seed of the tangents for which it failed."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Trial:
         return program(source, REFERENCE)(inputs)
 
     def noise(self, inputs: Arrays, results: Arrays) -> list[float]:
-        """How far from its results for some inputs rounding may lead."""
+        """Estimate how far rounding may move the results for some inputs."""
         return noise(program(self.source, REFERENCE), inputs, results)
 
     def active(self) -> list[int]:
@@ -325,7 +325,7 @@ def draw(
 
 
 def wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same numbers in double precision."""
+    """Return the numbers in double precision."""
     return np.asarray(x).astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 

@@ -79,7 +79,7 @@ def _compiles_and_runs() -> tuple[str, bool]:
 
 
 def _platforms_asked_for() -> Iterator[tuple[str, bool]]:
-    """What is wrong with IRAX_PLATFORMS."""
+    """Check the variable IRAX_PLATFORMS."""
     if os.environ.get(devices.VARIABLE):
         for name in devices.platforms():
             try:

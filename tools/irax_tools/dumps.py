@@ -37,11 +37,11 @@ class Stage:
     target: str
     func: str
     passes: str = ""
-    """Those that are still to run, if it is before IREE's phases."""
+    """The passes that are still to run, before IREE's phases."""
     phase: str = ""
     """The phase of IREE's that has run."""
     tiled: bool = False
-    """Whether IREE lays matrices out anew."""
+    """True if IREE lays matrices out anew."""
 
     def header(self) -> str:
         """The first line of its file."""
@@ -85,7 +85,7 @@ def save_stages(source: Source, target: str, folder: str) -> None:
 
 
 def read_stage(data: bytes, path: str) -> tuple[Stage, str] | None:
-    """What a file is that `save_stages` wrote, and its text; None for any other file.
+    """Read a file that `save_stages` wrote: its stage and its text; None for any other file.
 
     Raises ValueError where its first line is damaged.
     """

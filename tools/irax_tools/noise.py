@@ -1,5 +1,5 @@
-"""How far rounding may move the results of a function: what is left where large numbers cancel has
-few digits, or none.
+"""An estimate of rounding errors in the results of a function: what is left where large numbers
+cancel has few digits, or none.
 
 The evaluator runs the function again, and moves each number that comes up in it, at random, by a
 few units in its last place (D. Parker, Monte Carlo arithmetic, 1997). What that makes of the
@@ -20,7 +20,7 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 
 _RUNS = 3
 _UNITS = 8
-"""How many of its last place's units a number is moved by, at most."""
+"""The largest change to a number, in units of its last place."""
 _SAFETY = 4
 
 

@@ -1,4 +1,4 @@
-"""What the commands' options have in common, and how commands show their examples and errors."""
+"""Options that commands share, and the form of their examples and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irax_tools import guard
 
 
 def has_colours(color: str) -> bool:
-    """What `--color` means for standard output."""
+    """Return True if standard output is to have colours, as `--color` says."""
     if color == "auto":
         return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return color == "always"

@@ -71,7 +71,7 @@ MINOR = {minor}
 
 
 class Args(Structure):
-    """How nearly all structs begin."""
+    """The fields with which nearly all structs begin."""
 
     SIZE = 16
     _fields_ = (

@@ -44,7 +44,7 @@ def target_of(device: str, chip: str | None = None) -> str:
 
 
 def is_for_plugins(target: str) -> bool:
-    """Whether programs for a target are compiled by PJRT's plugins."""
+    """Return True if PJRT's plugins compile the programs of a target."""
     return isinstance(targets.find(target), PjrtTarget)
 
 
@@ -85,7 +85,7 @@ def _compiled(path: str, func: str | None, device: str) -> Program:
 
 
 def program(source: Source, device: str) -> Program:
-    """The same, from a module that has been read."""
+    """Compile a module that has been read."""
     call = _evaluated(source) if device == REFERENCE else _jitted(source, device)
     dtypes = [dtype for _, dtype in argument_types(source)]
     return lambda operands: call(arrays.typed(operands, dtypes))
@@ -137,7 +137,7 @@ def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
 
 
 def timed(call: Callable[[], Any], repeat: int) -> tuple[Any, list[float]]:
-    """What the last of so many calls returned, and the seconds that each took, sorted."""
+    """Time repeated calls: the last result, and the seconds of each call, sorted."""
     times: list[float] = []
     result: Any = None
     for _ in range(repeat):

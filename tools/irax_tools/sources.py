@@ -1,4 +1,4 @@
-"""Where commands get a function from: a module, or a Python file."""
+"""Sources of the functions that commands work on: modules, and Python files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes there are."""
+"""The list of passes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MINOR = 81
 
 
 class Args(Structure):
-    """How nearly all structs begin."""
+    """The fields with which nearly all structs begin."""
 
     SIZE = 16
     _fields_ = (

@@ -1,4 +1,4 @@
-"""What a plugin tells of a program that it has compiled, whether or not a device has it loaded."""
+"""Costs and memory of a compiled program, as the plugin reports them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def serialized(api: Api, executable: int) -> bytes:
 
 
 def costs(api: Api, executable: int) -> dict[str, Any]:
-    """What the compiler reckons of a call: `flops`, `bytes accessed`, `optimal_seconds`, ...
+    """The compiler's estimates for one call: `flops`, `bytes accessed`, `optimal_seconds`, ...
 
     Raises:
         PjrtError: the plugin does not tell.

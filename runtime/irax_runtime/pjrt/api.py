@@ -26,7 +26,7 @@ _OF_EVENT = struct.Struct("NNP")
 _ELF = struct.Struct("<32sQ14x2H4x")
 """The header of a library: where its segments are described, how long each is and how many."""
 _SEGMENT = struct.Struct("<8xQ16xQ16x")
-"""Where a segment begins in the file, and how long it is."""
+"""A segment's offset in the file, and its length."""
 
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Void = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -61,8 +61,8 @@ def load_plugin(path: str) -> Api:
 
 
 def _is_cut_off(path: str) -> bool:
-    """Whether a shared library of Linux ends before its last segment does: the loader would map
-    that all the same, and crash.
+    """Return True if a shared library of Linux ends before its last segment does: the loader would
+    map that all the same, and crash.
     """
     with open(path, "rb") as file:
         header = file.read(_ELF.size)
@@ -173,11 +173,11 @@ class Api:
         return self.function("Event_Await"), self.function("Event_Destroy")
 
     def is_ready(self, event: int) -> bool:
-        """Whether what an event stands for is done, or has failed."""
+        """Return True if an event has happened or failed."""
         return self.call("Event_IsReady", event=event).is_ready
 
     def attributes(self) -> dict[str, Any]:
-        """What the plugin says of itself: versions of XLA and of StableHLO, for one."""
+        """The plugin's attributes, such as the versions of XLA and of StableHLO."""
         found = self.call("Plugin_Attributes")
         return named_values(found.attributes, found.num_attributes)
 

@@ -86,7 +86,7 @@ class PjrtBuffer:
         self.pointer, self._numpy = None, None
 
     def is_deleted(self) -> bool:
-        """Whether the memory was given up."""
+        """Return True if the memory was given up."""
         return self.pointer is None
 
     def live_pointer(self) -> int:
@@ -109,7 +109,7 @@ class PjrtBuffer:
         api.wait(api.call("Buffer_ReadyEvent", buffer=self.live_pointer()).event)
 
     def is_ready(self) -> bool:
-        """Whether the elements have been computed."""
+        """Return True if the elements have been computed."""
         api = self.device.client.api
         event = api.call("Buffer_ReadyEvent", buffer=self.live_pointer()).event
         try:

@@ -280,7 +280,7 @@ class PjrtDevice:
 
     @property
     def driver(self) -> str:
-        """Who serves it: the plugin, and the version of the C API that it speaks."""
+        """The plugin, and the version of the C API that it speaks."""
         api = self.client.api
         return f"{os.path.basename(api.path)}, PJRT {'.'.join(map(str, api.version))}"
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a plugin, as exceptions."""
+"""Exceptions for the errors of plugins."""
 
 from __future__ import annotations
 

@@ -131,7 +131,9 @@ class PjrtExecutable:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> list[PjrtBuffer]:
-        """The same, unchecked but for deleted arguments: for callers who know that they fit."""
+        """Run without checking the arguments, deleted ones aside: for callers that know that they
+        fit.
+        """
         device = self.device
         client = device.client
         pointers = [argument.pointer for argument in arguments]
@@ -166,7 +168,7 @@ class PjrtExecutable:
 
     @staticmethod
     def _may_donate(arguments: Sequence[PjrtBuffer], i: int) -> bool:
-        """Whether nobody else sees an argument's memory: neither NumPy nor another argument."""
+        """Return True if neither NumPy nor another argument shares an argument's memory."""
         given = arguments[i]
         return given._numpy is None and sum(other is given for other in arguments) == 1
 
@@ -192,7 +194,7 @@ class PjrtExecutable:
         )
 
     def cost_analysis(self) -> dict[str, Any]:
-        """What the plugin's compiler reckons of a call: `flops`, `bytes accessed`, ...
+        """The compiler's estimates for one call: `flops`, `bytes accessed`, ...
 
         Raises:
             PjrtError: the plugin does not tell.

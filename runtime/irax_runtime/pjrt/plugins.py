@@ -1,4 +1,4 @@
-"""Where the plugins are. Nothing is imported and nothing loaded: most packages of plugins would
+"""The search for plugins. Nothing is imported and nothing loaded: most packages of plugins would
 import JAX, and a plugin takes a second and half a gigabyte.
 """
 
@@ -29,10 +29,12 @@ class Plugin:
     name: str
     path: str
     source: str
-    """Where it was found."""
+    """The place in which it was found."""
 
     def serves(self, platform: str) -> bool:
-        """Whether it is for a platform, as its name tells: `xla_cuda13` is for "cuda"."""
+        """Return True if the plugin's name says that it is for a platform: `xla_cuda13` is for
+        "cuda".
+        """
         return platform == self.name or platform in re.findall("[a-z]+", self.name.lower())
 
 

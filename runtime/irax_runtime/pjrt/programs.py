@@ -25,7 +25,7 @@ _UNKNOWN_SIZE = re.compile(rb"tensor<[0-9x]*\?")
 
 
 def split(artefact: bytes) -> tuple[dict[str, Any], bytes]:
-    """What the first line says, and the program.
+    """Split an artefact into the signature, which is its first line, and the program.
 
     Raises:
         ValueError: the bytes are no artefact.
@@ -72,5 +72,5 @@ _FORMAT = b"mlir"
 
 
 def address(data: bytes) -> int:
-    """Where the bytes are, for as long as they live."""
+    """The address of the bytes, good for as long as they live."""
     return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0

@@ -60,7 +60,7 @@ class Topology:
         self.platform = text(found.platform_name, found.platform_name_size).lower()
         self.version = text(version.platform_version, version.platform_version_size)
         self.chips = self._chips()
-        """What each chip is: its `kind`, and what the plugin tells of it."""
+        """For each chip, its `kind` and its attributes."""
         self._process = os.getpid()
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ class CompiledForTopology:
         return programs.join({**self._header, "serialized": made_by}, data)
 
     def cost_analysis(self) -> dict[str, Any]:
-        """What the compiler reckons of a call: `flops`, `bytes accessed`, `optimal_seconds`, ..."""
+        """The compiler's estimates for one call: `flops`, `bytes accessed`, ..."""
         return analysis.costs(self.topology.api, self._pointer)
 
     def memory_analysis(self) -> dict[str, int]:

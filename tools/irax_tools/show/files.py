@@ -29,7 +29,7 @@ _LARGEST = 1 << 20
 
 
 PARSED = "-"
-"""What locations call the text that a module was parsed from."""
+"""The name in locations of the text that a module was parsed from."""
 
 
 def read_file(path: str, parsed: File) -> File:

@@ -1,4 +1,4 @@
-"""What there is to show of a function on its way to a program, as plain data.
+"""The stages of a function on its way to a program, as plain data.
 
 A function that a pass leaves as it is stands in the model once; stages refer to it.
 """
@@ -38,15 +38,17 @@ class Body:
     operation: list[str]
     """The name of the operation that begins on a line; empty where none does."""
     location: list[int]
-    """Where that is from, by its place in `Page.locations`; -1 where that is not known."""
+    """For each line, the index of its location in `Page.locations`; -1 where that is not known."""
     regions: dict[int, int]
     """The last line of each operation that takes more than one, by its first."""
     flops: list[float]
-    """Of all times that a call of the function runs the operation, as the other costs."""
+    """For each line, floating-point operations, summed over all executions in one call of the
+    function, as the other costs."""
     transcendentals: list[float]
     bytes: list[float]
     runs: dict[int, float]
-    """How often a call of the function runs the operation of a line, where that is not once."""
+    """For lines that a call of the function does not execute just once, the number of executions.
+    """
 
 
 @dataclass
@@ -56,15 +58,15 @@ class Stage:
     name: str
     options: str
     group: str
-    """What the pass belongs to: `trace`, `derive`, `lower` or `iree`."""
+    """The group of the pass: `trace`, `derive`, `lower` or `iree`."""
     entry: str
     """The function whose costs are those of the module; empty where costs are not known."""
     bodies: list[tuple[int, float]]
     """Each by its place in `Page.bodies`, and how often a call of the entry runs it."""
     uncounted: int
-    """How many operations are of dialects whose costs are not known."""
+    """The number of operations of dialects whose costs are not known."""
     seconds: float
-    """What the pass took."""
+    """The time that the pass took, in seconds."""
 
     @property
     def full_name(self) -> str:

@@ -167,5 +167,5 @@ def _symbol(operation: Operation) -> str:
 
 
 def _whole(number: float) -> float:
-    """The same number, which is shorter to write where it is whole."""
+    """A whole number as an integer, which is shorter to write; any other as it is."""
     return int(number) if number == int(number) else round(number, 3)

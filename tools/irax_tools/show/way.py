@@ -19,7 +19,7 @@ Keep = Callable[[str, str, Module, str], None]
 
 @dataclass(frozen=True)
 class Way:
-    """What is done with a function."""
+    """The transformations and passes that a function goes through."""
 
     target: str = "iree-cpu"
     grad: bool = False
@@ -30,10 +30,10 @@ class Way:
     pipeline: str | None = None
     """Passes in place of those that lower for the target."""
     iree: bool = False
-    """Whether to go on through the phases of IREE's compiler."""
+    """True to go on through the phases of IREE's compiler."""
 
     def title(self, func: str) -> str:
-        """What comes of a function: `vmap of grad of f`."""
+        """A title for the result: `vmap of grad of f`."""
         lanes = "vmap of " if self.vmap is not None else ""
         return f"{lanes}{'grad of ' if self.grad else ''}{func}"
 
