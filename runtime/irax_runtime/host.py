@@ -145,7 +145,7 @@ def _found(
 
 
 def take_error() -> BaseException | None:
-    """What a function on the host last raised in this thread, which IREE tells as text; once."""
+    """Return, once, what a host function last raised in this thread: IREE passes on its text alone."""
     error, _raised.error = _raised.error, None
     return error
 

@@ -1,4 +1,4 @@
-"""What devices there are, and what is missing for the others."""
+"""The inventory of devices: those that are here, and what is missing for the others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def _found(name: str) -> Sequence[Device | Found]:
 
 
 def _memory(device: Device | Found) -> str:
-    """How much there is, of which programs may use some share, and how much arrays take."""
+    """The size of a device's memory, the share that programs may use, and the bytes that arrays
+    take.
+    """
     stats = device.memory_stats() or {}
     limit = stats.get("bytes_limit")
     if limit is None and device.device_kind == "cpu":

@@ -1,5 +1,5 @@
-"""What IREE's drivers of GPUs tell: which devices there are, none of which is opened for it, and
-what to do about it where there are none.
+"""Queries of IREE's GPU drivers: the devices they have, without opening any, and the remedies
+where there are none.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Found:
     platform: IreePlatform
     id: int
     handle: Any
-    """What the driver knows it by."""
+    """The driver's own handle on the device."""
     name: str
 
     def open(self) -> Any:
@@ -93,18 +93,18 @@ class Found:
 
     @property
     def device_kind(self) -> str:
-        """What the device calls itself."""
+        """The device's own name."""
         return self.facts.get("name", self.name)
 
     @property
     def driver(self) -> str:
-        """Who serves it, version and all."""
+        """The driver that serves the device, with its version."""
         version = self.facts.get("driver_version", "")
         return f"{DRIVER}, {self.platform.name} {version}".rstrip()
 
     @property
     def is_processor(self) -> bool:
-        """Whether it is no GPU, but a program on the processor that stands for one."""
+        """True for a driver that runs on the processor in place of a GPU."""
         return self.facts.get("type") == "cpu"
 
     def memory_stats(self) -> dict[str, int]:

@@ -23,7 +23,7 @@ from irax_runtime.device import Device
 from irax_runtime.pjrt import nvidia, tpu
 
 PJRT = "pjrt:"
-"""What the names of plugins' platforms begin with."""
+"""The prefix of the names of plugins' platforms."""
 
 Settings = Mapping[str, str | int | bool]
 """Options of a plugin or of its compiler by name; those that are enumerations or lists are text."""
@@ -45,10 +45,10 @@ class Platform:
     """Patterns of the system's files that tell that such a device may be here. A platform that has
     some is used by default where one is there."""
     is_listed: bool = True
-    """Whether `irax devices` tells of it where it has no device."""
+    """True if `irax devices` lists it even where it has no device."""
 
     def may_be_here(self) -> bool:
-        """Whether one of its device files is here."""
+        """Return True if one of its device files is here."""
         return any(map(glob.glob, self.device_files))
 
     def devices(self) -> Sequence[Device]:
@@ -62,7 +62,8 @@ class IreePlatform(Platform):
 
     module: str = "irax_runtime.iree_gpu"
     remedies: Mapping[str, str] = field(default_factory=dict)
-    """What to do about what the driver says, by pattern; the empty message is no device at all."""
+    """The remedy for each message of the driver, by pattern; the empty message is no device at all.
+    """
     chip: Callable[[str], str] = lambda architecture: ""
     """The chip to compile for, given what the driver calls the device's architecture."""
 
@@ -79,7 +80,7 @@ class PjrtPlatform(Platform):
     plugin: str
     """The plugin's name for it."""
     package: str = ""
-    """What pip installs the plugin as."""
+    """The package that has the plugin, for pip."""
     target: str = "pjrt"
     """The compiler's target for it."""
     prepare: Callable[[], None] = lambda: None
@@ -139,7 +140,7 @@ def of_plugin(plugin: str) -> PjrtPlatform:
 
 
 def _hint(name: str) -> str:
-    """What may be meant by a name that is no platform's."""
+    """A hint at the platform that an unknown name may mean."""
     if name in ("gpu", "rocm"):
         return "; GPUs go by the name of who serves them, 'cuda', 'hip' or 'vulkan'"
     platform, _, number = name.partition(":")

@@ -39,7 +39,7 @@ def toolkit() -> str | None:
 
 
 def settings() -> dict[str, str]:
-    """What to tell XLA's compiler."""
+    """The settings for XLA's compiler."""
     folder = toolkit()
     return {} if folder is None else {"xla_gpu_cuda_data_dir": folder}
 

@@ -1,4 +1,4 @@
-"""What is particular to TPUs and their plugin, libtpu."""
+"""The particulars of TPUs and their plugin, libtpu."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST_OF_OTHERS = 64
 
 
 def is_here() -> bool:
-    """Whether a TPU may be on this machine."""
+    """Return True if a TPU may be on this machine."""
     return any(map(glob.glob, DEVICE_FILES))
 
 
