@@ -1,4 +1,4 @@
-"""What holds for every test: hypothesis, a compile cache of the run's own, and JAX's device."""
+"""Settings of all tests: hypothesis, a compile cache of the run's own, and JAX's device."""
 
 import atexit
 import gc
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection() -> None:
-    """What is collected stays: to look for garbage among it takes a second."""
+    """Freeze what is collected: to look for garbage among it takes a second."""
     gc.disable()
 
 

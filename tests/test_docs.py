@@ -21,7 +21,7 @@ FILES = [path for path in sorted(DOCS.glob("*.md")) if "```python\n" in path.rea
 
 
 def outcome(source: str, names: dict[str, object]) -> str:
-    """What a block prints, and its error."""
+    """The output of a block, and its error."""
     lines = source.splitlines(keepends=True)
     linecache.cache["example.py"] = (len(source), None, lines, "example.py")
     printed = io.StringIO()

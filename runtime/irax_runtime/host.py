@@ -145,7 +145,7 @@ def _found(
 
 
 def take_error() -> BaseException | None:
-    """Return, once, what a host function last raised in this thread: IREE passes on its text alone."""
+    """Return, once, what a host function last raised in this thread: IREE passes its text alone."""
     error, _raised.error = _raised.error, None
     return error
 

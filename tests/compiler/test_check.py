@@ -1,4 +1,4 @@
-"""What irax cannot run is refused by name, on every device, before anything runs."""
+"""Operations that irax cannot run are refused by name, on every device, before anything runs."""
 
 import pytest
 

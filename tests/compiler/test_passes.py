@@ -1,4 +1,4 @@
-"""What holds of every pass: the module verifies, and its operations know the user's lines.
+"""Properties of every pass: the module verifies, and its operations know the user's lines.
 
 The golden files serve as examples, their RUN lines as pipelines.
 """

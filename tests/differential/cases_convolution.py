@@ -14,7 +14,7 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def places(spelled: str, first: str) -> tuple[int, ...]:
-    """Where the letters of `first`, and then 0, 1, ..., are."""
+    """The positions of the letters of `first`, and then of 0, 1, ..."""
     return tuple(map(spelled.index, first + "012"[: len(spelled) - 2]))
 
 

@@ -1,4 +1,4 @@
-"""What moves elements, against NumPy."""
+"""Operations that move elements, against NumPy."""
 
 import ml_dtypes
 import numpy as np

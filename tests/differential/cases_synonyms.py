@@ -65,7 +65,7 @@ def ragged(ragged_dimension: int, groups: str, contracting: str = "1") -> str:
 
 
 def products_of_rows(x, y, sizes):
-    """Of the four rows the first two with the first matrix, one with the last, and zeros."""
+    """The first two of four rows times the first matrix, one times the last, and zeros."""
     return np.stack([x[0] @ y[0], x[1] @ y[0], x[2] @ y[2], np.zeros(y.shape[-1])])
 
 

@@ -73,7 +73,7 @@ def pool(sizes, strides=(), padding: Pairs = (), base=(), dilations=()) -> Windo
 
 
 def along(size: int) -> Window:
-    """What there is so far in rows."""
+    """A window of all elements so far in rows."""
     return pool((1, size), padding=((0, 0), (size - 1, 0)))
 
 

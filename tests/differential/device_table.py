@@ -76,7 +76,7 @@ class Notes:
     """Reasons, numbered as they come."""
 
     def __init__(self, text: str = "") -> None:
-        """Those of a page, or none."""
+        """Read the marks of a page; without one, there are none."""
         found = re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE)
         self._numbers = {reason: int(number) for number, reason in found}
 

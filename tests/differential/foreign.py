@@ -15,7 +15,8 @@ import numpy as np
 
 SEED = 0
 BIG = 60
-"""Of primitives with more forms than this, such as scatter's 3149, every n-th is taken."""
+"""The most forms of a primitive that are all tested; of more, such as scatter's 3149, every n-th
+is."""
 
 
 @dataclass(frozen=True, eq=False)

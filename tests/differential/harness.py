@@ -1,4 +1,4 @@
-"""What an op's case is, and the arithmetic that the tests of all cases share.
+"""Cases of ops, and the arithmetic that the tests of all cases share.
 
 A file `cases_<family>.py` beside this one has a list `CASES`, and a set `NOT_DIFFERENTIABLE` of op
 names if some of its ops have no derivative; the files are found by their names.
@@ -92,17 +92,18 @@ class Case:
     """The op, or the text of a module whose @main is what is tested."""
     operands: Sequence[Operand]
     reference: Callable[..., Any]
-    """Of the operands (narrow floats as float64): the result, or a tuple of them."""
+    """Computes the result, or a tuple of results, of the operands; narrow floats are float64 there.
+    """
     tolerance: float | None = None
     """Relative error of the result; by default a few units in the last place of its dtype."""
     step: float = 1e-6
-    """Of the finite differences; may be large for what is linear."""
+    """The step of finite differences; may be large for linear functions."""
     derivative_tolerance: float = 1e-6
     wrt: Sequence[int] | None = None
     """The operands with a derivative; by default all that are inexact."""
     differentiable: bool | None = None
-    """Whether its derivatives are tested; by default, if all floats among its operands and results
-    are float64 or complex128, which finite differences need."""
+    """True to test its derivatives; by default, they are tested if all floats among its operands
+    and results are float64 or complex128, which finite differences need."""
     family: str = field(default="", init=False)
 
     def module(self) -> mlir.Module:
@@ -152,7 +153,7 @@ class Case:
 
     @property
     def has_derivative(self) -> bool:
-        """Whether finite differences can tell something of it."""
+        """Return True if finite differences can test it."""
         if self.differentiable is not None:
             return self.differentiable
         kinds = {o.dtype for o in self.operands if o.inexact}

@@ -44,7 +44,7 @@ its own callbacks, and collectives over the named axes of vmaps (`ops/collective
 replaces. An operation that is not in the table is refused by its name.
 """
 CONSTANT = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.constant", "stablehlo.iota"}
-"""What has no tangent though its results are floats; of the others it is refused."""
+"""Ops without a tangent though their results are floats; other ops refuse one."""
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""What is done for speed alone, on IREE against the evaluator: kernels of many operations on few
+"""Rewrites for speed alone, on IREE against the evaluator: kernels of many operations on few
 elements, rows folded in two parts, products taken out of loops.
 """
 

@@ -39,12 +39,14 @@ def agree(found, expected, tolerance=2e-6):
 
 
 def _without_signs(x):
-    """Of infinities."""
+    """Take the signs of infinities away."""
     return np.where(np.isinf(x), np.inf, x)
 
 
 def signs_agree(found, expected):
-    """Of infinities and zeros; those for infinite and nan numbers are nobody's to say."""
+    """Compare the signs of infinities and zeros; for infinite and nan numbers they are not
+    determined.
+    """
     finite = np.isfinite(PLACES)
     for part in (np.real, np.imag):
         ours, theirs = part(found)[finite], part(expected)[finite]

@@ -50,7 +50,7 @@ def points(dtype: np.dtype) -> np.ndarray:
 
 
 def same(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Where both are nan, or equal, zeros in sign too."""
+    """True where both are nan, or equal, zeros in sign too."""
     assert found.dtype == expected.dtype
     if not inexact(found.dtype):
         return found == expected

@@ -52,7 +52,9 @@ def lowered(
 
 
 def _is_refused(function: Function, target: str) -> bool:
-    """Whether it is, by name: docs/devices.md has a list, made from the same refusals."""
+    """Return True if a target refuses it by name; the list in docs/devices.md is made from the same
+    refusals.
+    """
     module = mlir.new_module()
     name = function.add_to(module, "f")
     try:

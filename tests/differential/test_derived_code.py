@@ -1,4 +1,4 @@
-"""What rules emit, where that matters: no detours, and no silence where a rule would be wrong."""
+"""The code that rules emit, where it matters: no detours, and errors where a rule would be wrong.
 
 import numpy as np
 import pytest

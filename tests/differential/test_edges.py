@@ -82,7 +82,7 @@ def test_iree_agrees_with_the_evaluator(dtype: np.dtype) -> None:
 
 
 def agree(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Where both are nan, or the same infinity or zero, or near each other, or subnormal."""
+    """True where both are nan, the same infinity or zero, near each other, or subnormal."""
     assert found.dtype == expected.dtype
     if found.dtype == np.bool_:
         return found == expected

@@ -1,4 +1,4 @@
-"""What IREE does not compile for GPUs, as it is written for them instead, evaluated in NumPy."""
+"""Legalizations for GPUs, evaluated in NumPy."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,9 @@ def test_nan_is_last_and_zeros_are_equal() -> None:
 
 @pytest.mark.parametrize("text", ["f32", "f16", "bf16"])
 def test_remainders_on_vulkan(text: str) -> None:
-    """Of numbers near each other and far apart, of the smallest, the largest and what is none."""
+    """Remainders of numbers near each other and far apart, of the smallest, the largest, and of
+    nan.
+    """
     dtype, rng = mlir.DTYPES[text], np.random.default_rng(0)
     ends = [0.0, 1e-45, 5e-39, np.finfo(np.float32).tiny, 0.1, 1.0, 1e6, 3e38, np.inf, np.nan]
     of_ends = (a.ravel() for a in np.meshgrid([*ends, -0.0, -1.0, -np.inf], [*ends, -3.0]))

@@ -89,8 +89,9 @@ class Function:
 
 
 def _at_the_boundary(case: Case) -> bool:
-    """Whether IREE has arrays of all its types: it has none of 2- and 4-bit integers, of which
-    test_widen.py runs the cases inside programs, and of floats that the evaluator alone knows.
+    """Return True if IREE has arrays of all its types: it has none of 2- and 4-bit integers, of
+    which test_widen.py runs the cases inside programs, and of floats that the evaluator alone
+    knows.
     """
     dtypes = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
     return not any(d.name in CPU.lacks | CPU.lacks_arrays_of for d in dtypes)
@@ -103,7 +104,7 @@ SLOW = {
 """Families whose cases take IREE three times as long as others to compile: many kernels each."""
 
 UNDETERMINED = {"scatter-set-overlapping"}
-"""Of the windows that overlap some one wins, not the same one everywhere."""
+"""Cases without one right result: of windows that overlap, any may win."""
 
 
 def _functions() -> Iterator[Function]:

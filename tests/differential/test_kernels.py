@@ -146,7 +146,7 @@ OF_VECTORS = {
 
 
 def few(case: Case) -> bool:
-    """Whether a case is of few elements of dtypes that kernels have."""
+    """Return True for a case of few elements of dtypes that kernels have."""
     if isinstance(case.subject, str) or case.subject.name not in OF_VECTORS:
         return False
     kinds = [(o.shape, o.dtype) for o in case.operands]

@@ -24,7 +24,7 @@ pytestmark = needs_plugin
 
 
 def expected_of(module: mlir.Module, function: Function, name: str, arrays: Arrays) -> Arrays:
-    """What the evaluator gives. Factorizations are unique up to signs, which LAPACK chooses
+    """The evaluator's results. Factorizations are unique up to signs, which LAPACK chooses
     otherwise than what they are made of, and what runs here.
     """
     if function.case.family == "factorizations":
@@ -33,7 +33,7 @@ def expected_of(module: mlir.Module, function: Function, name: str, arrays: Arra
 
 
 def is_refused(function: Function) -> bool:
-    """Whether it needs functions of the host's: Python's, or LAPACK's that nothing stands for."""
+    """Return True if it needs Python functions, or LAPACK's that have no decomposition."""
     case = function.case
     by_lapack_alone = case.name.startswith(("eig-", "schur")) or case.name == "eig"
     return case.family == "callback" or (case.family == "factorizations" and by_lapack_alone)

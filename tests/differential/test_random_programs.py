@@ -23,7 +23,7 @@ from irax_runtime.devices import devices
 
 FOLDER = Path(".fuzz")
 EXAMPLES = int(os.environ.get("IRAX_FUZZ", "0"))
-"""How many programs of each kind; 0: few."""
+"""The number of programs of each kind; 0: few."""
 NUMBERS = st.floats(-2, 2, width=16)
 TOLERANCE = 1e-9
 Arrays = list[np.ndarray]

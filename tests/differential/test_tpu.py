@@ -22,8 +22,8 @@ from irax_compiler.lowering import lower
 
 TOPOLOGY = "v5e:2x2x1"
 WITHOUT_LIBRARIES = ("callback-", "factorizations-eig", "factorizations-schur")
-"""What calls Python, or LAPACK: beginnings of the names of functions that are refused, and of
-`factorizations-eigh`, which is not."""
+"""Functions that call Python, or LAPACK, by the beginnings of their names: those that are refused,
+and `factorizations-eigh`, which is not."""
 FUNCTIONS = [function for module in MODULES.values() for function in module]
 SAMPLE = [f"{module}:0" for module in list(MODULES)[::8]]
 

@@ -104,12 +104,12 @@ MODULES = _modules()
 
 
 def is_refused(function: Function) -> bool:
-    """Whether it needs functions of the host's, or numbers that Vulkan does not have."""
+    """Return True if it needs functions of the host's, or dtypes that Vulkan does not have."""
     return needs_host(function) or "f64" in str(function.case.module())
 
 
 def taken(functions: Sequence[Function]) -> list[Function]:
-    """Those that Vulkan takes. The others are refused before they are compiled."""
+    """The functions that Vulkan takes. The others are refused before they are compiled."""
     rest = []
     for function in functions:
         module = mlir.new_module()

@@ -28,11 +28,11 @@ OTHERWISE = {
     "windows-cumulative-product-back": "likewise",
     "special-erfc-float8_e5m2": "XLA does not expand it",
 }
-"""What XLA refuses, or means something else by, and why that is no defect of irax."""
+"""Cases that XLA refuses or defines otherwise, and why that is no defect of irax."""
 
 
 UP_TO_SIGNS = ("eig", "qr", "schur", "svd")
-"""What these give is unique up to the signs of columns, which decomposition and LAPACK choose
+"""Factorizations that are unique up to the signs of columns, which decomposition and LAPACK choose
 differently; of eig and schur there are no decompositions."""
 
 

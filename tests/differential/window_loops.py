@@ -1,4 +1,4 @@
-"""What gather and scatter mean, an element of a window at a time: a plain reference."""
+"""A plain reference of gather and scatter, an element of a window at a time."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def windows(
 def place_in_windows(
     dims: WindowDims, batch: Sequence[int], offset: Sequence[int]
 ) -> tuple[int, ...]:
-    """Where element `offset` of window `batch` is in the array of all windows."""
+    """The index of element `offset` of window `batch` in the array of all windows."""
     apart = dims.collapsed_dims + dims.operand_batching_dims
     within = iter([o for d, o in enumerate(offset) if d not in apart])
     outer = iter(batch)

@@ -22,7 +22,7 @@ from tests.foreign.programs import PROGRAMS
 
 LANES = 3
 PORTABLE = ("dropout", "eigenvalues", "lstm", "mlp")
-"""Those that are exported as portable artifacts too, NAME.mlirbc."""
+"""The programs that are exported as portable artifacts too, NAME.mlirbc."""
 FOLDER = Path(__file__).parent / "exported"
 
 
@@ -92,7 +92,7 @@ def is_float(x: Any) -> bool:
 
 
 def export_with_derivatives() -> None:
-    """What jax.export serialises: serialised.jax, with a pytree and a derivative in it. Needs the
+    """Write serialised.jax with jax.export, with a pytree and a derivative in it. Needs the
     package flatbuffers.
     """
 

@@ -1,4 +1,4 @@
-"""What JAX lowers real programs to, differentiated and batched by irax, against JAX's own results.
+"""Real programs as JAX lowers them, differentiated and batched by irax, against JAX's own results.
 
 The modules and numbers are made by make.py; JAX is not needed here.
 """
@@ -21,7 +21,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir"))
 PORTABLE = sorted({path.stem for path in FOLDER.glob("*.mlirbc")} & {*NAMES})
 LANES = 3
 COMPILED = ("attention", "mlp", "physics_loop", "sort")
-"""Those that are run on IREE too: breadth is the evaluator's."""
+"""The programs that are run on IREE too: breadth is the evaluator's."""
 
 
 def foreign(name: str) -> tuple[Source, dict[str, Any]]:

@@ -136,7 +136,7 @@ def _mark(there: bool) -> str:
 
 
 def _floats(case: Any) -> bool:
-    """Whether there is something to differentiate, with respect to something."""
+    """Return True if there is something to differentiate, with respect to something."""
     from tests.frontend.case_checks import bound
 
     call, arrays = bound(case, 0)

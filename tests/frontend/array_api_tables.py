@@ -1,4 +1,4 @@
-"""What the Python array API standard (2024.12) says: signatures, and results for special values."""
+"""Tables of the Python array API standard (2024.12): signatures, and results for special values."""
 
 SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]

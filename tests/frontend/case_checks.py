@@ -1,4 +1,5 @@
-"""What is asked of each case of the tables: values, derivatives, lanes, dtypes, the same on IREE.
+"""The checks of each case of the tables: values, derivatives, batches, dtypes, and all that on
+IREE.
 
 A case is a line in `numpy_cases.py` or its kin.
 """
@@ -63,7 +64,7 @@ class _Place:
 
 
 def choices(case):
-    """How many dtypes the case has."""
+    """The number of dtypes of the case."""
     found = [1]
 
     def visit(x):
@@ -83,7 +84,7 @@ def leaves(x):
 
 
 def expected(case, call, arrays):
-    """What NumPy computes, from floats in float64."""
+    """NumPy's results, from floats in float64."""
     function = case.reference or getattr(np, case.name, None)
     if function is None:
         pytest.skip(f"NumPy {np.__version__} has no {case.name}")
@@ -120,7 +121,7 @@ def check_values(case, kinds=None):
 
 
 def check_values_in_64_bits(case):
-    """The same for float64 and complex128."""
+    """Check values for float64 and complex128."""
     with irax.enable_x64(True):
         call, arrays = bound(case, 0, to_float64=True)
         results = leaves(call(case.function, [as_array(x) for x in arrays]))
@@ -199,7 +200,7 @@ def check_on_iree(case):
 
 
 def is_fixed(case):
-    """Whether an operand has an order, or is a number of something."""
+    """Return True if an operand has an order, or is a number of something."""
     flat = tree_util.tree_leaves((case.operands, case.options), is_leaf=is_operand)
     return any(isinstance(x, np.ndarray) or (is_operand(x) and x.ascending) for x in flat)
 
@@ -263,7 +264,7 @@ def check_strictly(case, kinds=None):
 
 
 def check_judgement(case, call, arrays):
-    """Where promotion is minded, operands are refused that JAX refuses, and no others."""
+    """Check that strict promotion refuses the operands that JAX refuses, and no others."""
     jax = pytest.importorskip("jax", reason="compares with JAX")
     module = pkgutil.resolve_name(f"jax.{case.module}")
     if not hasattr(module, case.name):

@@ -28,7 +28,7 @@ def compiled(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
 
 
 def is_waiting() -> bool:
-    """Whether the main thread waits for native code, or runs what that calls back."""
+    """Return True while the main thread waits for native code, or runs what that calls back."""
     frame = sys._current_frames()[threading.main_thread().ident or 0]
     while frame is not None and frame.f_code.co_filename != interruptible.__file__:
         frame = frame.f_back

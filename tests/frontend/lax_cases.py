@@ -13,7 +13,7 @@ case, cases = _lax.case, _lax.cases
 
 
 def _ones(x):
-    """How many bits are set, also of negative numbers, of which NumPy takes the absolute value."""
+    """Count set bits, also of negative numbers, of which NumPy takes the absolute value."""
     return np.bitwise_count(x.view(f"u{x.dtype.itemsize}"))
 
 

@@ -1,4 +1,4 @@
-"""What the tests of irax.numpy share: running a function outside and inside a trace."""
+"""Helpers of the tests of irax.numpy: running a function outside and inside a trace."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def wide(x):
 
 
 def tolerance(dtype):
-    """How far results may be off, relative and absolute, for computing in a dtype."""
+    """The relative and absolute tolerance of results computed in a dtype."""
     name = np.dtype(dtype).name
     eps = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6, "complex64": 2e-6}.get(name, 1e-12)
     return {"rtol": eps, "atol": eps}

@@ -1,4 +1,4 @@
-"""How a case of the tables (`numpy_cases.py`, `lax_cases.py`, ...) is written: operands that stand
+"""The form of cases in the tables (`numpy_cases.py`, `lax_cases.py`, ...): operands that stand
 for arrays, and options.
 """
 
@@ -72,15 +72,15 @@ class Case:
     reference: Callable[..., Any] | None = None
     """In place of NumPy's function of this name."""
     traced: bool = True
-    """Whether the function works on traced arrays: the shape of what it gives is known."""
+    """True if the function works on traced arrays: the shape of its result is known."""
     smooth: bool = True
-    """Whether finite differences tell its derivative."""
+    """True if finite differences test its derivative."""
     loose: float = 1.0
-    """How many times further off than usual it may be."""
+    """The factor by which tolerances are larger than usual."""
     jax: bool = True
-    """Whether dtypes and shapes are JAX's."""
+    """True if dtypes and shapes are JAX's."""
     module: str = "numpy"
-    """Where it is: of irax, and of JAX."""
+    """The module that has it, of irax and of JAX."""
 
     @property
     def full_name(self) -> str:

@@ -26,7 +26,7 @@ def same(got, expected):
 
 
 def traced(f, *args):
-    """What `f` computes while it is traced, in the one lane of a vmap."""
+    """The result of `f` while it is traced, in the one lane of a vmap."""
     return irax.vmap(f)(*(np.asarray(a)[None] for a in args))[0]
 
 

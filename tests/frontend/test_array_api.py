@@ -68,7 +68,7 @@ OTHER_DEFAULTS = {("astype", "copy")}  # True has no meaning for what does not c
 
 
 def check_signature(name, function, signature):
-    """Whether every call that the standard allows is one here, with the same meaning."""
+    """Check that every call that the standard allows is one here, with the same meaning."""
     ours = inspect.signature(function)
     takes_any = any(p.kind is p.VAR_POSITIONAL for p in ours.parameters.values())
     places, keywords, optional = [], {}, 0

@@ -1,4 +1,4 @@
-"""What the array API standard says of functions of nan, infinities, zeros and their like."""
+"""The array API standard's special values: functions of nan, infinities, zeros and their like."""
 
 import re
 

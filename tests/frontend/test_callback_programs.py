@@ -19,7 +19,7 @@ SCALAR = irax.ShapeDtypeStruct((), "float32")
 
 
 class World:
-    """What has happened, and a number that each look at it changes."""
+    """A record of what has happened, and a number that each look at it changes."""
 
     def __init__(self):
         self.events = []

@@ -234,7 +234,7 @@ class Tape:
 
 
 def calls_of(jit, f, *args):
-    """What f writes on a tape, when it is called a second time."""
+    """The entries that f writes on a tape when it is called a second time."""
     tape = Tape()
     run = jit(functools.partial(f, tape))
     run(*args)

@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["at once", "
 
 @pytest.fixture
 def lines(capsys):
-    """What has been printed, line by line."""
+    """The lines that have been printed."""
     return lambda: capsys.readouterr().out.splitlines()
 
 

@@ -70,7 +70,7 @@ def value(short):
 
 
 class Abstract:
-    """What a traced value says of itself."""
+    """The abstract value of a traced array."""
 
     def __init__(self, dtype, weak_type=False):
         self.dtype, self.weak_type = np.dtype(dtype), weak_type

@@ -304,7 +304,7 @@ OF_OTHER_SIZES = (
     "hamiltonian_monte_carlo",
     "lattice_boltzmann",
 )
-"""Those whose step, or its size, is none of the program's own: IREE compiles one more."""
+"""The examples whose step, or its size, is none of the program's own: IREE compiles one more."""
 
 
 @needs_plugin
@@ -359,7 +359,7 @@ def test_what_a_picture_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 def printed(name: str, platform: str, *arguments: str) -> str:
-    """What an example prints."""
+    """The output of an example."""
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *arguments],
         capture_output=True,

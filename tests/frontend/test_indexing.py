@@ -289,7 +289,9 @@ def nearest_index(shape, index):
 
 
 def inside_of_result(x, nearest, inside):
-    """Whether each element of `x[nearest]` was in range: the arrays' block leads or follows."""
+    """For each element of `x[nearest]`, True if it was in range: the arrays' block leads or
+    follows.
+    """
     block_at = 1 if isinstance(nearest[0], slice) else 0
     trailing = x[nearest].ndim - block_at - inside.ndim
     return inside.reshape(inside.shape + (1,) * trailing)

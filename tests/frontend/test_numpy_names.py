@@ -74,7 +74,7 @@ def test_signatures_are_those_of_jax(module):
 
 
 def fits(place, parameter, had):
-    """Whether a parameter can be given as to JAX's function: its name, place and default."""
+    """Return True if a parameter can be given as to JAX's function: its name, place and default."""
     if parameter.name.startswith("_") or parameter.kind in ANY_NUMBER:
         return True
     if parameter.kind is parameter.POSITIONAL_ONLY:

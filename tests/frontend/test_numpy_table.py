@@ -84,7 +84,7 @@ ELSEWHERE = {
     *("from_dlpack", "frombuffer", "fromfile", "fromiter", "fromstring", "load", "save", "savez"),
     *("einsum_path", "frompyfunc", "vectorize"),  # test_numpy_ufunc_objects.py, too
 }
-"""What a line cannot say, tested in other files."""
+"""Functions that a line of the table cannot test; other files do."""
 
 
 def test_every_function_has_a_case():

@@ -1,4 +1,4 @@
-"""What options do, and the functions that tell of the system."""
+"""Options, and the functions that tell of the system."""
 
 import logging
 

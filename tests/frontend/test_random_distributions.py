@@ -147,7 +147,7 @@ def test_covariance():
 
 @pytest.mark.parametrize("a", [0.01, 0.4, 3.0, 80.0])
 def test_derivative_of_loggamma(a):
-    """That of the number at which the cumulative distribution has the value it has."""
+    """The derivative keeps the value of the cumulative distribution at the number."""
     logs = np.asarray(random.loggamma(random.key(1), np.full(6, a, "f"))).astype(np.float64)
     found = irax.grad(lambda a: random.loggamma(random.key(1), a, (6,)).sum())(a)
     h = 1e-5 * a

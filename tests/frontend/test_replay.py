@@ -104,7 +104,7 @@ def test_values(ours, theirs):
 
 
 def kinds(function):
-    """How many calls a public function keeps."""
+    """The number of calls that a public function keeps."""
     cells = inspect.getclosurevars(function).nonlocals
     return len(cells["kept"])
 

@@ -21,7 +21,7 @@ def between(low, high, count=24):
 
 
 def sized(low, high):
-    """Of all sizes, of both signs."""
+    """Numbers of all sizes, of both signs."""
     return np.exp(between(low, high)) * RNG.choice([-1, 1], 24)
 
 
@@ -222,7 +222,7 @@ def test_wrong_arguments(call, error, message) -> None:
 
 
 def test_tangents_of_exponential_integrals():
-    """Where the order has no tangent, its missing derivative does not count."""
+    """A missing derivative does not count where the order has no tangent."""
     for function in (special.exp1, lambda x: special.expn(1, x)):
         _, tangent = irax.jvp(function, (2.0,), (1.0,))
         np.testing.assert_allclose(tangent, -np.exp(-2) / 2, rtol=1e-5)

@@ -110,7 +110,7 @@ BAD = {
 
 
 def refused(library, program):
-    """Whether a program is refused where promotion is minded."""
+    """Return True if strict promotion refuses a program."""
     try:
         with strictness(library):
             library.eval_shape(lambda: program(library))

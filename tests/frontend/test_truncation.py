@@ -1,4 +1,4 @@
-"""What asks for 64 bits and gets 32 says so, at the user's line; asking for no width is fine."""
+"""Requests for 64 bits that get 32 warn at the user's line; asking for no width is fine."""
 
 import warnings
 

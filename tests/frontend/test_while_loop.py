@@ -166,7 +166,7 @@ def test_python_may_branch_on_what_a_loop_found_outside_of_jit():
 
 
 def test_reverse_mode_keeps_the_square_root_of_the_states():
-    """What the forward pass hands to the backward pass, counted in states of the loop."""
+    """The residuals of the forward pass, counted in states of the loop."""
 
     def kept(checkpoint):
         def f(x):

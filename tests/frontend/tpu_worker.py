@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def compile_step(name: str, topology: str) -> dict[str, float]:
-    """What the compiler says of the function that an example does most of its work in."""
+    """The compiler's costs of the function in which an example does most of its work."""
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -37,7 +37,7 @@ def transformed(text: str) -> str:
 
 
 def complaint(text: str, output: str, name: str = "golden.mlir") -> str:
-    """What FileCheck has to say of an output and the CHECK lines of a text; empty if nothing."""
+    """FileCheck's complaint about an output and a text's CHECK lines; empty if there is none."""
     options = Options(name)
     checks = Parser(options, io.StringIO(text), *pattern_for_opts(options))
     matcher = Matcher(options, FInput(name, output), checks)

@@ -1,4 +1,4 @@
-"""What the runtime's tests call hundreds of times is `gc.collect()`."""
+"""Settings of the runtime's tests, which call `gc.collect()` hundreds of times."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""What the tests of PJRT share: XLA's plugin for CPU, and small programs for it."""
+"""Helpers of the tests of PJRT: XLA's plugin for CPU, and small programs for it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,9 @@ def test_the_gpu_agrees_with_the_evaluator(functions: Sequence[Function]) -> Non
 
 @pytest.mark.parametrize("length", [1000, 100_000])
 def test_long_arrays(length: int) -> None:
-    """Where many threads have to agree: sums, extrema, orders and matrices of a real size."""
+    """Programs in which many threads have to agree: sums, extrema, orders and matrices of a real
+    size.
+    """
     x = np.random.default_rng(0).normal(size=length).astype(np.float32)
     given = irax.device_put(x, device)
     np.testing.assert_allclose(np.asarray(jnp.sum(given)), x.sum(dtype=np.float64), atol=1e-2)
@@ -94,7 +96,7 @@ STEPS = ("digits", "gpt", "conv_net", "vae", "dqn", "n_body", "gaussian_process"
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_of_training_is_that_of_the_processor(name: str) -> None:
-    """Of networks with dense layers, convolutions and attention, and of other programs."""
+    """Steps of networks with dense layers, convolutions and attention, and of other programs."""
     from tests.frontend.test_examples import example
 
     step, arguments = example(name).step_and_arguments()

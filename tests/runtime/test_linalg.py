@@ -10,7 +10,7 @@ DTYPES = ("f4", "f8", "c8", "c16")
 
 @pytest.fixture(params=["scipy", "numpy"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the host has: SciPy, or NumPy alone."""
+    """The libraries that the host has: SciPy, or NumPy alone."""
     if request.param == "numpy":
         monkeypatch.setattr(linalg, "_scipy", lambda name: None)
 

@@ -54,7 +54,7 @@ def test_a_c_compiler_lays_structs_out_alike(tmp_path: Path):
 
 
 def _fields(kind: type) -> list[str]:
-    """Those that C has names for: a union has none."""
+    """The fields that C has names for: a union has none."""
     return [
         f for base in kind.__mro__[::-1] for f, *_ in vars(base).get("_fields_", ()) if f != "union"
     ]

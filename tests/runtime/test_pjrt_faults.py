@@ -1,4 +1,4 @@
-"""What must not end the process: each in a process of its own, which it might."""
+"""Faults that must not end the process: each in a process of its own, which it might."""
 
 from __future__ import annotations
 

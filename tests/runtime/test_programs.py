@@ -202,7 +202,7 @@ def test_results_outlive_their_program():
 
 
 def in_new_process(source: str, **environment: str) -> str:
-    """What a program prints that uses `sync` and `task`, loaded programs, and `x`, a buffer."""
+    """The output of a program that uses `sync` and `task`, loaded programs, and `x`, a buffer."""
     head = f"""
 import os, sys
 import numpy as np

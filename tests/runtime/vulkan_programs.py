@@ -1,4 +1,4 @@
-"""What the tests of Vulkan share: the device, if there is one."""
+"""Helpers of the tests of Vulkan: the device, if there is one."""
 
 from __future__ import annotations
 

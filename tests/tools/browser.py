@@ -68,7 +68,7 @@ class Browser:
         self._count = 0
         self._session: dict[str, str] = {}
         self.errors: list[str] = []
-        """What went wrong in the page: exceptions, and errors on the console."""
+        """Exceptions in the page, and errors on the console."""
         self.requests: list[str] = []
         """The addresses that the page asked for."""
         self._loaded = False
@@ -124,7 +124,7 @@ class Browser:
         return done["result"].get("value")
 
     def wait(self, script: str) -> Any:
-        """The same, when it is true."""
+        """Wait until a script's value is true, and return it."""
         end = time.monotonic() + PATIENCE
         while (value := self.evaluate(script)) in (None, False, 0, ""):
             assert time.monotonic() < end, f"{script}: not true after {PATIENCE} s; {self.errors}"
@@ -154,7 +154,7 @@ class Browser:
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
 
     def _place(self, selector: str) -> tuple[float, float]:
-        """Where the middle of an element is, which is scrolled to if it is out of sight."""
+        """The middle of an element, which is scrolled to if it is out of sight."""
         found = f"document.querySelector({json.dumps(selector)})"
         self.wait(f"{found} && ({found}.scrollIntoView({{block: 'nearest'}}), true)")
         x, y = self.wait(
@@ -194,7 +194,7 @@ class Browser:
 
 
 def _pipe() -> tuple[int, int]:
-    """Where to read, and where to write."""
+    """The ends to read from and to write to."""
     ends = os.pipe()
     above = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for end in ends]
     for end in ends:

@@ -1,4 +1,4 @@
-"""What `irax show` records of stages, and prints."""
+"""The stages that `irax show` records and prints."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ func.func @main(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<f32> {
 
 
 def spelled(name: str) -> str:
-    """How the text begins an operation: `func.return` is `return`."""
+    """The text's name of an operation: `func.return` is `return`."""
     return name.removeprefix("func.") if name in ("func.return", "func.call") else name
 
 

@@ -236,7 +236,7 @@ def test_differences_of_what_passes_add(browser, tmp_path):
 
 
 def aligned(browser: Browser, pairs: list[tuple[list[int], list[int]]]) -> list[list[list[int]]]:
-    """What the page's script makes of pairs of sequences: places in them that belong together."""
+    """The page's alignment of pairs of sequences: places in them that belong together."""
     script = f"((memoize) => {{ {asset('diff.js')}; return align; }})((f) => f)"
     return browser.evaluate(
         f"{json.dumps(pairs)}.map(([a, b]) => {script}(Int32Array.from(a), Int32Array.from(b)))"

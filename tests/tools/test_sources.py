@@ -1,4 +1,4 @@
-"""Where functions come from: files of other frameworks, of irax, and of Python."""
+"""Sources of functions: files of other frameworks, of irax, and of Python."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_other_files(stages, folder):
 
 
 def test_the_command(folder, irax):
-    """That it works, docs/command_line.md shows."""
+    """The command prints the list; docs/command_line.md shows that it works."""
     both = irax("compile", "in.mlir", "--from-stage", "in.mlir", "-o", "out.vmfb")
     assert both.returncode == 2
     assert "--from-stage goes without a MODULE" in both.stderr
