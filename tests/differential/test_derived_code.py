@@ -1,4 +1,4 @@
-"""The code that rules emit, where it matters: no detours, and errors where a rule would be wrong.
+"""The code that rules emit: no detours where that matters, errors where a rule would be wrong."""
 
 import numpy as np
 import pytest
