@@ -135,6 +135,46 @@ def test_the_frontends_rooms_import_downwards():
     assert found == UPWARD
 
 
+DOORS = {
+    "irax": (
+        *("api", "mlir", "ops", "targets"),
+        *("cache", "containers", "effects", "evaluate", "quiet", "straight"),
+        "iree.phases",
+    ),
+    "irax_tools": (
+        *("api", "mlir", "ops", "targets"),
+        *("cache", "containers", "cost", "evaluate", "iree", "locations"),
+    ),
+}
+"""What the frontend and the tools import of the compiler: its facade, the ops, the IR, the targets,
+and a few files that each do one thing."""
+
+
+def inner_imports(package: str, source: str) -> list[str]:
+    """What a file imports of the compiler that is no door."""
+    doors = [f"irax_compiler.{door}" for door in DOORS[package]]
+    return [
+        name
+        for _, name in imports(ast.parse(source))
+        if within(name, "irax_compiler") and name != "irax_compiler" and not within(name, *doors)
+    ]
+
+
+@pytest.mark.parametrize("package", DOORS)
+def test_the_compiler_is_used_through_its_doors(package: str):
+    found = {
+        str(path.relative_to(ROOT)): names
+        for path in (FOLDERS[package] / package).rglob("*.py")
+        if (names := inner_imports(package, path.read_text("utf-8")))
+    }
+    assert not found, "import this from irax_compiler.api"
+
+
+def test_an_import_of_the_compilers_inside_is_found():
+    source = "from irax_compiler import api\nfrom irax_compiler.passes.jvp import Jvp"
+    assert inner_imports("irax", source) == ["irax_compiler.passes.jvp.Jvp"]
+
+
 def test_what_both_rooms_need_is_the_same_in_both():
     ours, theirs = (FOLDERS[name] / name / "once.py" for name in ("irax_compiler", "irax_runtime"))
     assert ours.read_text("utf-8") == theirs.read_text("utf-8")

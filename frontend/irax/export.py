@@ -34,15 +34,10 @@ from irax.execution.export_trees import (
 from irax.execution.jit import JitFunction, jit
 from irax.ir import LoadedFunction, as_argument
 from irax.transforms import autodiff
-from irax_compiler import containers, mlir, targets
-from irax_compiler.bytecode_format import MAGIC
-from irax_compiler.lowering import check, lower
+from irax_compiler import api, containers, mlir, targets
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.shape import Constant
-from irax_compiler.passes.annotate import signature
-from irax_compiler.passes.core import nested
-from irax_compiler.reading import read_module
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
 
@@ -106,8 +101,8 @@ def _alone(module: mlir.Module, name: str) -> mlir.Module:
     alone = mlir.new_module()
     mlir.copy_functions(module, name, alone)
     mlir.make_public(mlir.functions(alone)[name])
-    check(alone, name)
-    for operation in nested(alone.operation):
+    api.check(alone, name)
+    for operation in api.nested(alone.operation):
         if is_callback(operation):
             raise UnsupportedOp(
                 f"export: {name} calls a Python function at {operation.location}: no file can hold "
@@ -280,7 +275,7 @@ class Exported(OfThisProcess):
             if target == "iree-cpu":
                 about["processor"] = format_.processor_features()
             programs[_family(platform)] = about
-            lowered = lower(self._module, self.fun_name, target)
+            lowered = api.lower(self._module, self.fun_name, target)
             contents[about["file"]] = targets.compile(lowered, target)
         return format_.write(self._contents(programs) | contents)
 
@@ -319,8 +314,8 @@ def deserialize(blob: bytes | bytearray) -> Exported:
         ValueError: it is none, or damaged.
         TypeError: it has classes in it that are not registered here.
     """
-    if not zipfile.is_zipfile(io.BytesIO(blob)) and MAGIC in blob:
-        return of_module(read_module(containers.module_in(bytes(blob))))
+    if not zipfile.is_zipfile(io.BytesIO(blob)) and containers.MAGIC in blob:
+        return of_module(api.parse(containers.module_in(bytes(blob))))
     return _of_contents(archives.read(bytes(blob), "deserialize"), "deserialize")
 
 
@@ -375,7 +370,7 @@ def _side(
     tree: Any, values: Sequence[mlir.Value], avals: Sequence[ShapedArray], names: Sequence[str]
 ) -> dict[str, Any]:
     leaves = [
-        {"name": name, "type": signature([value]), "weak": aval.weak_type}
+        {"name": name, "type": api.signature([value]), "weak": aval.weak_type}
         for value, aval, name in zip(values, avals, names, strict=True)
     ]
     return {"tree": describe(tree), "leaves": leaves}

@@ -25,10 +25,8 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import ModuleBuilder, call, current_trace
 from irax.execution import backend
 from irax.execution.jit import JitFunction
-from irax_compiler import containers, mlir
+from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.pipeline import run_pipeline
-from irax_compiler.reading import read_module
 from irax_runtime.device import Device, Executable
 
 
@@ -58,7 +56,7 @@ class IR(OfThisProcess):
             irax_compiler.passes.PassError: an unknown pass or option, or one that does not apply.
         """
         copy = mlir.clone_module(self.module)
-        run_pipeline(copy, pipeline)
+        api.run_pipeline(copy, pipeline)
         return IR(copy, self.func, self._kept)
 
 
@@ -124,7 +122,7 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    module = read_module(*_source(text_or_path))
+    module = api.parse(*_source(text_or_path))
     return LoadedFunction(module, func or containers.main_function(module), device)
 
 

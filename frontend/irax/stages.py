@@ -21,9 +21,7 @@ from irax.core.tracing import Tracer
 from irax.execution import backend
 from irax.execution.jit import Compiled as _Traced
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
-from irax_compiler import mlir, targets
-from irax_compiler.cost import cost_of
-from irax_compiler.lowering import lower
+from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device
 
 
@@ -97,7 +95,7 @@ class Stage(OfThisProcess):
         >>> jit(jnp.dot).lower(jnp.ones(3), jnp.ones(3)).cost_analysis()["flops"]
         6.0
         """
-        cost = cost_of(self._traced.traced.builder.module, self._traced.traced.name)
+        cost = api.cost_of(self._traced.traced.builder.module, self._traced.traced.name)
         return {
             "flops": float(cost.flops),
             "transcendentals": float(cost.transcendentals),
@@ -119,7 +117,7 @@ class Stage(OfThisProcess):
             def keep(pass_: str, module: mlir.Module) -> None:
                 texts[pass_.split("{")[0]] = texts["lowered"] = mlir.text_of(module.operation)
 
-            lower(module, name, backend.resolve_device(self._device).target, keep)
+            api.lower(module, name, backend.resolve_device(self._device).target, keep)
         if stage not in texts:
             raise ValueError(f"as_text: no stage {stage!r}; there are {', '.join(texts)}")
         return texts[stage]
@@ -278,7 +276,7 @@ class CompiledForTopology(Stage):
 
         super().__init__(traced, in_tree, None)
         chips = topology_for("tpu", topology)
-        lowered = lower(traced.traced.builder.module, traced.traced.name, chips.target)
+        lowered = api.lower(traced.traced.builder.module, traced.traced.name, chips.target)
         self._program = chips.compile(targets.compile(lowered, chips.target, traced.donated))
 
     def __repr__(self) -> str:

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.iree.invocation import CompileError
-from irax_compiler.lowering import check
 from irax_compiler.mlir import InsertionPoint
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.pipeline import run_pipeline
 from irax_tools import arrays, derive
 from irax_tools.files import write_file
 from irax_tools.noise import noise
@@ -220,7 +218,7 @@ def check_source(
     Raises UnsupportedOp for what irax cannot run at all, and TypeError for inputs of other types
     than the function's.
     """
-    check(source.module, source.func)
+    api.check(source.module, source.func)
     if inputs is not None:
         inputs = arrays.typed(inputs, [dtype for _, dtype in argument_types(source)])
         check_operands(source, inputs)
@@ -266,7 +264,7 @@ def save_smallest(source: Source, row: Row, name: str) -> None:
 def smallest(source: Source, row: Row) -> Source:
     """The shortest beginning of a function for which a property fails as it does for all of it."""
     inlined = mlir.clone_module(source.module)
-    run_pipeline(inlined, "inline,symbol-dce")
+    api.run_pipeline(inlined, "inline,symbol-dce")
     whole = Source(inlined, source.func)
 
     def fails(candidate: Source) -> bool:
@@ -303,7 +301,7 @@ def _beginning(source: Source, length: int) -> Source:
     mlir.set_function_type(function)
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
-    run_pipeline(module, "canonicalize,cse,symbol-dce")
+    api.run_pipeline(module, "canonicalize,cse,symbol-dce")
     return Source(module, source.func)
 
 

@@ -279,10 +279,10 @@ def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: b
         for line in describe_passes():
             click.echo(line)
         return
-    from irax_compiler.pipeline import run_pipeline
+    from irax_compiler import api
 
     parsed = sources.read_module(module)
-    run_pipeline(parsed, pipeline)
+    api.run_pipeline(parsed, pipeline)
     write_file(output, mlir.text_of(parsed.operation, locations))
 
 
@@ -508,7 +508,7 @@ def bench(
     Without --input and --inputs, its arguments are those that it was traced with, or random.
     Operations are counted in StableHLO, each for itself.
     """
-    from irax_compiler.cost import cost_of
+    from irax_compiler import api
     from irax_tools import arrays, checking, programs, sources
 
     loaded = sources.load(source, arguments, func)
@@ -519,7 +519,7 @@ def bench(
     _, times = programs.timed(lambda: call(given), repeat)
     click.echo(f"compile {compiled * 1e3:.1f} ms, first run {first * 1e3:.2f} ms")
     click.echo(programs.describe_times(times))
-    cost = cost_of(loaded.module, loaded.func)
+    cost = api.cost_of(loaded.module, loaded.func)
     flops = cost.flops + cost.transcendentals
     click.echo(f"{flops:.4g} operations, {cost.bytes:.4g} bytes moved by them")
     click.echo(f"{flops / times[len(times) // 2] / 1e9:.3g} G operations a second")

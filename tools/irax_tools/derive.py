@@ -9,16 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.mlir import InsertionPoint, Module
 from irax_compiler.ops import core
 from irax_compiler.ops.structured import call_function
-from irax_compiler.passes import Pass
-from irax_compiler.passes.batch import Batch
-from irax_compiler.passes.core import PassError, find_function
-from irax_compiler.passes.jvp import Jvp, active_pattern
-from irax_compiler.passes.vjp import Vjp
-from irax_compiler.pipeline import run_pipeline
 from irax_tools.sources import Source
 
 TIDY = "inline,symbol-dce,simplify,canonicalize,cse,symbol-dce"
@@ -39,17 +33,17 @@ def grad(
     Raises PassError where the function has another result.
     """
     name = source.func
-    function = find_function(source.module, name)
+    function = api.find_function(source.module, name)
     types: list[Any] = mlir.result_types(function)
     dtypes = [mlir.dtype_of_type(t) for t in types]
     if len(types) != 1 or types[0].shape or not mlir.inexact(dtypes[0]) or dtypes[0].kind == "c":
-        raise PassError(
+        raise api.PassError(
             f"@{name} returns ({', '.join(map(str, types))}); a gradient is of one real scalar, "
             "such as tensor<f32>. Use `irax vjp`, which takes a cotangent for each result"
         )
 
     def add_gradient(module: Module) -> str:
-        vjp = _run(module, Vjp(name, _checked(source, wrt)))
+        vjp = api.vjp(module, name, _checked(source, wrt)).name
         if after is not None:
             after("vjp", module, vjp)
         inputs = [a.type for a in mlir.arguments(function)]
@@ -69,14 +63,16 @@ def vjp(source: Source, wrt: Sequence[int] | None) -> Source:
     """The function of the arguments and a cotangent for each result that returns the results and
     the cotangents of the arguments in `wrt`.
     """
-    return _derived(source, lambda m: _run(m, Vjp(source.func, _checked(source, wrt))), "vjp")
+    checked = _checked(source, wrt)
+    return _derived(source, lambda m: api.vjp(m, source.func, checked).name, "vjp")
 
 
 def jvp(source: Source, wrt: Sequence[int] | None) -> Source:
     """The function of the arguments and tangents of those in `wrt` that returns the results and
     their tangents.
     """
-    return _derived(source, lambda m: _run(m, Jvp(source.func, _checked(source, wrt))), "jvp")
+    checked = _checked(source, wrt)
+    return _derived(source, lambda m: api.jvp(m, source.func, checked).name, "jvp")
 
 
 def vmap(
@@ -91,33 +87,20 @@ def vmap(
     (None: the same for all), and puts the results together along `out_axes`. Collectives over
     `axis_name` are between the lanes.
     """
-    batch = Batch(
-        source.func,
-        size,
-        None if in_axes is None else tuple(in_axes),
-        None if out_axes is None else tuple(out_axes),
-        axis_name,
-    )
-    return _derived(source, lambda m: _run(m, batch), f"batch{{size={size}}}", after)
+    if in_axes is not None and all(axis is None for axis in in_axes):
+        raise api.PassError("in_axes: expected at least one mapped argument, got none")
+
+    def add_lanes(module: Module) -> str:
+        return api.batch(module, source.func, size, in_axes, out_axes, axis_name).name
+
+    return _derived(source, add_lanes, f"batch{{size={size}}}", after)
 
 
 def _checked(source: Source, wrt: Sequence[int] | None) -> tuple[int, ...]:
-    active = active_pattern(find_function(source.module, source.func), wrt)
+    active = api.active_arguments(api.find_function(source.module, source.func), wrt)
     if not any(active):
-        raise PassError(f"@{source.func} has no argument of a floating-point or complex type")
+        raise api.PassError(f"@{source.func} has no argument of a floating-point or complex type")
     return tuple(i for i, is_active in enumerate(active) if is_active)
-
-
-def _run(module: Module, pass_: Pass) -> str:
-    """Runs a pass that adds one public function; that function's name."""
-    before = mlir.functions(module)
-    pass_.run(module)
-    (name,) = [
-        name
-        for name, function in mlir.functions(module).items()
-        if name not in before and mlir.is_public(function)
-    ]
-    return name
 
 
 def _derived(
@@ -131,7 +114,7 @@ def _derived(
         after(step, module, name)
     derived = mlir.copy_functions(module, name, result)[name]
     mlir.make_public(mlir.functions(result)[derived])
-    run_pipeline(result, TIDY, None if after is None else lambda n, m: after(n, m, derived))
+    api.run_pipeline(result, TIDY, None if after is None else lambda n, m: after(n, m, derived))
     _rename(result, derived, "main")
     return Source(result, "main")
 

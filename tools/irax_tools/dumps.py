@@ -17,11 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from irax_compiler import mlir, targets
+from irax_compiler import api, mlir, targets
 from irax_compiler.iree import compiler, phases
 from irax_compiler.iree.target import IreeTarget, iree_target
-from irax_compiler.lowering import lower
-from irax_compiler.pipeline import parse_pipeline, text_of
 from irax_runtime import files
 from irax_tools.sources import Source
 
@@ -68,13 +66,13 @@ def save_stages(source: Source, target: str, folder: str) -> None:
 
     def after_pass(name: str, module: mlir.Module) -> None:
         remaining.pop(0)
-        write(Stage(name, target, source.func, text_of(remaining)), module)
+        write(Stage(name, target, source.func, api.text_of(remaining)), module)
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         first = "traced" if source.is_traced else "read"
-        write(Stage(first, target, source.func, text_of(remaining)), source.module)
-        lowered = lower(source.module, source.func, target, after_pass)
+        write(Stage(first, target, source.func, api.text_of(remaining)), source.module)
+        lowered = api.lower(source.module, source.func, target, after_pass)
         if isinstance(kind, IreeTarget):
             tiled = kind.tiles(lowered)
             for phase, module in phases.phases(lowered, target):
@@ -109,5 +107,6 @@ def compile_stage(stage: Stage, text: str) -> bytes:
         return compiler.resume(text.encode(), stage.phase, (*flags, *tiled))
     module = mlir.parse_module(text)
     return targets.compile(
-        lower(module, stage.func, stage.target, passes=parse_pipeline(stage.passes)), stage.target
+        api.lower(module, stage.func, stage.target, passes=api.parse_pipeline(stage.passes)),
+        stage.target,
     )

@@ -11,8 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from irax_compiler import bytecode_format, containers, mlir, reading
-from irax_compiler.passes.core import nested
+from irax_compiler import api, containers, mlir
 from irax_runtime import archives, exported, iree_modules
 from irax_runtime.pjrt import programs
 from irax_runtime.signature import parse_signature
@@ -61,7 +60,7 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
         return f"a stage of a compilation for {stage[0].target}", iter([f"after {stage[0].after}"])
     found = containers.module_in(data)
     kind = "MLIR text" if isinstance(found, str) else "MLIR bytecode"
-    is_inside = isinstance(found, bytes) and not data.startswith(bytecode_format.MAGIC)
+    is_inside = isinstance(found, bytes) and not data.startswith(containers.MAGIC)
     return "an export of JAX's" if is_inside else kind, _of_module(found)
 
 
@@ -97,11 +96,11 @@ def _of_pjrt(data: bytes) -> Iterator[str]:
 
 
 def _of_module(found: str | bytes) -> Iterator[str]:
-    module = reading.read_module(found)
+    module = api.parse(found)
     counts: Counter[str] = Counter()
     called: set[str] = set()
     for name, function in mlir.functions(module).items():
-        operations = list(nested(function))
+        operations = list(api.nested(function))
         private = "" if mlir.is_public(function) else "private "
         type_ = function.attributes["function_type"]
         yield f"{private}@{name}{type_}: {len(operations)} operations"

@@ -10,9 +10,8 @@ from typing import Any
 import click
 import numpy as np
 
-from irax_compiler import mlir, targets
+from irax_compiler import api, mlir, targets
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import check, lower
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, exported
 from irax_runtime.devices import devices
@@ -29,7 +28,7 @@ REFERENCE = "reference"
 
 def compile_source(source: Source, target: str) -> bytes:
     """The artefact of a function."""
-    return targets.compile(lower(source.module, source.func, target), target)
+    return targets.compile(api.lower(source.module, source.func, target), target)
 
 
 def target_of(device: str, chip: str | None = None) -> str:
@@ -97,7 +96,7 @@ def _jitted(source: Source, device: str) -> Program:
 
 
 def _evaluated(source: Source) -> Program:
-    check(source.module, source.func)
+    api.check(source.module, source.func)
     evaluator = Evaluator(source.module)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
-from irax_compiler import containers, mlir, reading
+from irax_compiler import api, containers, mlir
 from irax_tools import arrays
 from irax_tools.files import read_file
 
@@ -64,7 +64,7 @@ def read_module(path: str) -> mlir.Module:
 def _read(path: str) -> tuple[mlir.Module, str]:
     try:
         found = containers.module_in(read_file(path))
-        return reading.read_module(found, path), "" if isinstance(found, bytes) else found
+        return api.parse(found, path), "" if isinstance(found, bytes) else found
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

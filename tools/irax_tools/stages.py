@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from irax_compiler.passes import by_name
+from irax_compiler import api
 
 
 def describe_passes() -> Iterator[str]:
     """A line for each pass and for each of its options."""
-    for name, cls in sorted(by_name().items()):
+    for name, cls in sorted(api.passes().items()):
         yield name
         for line in (cls.__doc__ or "").strip().splitlines():
             yield f"    {line.strip()}"

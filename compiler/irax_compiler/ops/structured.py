@@ -26,33 +26,13 @@ from irax_compiler.ops.core import (
     register_class,
     zeros_like,
 )
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A function made from another: its name, and which of its results carry something.
-
-    `results[i]` tells of result i of the original: for jvp, linearize and transpose whether it
-    has a tangent (a cotangent), for batch the axis that is mapped.
-    """
-
-    name: str
-    results: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Linearized(Derived):
-    """A function split in two: `name` gives the results, then the residuals; `linear` takes the
-    residuals, then the active tangents, and gives the active results' tangents.
-    """
-
-    linear: str = ""
+from irax_compiler.ops.derived import Linearized
 
 
 class Transform(Protocol):
     """What a structured op needs of the pass that is rewriting it."""
 
-    def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Any:
         """The derived form of function `name`; `pattern` says which arguments take part and how."""
         ...
 
@@ -193,10 +173,9 @@ class Call(StructuredOp):
         count = len(self.types)
         active = [t for t in tangents if t is not None]
         # A residual that is an operand is at hand here: a loop need not keep its constants by row.
-        origins = residuals_of(transform.functions[derived.name], count)
         residuals = [
             primals[origin] if isinstance(origin, int) else value
-            for origin, value in zip(origins, forward[count:], strict=True)
+            for origin, value in zip(derived.residuals, forward[count:], strict=True)
         ]
         tangents_out = (
             call_function(transform.functions, derived.linear, [*residuals, *active])
@@ -401,22 +380,6 @@ def batched_where(
         shape.batched_at(x, axis, size, 0) if wants else x
         for x, axis, wants in zip(values, axes, wanted, strict=True)
     ]
-
-
-def residuals_of(function: Operation, num_results: int) -> list[int | Type]:
-    """Of what a function gives beyond its results: the argument that it is, by its number, or else
-    the type.
-    """
-    block = mlir.body(function)
-    numbers: dict[Value, int] = {
-        argument: number for number, argument in enumerate(block.arguments)
-    }
-    residuals = list(mlir.terminator(block).operands)[num_results:]
-    found: list[int | Type] = []
-    for value in residuals:
-        number = numbers.get(value)
-        found.append(value.type if number is None else number)
-    return found
 
 
 def zeros_of(type_: Any) -> Value:

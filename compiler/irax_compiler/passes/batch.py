@@ -10,8 +10,9 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.collective import Collective, axes_in
 from irax_compiler.ops.core import Axis, UnsupportedOp
+from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.shape import batched_at, insert
-from irax_compiler.ops.structured import Derived, StructuredOp
+from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -19,6 +20,7 @@ from irax_compiler.passes.core import (
     find_function,
     in_context,
     inputs,
+    publish,
     register_pass,
     returned,
     rule,
@@ -42,36 +44,59 @@ class Batch(Pass):
     axis_name: str = ""
 
     def run(self, module: Module) -> None:
-        function = find_function(module, self.func)
-        arguments, results = mlir.body(function).arguments, returned(function)
-        in_axes = self._axes("in_axes", self.in_axes, arguments, 0)
-        out_axes = self._axes("out_axes", self.out_axes, results, 0)
-        if not any(a is not None for a in in_axes):
+        if self.in_axes is not None and all(axis is None for axis in self.in_axes):
             raise PassError("in_axes: expected at least one mapped argument, got none")
-        deriver = BatchDeriver(module, self.size, {self.func: out_axes}, self.axis_name)
-        deriver.publish(self.func, in_axes)
+        derived = derive_batched(
+            module, self.func, self.size, self.in_axes, self.out_axes, self.axis_name
+        )
+        publish(module, derived.name)
 
-    def _axes(
-        self, option: str, axes: Sequence[Axis] | None, values: Sequence[Any], default: int
-    ) -> tuple[Axis, ...]:
-        if axes is None:
-            return (default,) * len(values)
-        if len(axes) == 1:
-            axes = tuple(axes) * len(values)
-        if len(axes) != len(values):
+
+def derive_batched(
+    module: Module,
+    func: str = "main",
+    size: int = 1,
+    in_axes: Sequence[Axis] | None = None,
+    out_axes: Sequence[Axis] | None = None,
+    axis_name: str = "",
+) -> Batched:
+    """Adds the batched form of a function to its module, as a private function.
+
+    Args:
+        module: the module.
+        func: the function's name.
+        size: the number of lanes.
+        in_axes: for each argument, the mapped axis, or None for one that all lanes share; a single
+            one is that of all. By default the first.
+        out_axes: for each result, where it has the mapped axis, likewise.
+        axis_name: the name of the axis, over which collectives become operations.
+    """
+    function = find_function(module, func)
+    places = _axes("in_axes", in_axes, mlir.arguments(function), func)
+    wanted = _axes("out_axes", out_axes, returned(function), func)
+    return BatchDeriver(module, size, {func: wanted}, axis_name).function(func, places)
+
+
+def _axes(
+    option: str, axes: Sequence[Axis] | None, values: Sequence[Value], func: str
+) -> tuple[Axis, ...]:
+    """An axis for each of a function's arguments or results."""
+    if axes is None:
+        return (0,) * len(values)
+    if len(axes) == 1:
+        axes = tuple(axes) * len(values)
+    if len(axes) != len(values):
+        raise PassError(f"{option}: expected {len(values)} axes for @{func}, got {len(axes)}")
+    for axis, value in zip(axes, values, strict=True):
+        rank = len(shape_of(value))
+        if axis is not None and not 0 <= axis <= rank:
             raise PassError(
-                f"{option}: expected {len(values)} axes for @{self.func}, got {len(axes)}"
+                f"{option}: axis {axis} is out of range for {value.type}; expected 0 to {rank}"
             )
-        for axis, value in zip(axes, values, strict=True):
-            rank = len(shape_of(value))
-            if axis is not None and not 0 <= axis <= rank:
-                raise PassError(
-                    f"{option}: axis {axis} is out of range for {value.type}; expected 0 to {rank}"
-                )
-        return tuple(axes)
+    return tuple(axes)
 
 
-class BatchDeriver(Deriver):
+class BatchDeriver(Deriver[Batched]):
     """Derives @f.batch for a pattern of axes; what depends on no mapped argument stays unbatched.
 
     `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
@@ -93,7 +118,7 @@ class BatchDeriver(Deriver):
         self.out_axes = out_axes or {}
         self.axis_name = axis_name
 
-    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Batched:
         name = mlir.function_name(source)
         arguments = mlir.arguments(source)
         types = [
@@ -122,7 +147,7 @@ class BatchDeriver(Deriver):
                 out_axes = list(self.out_axes[name])
         mlir.finish_function(function, results)
         effects.remove_dead_operations(mlir.body(function))
-        return Derived(mlir.function_name(function), tuple(out_axes))
+        return Batched(mlir.function_name(function), pattern, tuple(out_axes))
 
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:
         if wanted is not None:

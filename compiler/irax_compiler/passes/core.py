@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.core import Op, UnsupportedOp, read
-from irax_compiler.ops.structured import DefinedOp, Derived, Linearized
+from irax_compiler.ops.derived import Derived, Linearized
+from irax_compiler.ops.structured import DefinedOp
 
 
 class PassError(ValueError):
@@ -75,12 +76,18 @@ def find_function(module: Module, name: str) -> Operation:
     """The function `name` of a module. Raises PassError with the names there are, and UnsupportedOp
     for a function that irax cannot work on.
     """
-    found = mlir.functions(module)
+    found = mlir.Functions(module)
     if name not in found:
         there = ", ".join(f"@{n}" for n in found) or "none"
         raise PassError(f"func={name}: the module has no function @{name}; it has {there}")
     check_function(name, found[name])
     return found[name]
+
+
+def publish(module: Module, *names: str) -> None:
+    """Makes functions public: those that the user asked for by name."""
+    for name in names:
+        mlir.make_public(find_function(module, name))
 
 
 def check_function(name: str, function: Operation) -> None:
@@ -106,7 +113,10 @@ def recursion(name: str, function: Operation) -> UnsupportedOp:
     )
 
 
-class Deriver:
+D = TypeVar("D", bound=Derived)
+
+
+class Deriver(Generic[D]):
     """Derives new functions of a module from its functions, each once per pattern.
 
     Subclasses say how (`derive`). Functions that a function calls are derived on the way, so cost
@@ -120,13 +130,13 @@ class Deriver:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.functions = mlir.functions(module)
-        self._derived: dict[tuple[str, Any], Derived] = {}
+        self._derived: dict[tuple[str, Any], D] = {}
         self._dependent: dict[tuple[str, tuple[bool, ...]], tuple[bool, ...]] = {}
         self._definitions: dict[tuple[DefinedOp, Any], str] = {}
         self._outlined: dict[Operation, Sequence[str]] = {}
         self._reserved: dict[Any, Sequence[str]] = {}
 
-    def function(self, name: str, pattern: tuple[Any, ...]) -> Derived:
+    def function(self, name: str, pattern: tuple[Any, ...]) -> D:
         """The derived form of function `name` for a pattern of arguments; made when first asked."""
         key = (name, pattern)
         if key not in self._derived:
@@ -138,13 +148,8 @@ class Deriver:
                 raise recursion(name, source) from None
         return self._derived[key]
 
-    def publish(self, name: str, pattern: tuple[Any, ...]) -> Derived:
-        """The same, made public: what the user asked for by name."""
-        derived = self.function(name, pattern)
-        mlir.make_public(self.functions[derived.name])
-        return derived
-
-    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> D:
+        """The derived form of a function; called once for each pattern."""
         raise NotImplementedError
 
     def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:

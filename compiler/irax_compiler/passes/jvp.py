@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
 from irax_compiler.ops.core import Tangent, UnsupportedOp, zeros_like
-from irax_compiler.ops.structured import Derived, StructuredOp
+from irax_compiler.ops.derived import Differentiated
+from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -17,6 +18,7 @@ from irax_compiler.passes.core import (
     find_function,
     in_context,
     inputs,
+    publish,
     register_pass,
     returned,
     rule,
@@ -36,12 +38,29 @@ class Jvp(Pass):
     wrt: tuple[int, ...] | None = None
 
     def run(self, module: Module) -> None:
-        pattern = active_pattern(find_function(module, self.func), self.wrt)
-        outputs = {self.func: differentiable_results(module, self.func)}
-        JvpDeriver(module, outputs).publish(self.func, pattern)
+        publish(module, derive_jvp(module, self.func, self.wrt).name)
 
 
-def active_pattern(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
+def derive_jvp(
+    module: Module,
+    func: str = "main",
+    wrt: Sequence[int] | None = None,
+    results: Sequence[bool] | None = None,
+) -> Differentiated:
+    """Adds the forward-mode derivative of a function to its module, as a private function.
+
+    Args:
+        module: the module.
+        func: the function's name.
+        wrt: the arguments that have a tangent; by default all those of inexact types.
+        results: for each result, True if its tangent is wanted; by default all of inexact types.
+    """
+    active = active_arguments(find_function(module, func), wrt)
+    outputs = {func: results or differentiable_results(module, func)}
+    return JvpDeriver(module, outputs).function(func, active)
+
+
+def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
     """Which arguments `wrt` names; all those with a float or complex type when it is None.
 
     Raises PassError for an index out of range or an argument that has no derivative.
@@ -76,7 +95,7 @@ def fix_outputs(
     ]
 
 
-class JvpDeriver(Deriver):
+class JvpDeriver(Deriver[Differentiated]):
     """Derives @f.jvp. Those results get a tangent that depend on an active argument; for functions
     named in `outputs`, those which it marks, zeros if need be.
     """
@@ -87,7 +106,7 @@ class JvpDeriver(Deriver):
         super().__init__(module)
         self.outputs = outputs or {}
 
-    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Differentiated:
         name = mlir.function_name(source)
         function, (results, tangents) = differentiate(
             self, source, pattern, f"{name}.{self.suffix}", split=False
@@ -98,7 +117,8 @@ class JvpDeriver(Deriver):
                 tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(function, [*results, *(t for t in tangents if t is not None)])
         effects.remove_dead_operations(block)
-        return Derived(mlir.function_name(function), tuple(t is not None for t in tangents))
+        has_tangent = tuple(t is not None for t in tangents)
+        return Differentiated(mlir.function_name(function), pattern, has_tangent)
 
 
 def differentiate(

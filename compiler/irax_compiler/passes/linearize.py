@@ -13,17 +13,19 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import Tangent, UnsupportedOp
-from irax_compiler.ops.structured import Linearized, inlined
+from irax_compiler.ops.derived import Linearized
+from irax_compiler.ops.structured import inlined
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
     find_function,
     inputs,
+    publish,
     register_pass,
     walk,
 )
 from irax_compiler.passes.jvp import (
-    active_pattern,
+    active_arguments,
     differentiable_results,
     differentiate,
     fix_outputs,
@@ -43,15 +45,30 @@ class Linearize(Pass):
     wrt: tuple[int, ...] | None = None
 
     def run(self, module: Module) -> None:
-        pattern = active_pattern(find_function(module, self.func), self.wrt)
-        outputs = {self.func: differentiable_results(module, self.func)}
-        deriver = LinearizeDeriver(module, outputs)
-        linearized = deriver.publish(self.func, pattern)
-        assert isinstance(linearized, Linearized)
-        mlir.make_public(deriver.functions[linearized.linear])
+        linearized = derive_linearized(module, self.func, self.wrt)
+        publish(module, linearized.name, linearized.linear)
 
 
-class LinearizeDeriver(Deriver):
+def derive_linearized(
+    module: Module,
+    func: str = "main",
+    wrt: Sequence[int] | None = None,
+    results: Sequence[bool] | None = None,
+) -> Linearized:
+    """Adds the two halves of a linearized function to its module, as private functions.
+
+    Args:
+        module: the module.
+        func: the function's name.
+        wrt: the arguments that have a tangent; by default all those of inexact types.
+        results: for each result, True if its tangent is wanted; by default all of inexact types.
+    """
+    active = active_arguments(find_function(module, func), wrt)
+    outputs = {func: results or differentiable_results(module, func)}
+    return LinearizeDeriver(module, outputs).function(func, active)
+
+
+class LinearizeDeriver(Deriver[Linearized]):
     """Derives @f.fwd and @f.lin. Those results get a tangent that depend on an active argument; for
     functions named in `outputs`, those which it marks, zeros if need be.
     """
@@ -73,7 +90,7 @@ class LinearizeDeriver(Deriver):
                 tangents = fix_outputs(results, tangents, self.outputs[name])
         mlir.finish_function(joint, [*results, *(t for t in tangents if t is not None)])
         effects.remove_dead_operations(mlir.body(joint))
-        split = self._split(joint, name, len(pattern), results, tangents)
+        split = self._split(joint, name, pattern, results, tangents)
         del self.functions[mlir.function_name(joint)]
         joint.erase()
         return split
@@ -88,7 +105,8 @@ class LinearizeDeriver(Deriver):
             mlir.finish_function(joint, values)
             effects.remove_dead_operations(mlir.body(joint))
             results, tangents = values[:num_results], values[num_results:]
-            self._splits[name] = self._split(joint, name, num_primals, results, tangents)
+            active = (False,) * num_primals
+            self._splits[name] = self._split(joint, name, active, results, tangents)
             del self.functions[mlir.function_name(joint)]
             joint.erase()
         return self._splits[name]
@@ -97,13 +115,13 @@ class LinearizeDeriver(Deriver):
         self,
         joint: Operation,
         name: str,
-        num_primals: int,
+        active: Sequence[bool],
         results: Sequence[Value],
         tangents: Sequence[Tangent],
     ) -> Linearized:
         block = mlir.body(joint)
         given = mlir.arguments(joint)
-        primal_inputs, tangent_inputs = given[:num_primals], given[num_primals:]
+        primal_inputs, tangent_inputs = given[: len(active)], given[len(active) :]
         depends: set[Value] = set(tangent_inputs)
         forward_operations, linear_operations = [], []
         for operation in walk(block):
@@ -137,10 +155,13 @@ class LinearizeDeriver(Deriver):
             for operation in [*residuals.recomputed, *linear_operations]:
                 env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         mlir.finish_function(linear, [env[v] for v in outputs])
+        numbers: dict[Value, Any] = {x: i for i, x in enumerate(primal_inputs)}
         return Linearized(
             mlir.function_name(forward),
+            tuple(active),
             tuple(t is not None for t in tangents),
             mlir.function_name(linear),
+            tuple(numbers.get(x, x.type) for x in saved),
         )
 
 

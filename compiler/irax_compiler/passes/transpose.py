@@ -12,10 +12,9 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.derived import Transposed
 from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.ops.structured import (
-    Derived,
-    Linearized,
     StructuredOp,
     call_function,
     inlined,
@@ -28,12 +27,13 @@ from irax_compiler.passes.core import (
     find_function,
     in_context,
     inputs,
+    publish,
     register_pass,
     returned,
     rule,
     walk,
 )
-from irax_compiler.passes.jvp import active_pattern
+from irax_compiler.passes.jvp import active_arguments
 from irax_compiler.passes.linearize import LinearizeDeriver
 
 
@@ -50,13 +50,27 @@ class Transpose(Pass):
     wrt: tuple[int, ...] | None = None
 
     def run(self, module: Module) -> None:
-        function = find_function(module, self.func)
-        linear = active_pattern(function, self.wrt)
-        pattern = (linear, (True,) * len(returned(function)))
-        TransposeDeriver(module, instantiate=self.func).publish(self.func, pattern)
+        publish(module, derive_transpose(module, self.func, self.wrt).name)
 
 
-class TransposeDeriver(Deriver):
+def derive_transpose(
+    module: Module, func: str = "main", wrt: Sequence[int] | None = None
+) -> Transposed:
+    """Adds the transpose of a function to its module, as a private function.
+
+    Args:
+        module: the module.
+        func: the function's name.
+        wrt: the arguments in which it is linear; by default all those of inexact types. Each has a
+            cotangent, zeros if need be.
+    """
+    function = find_function(module, func)
+    linear = active_arguments(function, wrt)
+    pattern = (linear, (True,) * len(returned(function)))
+    return TransposeDeriver(module, instantiate=func).function(func, pattern)
+
+
+class TransposeDeriver(Deriver[Transposed]):
     """Derives transposes for patterns (which arguments are linear, which results have a
     cotangent); arguments whose cotangent is zero get none, but in function `instantiate`.
     """
@@ -67,7 +81,7 @@ class TransposeDeriver(Deriver):
         super().__init__(module)
         self.instantiate = instantiate
 
-    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Derived:
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Transposed:
         linear, has_cotangent = pattern
         name = mlir.function_name(source)
         flat = self._flat(source, linear)
@@ -111,8 +125,10 @@ class TransposeDeriver(Deriver):
             del self.functions[mlir.function_name(flat)]
             flat.erase()
         present = iter(ct is not None for ct in results)
-        return Derived(
+        return Transposed(
             mlir.function_name(function),
+            linear,
+            has_cotangent,
             tuple(next(present) if is_linear else False for is_linear in linear),
         )
 
@@ -164,7 +180,6 @@ class TransposeDeriver(Deriver):
         )
         active = tuple(isinstance(x, Linear) for x in operands)
         split = LinearizeDeriver(self.module).function(name, active)
-        assert isinstance(split, Linearized)
         self.functions.update(mlir.functions(self.module))
         primals = [zeros_of(x.type) if isinstance(x, Linear) else x for x in operands]
         residuals = call_function(self.functions, split.name, primals)[len(given) :]

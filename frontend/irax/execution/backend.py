@@ -14,8 +14,7 @@ from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary
-from irax_compiler import mlir, targets
-from irax_compiler.lowering import lower
+from irax_compiler import api, mlir, targets
 from irax_runtime import devices as runtime_devices
 from irax_runtime import interruptible
 from irax_runtime.device import Device, Executable
@@ -115,7 +114,9 @@ def compile(
     `donated` it may use the memory for its results.
     """
     device = device or current_device()
-    return interruptible.run(_program, lower(module, name, device.target), name, device, donated)
+    return interruptible.run(
+        _program, api.lower(module, name, device.target), name, device, donated
+    )
 
 
 def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[int]) -> Executable:

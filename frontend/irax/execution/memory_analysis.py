@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from irax.core.avals import ShapedArray
-from irax_compiler import mlir, targets
-from irax_compiler.lowering import lower
+from irax_compiler import api, mlir, targets
 from irax_runtime.device import Executable
 
 
@@ -49,7 +48,7 @@ def analyse(
     from irax_compiler.iree import phases
 
     target = executable.device.target
-    lowered = lower(module, name, target)
+    lowered = api.lower(module, name, target)
     arguments, results = (sum(map(_size, side)) for side in avals)
     temporary = max(0, phases.transient_memory(lowered, target) - results)
     return MemoryAnalysis(

@@ -26,10 +26,8 @@ from irax.core.key_arrays import KeyArray
 from irax.core.strictness import library
 from irax.core.tracebacks import hide_frames
 from irax.core.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
-from irax_compiler import mlir, straight
+from irax_compiler import api, mlir, straight
 from irax_compiler.evaluate import Call, Program
-from irax_compiler.passes.core import PassError
-from irax_compiler.pipeline import run_pipeline
 from irax_compiler.quiet import quietly
 from irax_runtime.once import once
 
@@ -298,8 +296,8 @@ def _program(traced: Traced) -> Program | None:
     if any(o.operation.name == "func.call" for o in mlir.body(main).operations):
         mlir.make_public(main)
         try:
-            run_pipeline(module, "inline")
-        except PassError:  # an operation that the evaluator takes, and StableHLO does not
+            api.run_pipeline(module, "inline")
+        except api.PassError:  # an operation that the evaluator takes, and StableHLO does not
             return None
     return Program.of(mlir.body(main))
 

@@ -12,9 +12,8 @@ from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.flattening import name_of
 from irax.core.tracing import Input, Tracer, trace_function
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.ops.computation import Computation
-from irax_compiler.pipeline import run_pipeline
 
 Dtypes = Sequence[np.dtype[Any]]
 
@@ -54,7 +53,7 @@ def computation_of(
         )
     module = traced.builder.module
     mlir.make_public(mlir.functions(module)[traced.name])
-    run_pipeline(module, "decompose,inline,symbol-dce")
+    api.run_pipeline(module, "decompose,inline,symbol-dce")
     block = mlir.body(mlir.functions(module)[traced.name])
     for result in traced.results:
         if result.shape:

@@ -32,10 +32,7 @@ from irax.transforms.differentiable import (
     check_scalar,
     is_inexact,
 )
-from irax_compiler.ops.structured import Linearized
-from irax_compiler.passes.jvp import JvpDeriver
-from irax_compiler.passes.linearize import LinearizeDeriver
-from irax_compiler.passes.vjp import derive_vjp
+from irax_compiler import api
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -247,9 +244,9 @@ def _vjp(
     """The outputs of `function` and its pullback, as a pytree that holds the residuals."""
     traced, flat, arrays = _trace_known(_checked(function, what, has_aux, check), primals, what)
     num_results = _num_results(flat.out_tree, has_aux)
-    active = tuple(is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
-    wanted = tuple(i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results))
-    reverse = derive_vjp(traced.builder.module, traced.name, active, wanted)
+    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
+    wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
+    reverse = api.reverse(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
     outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
@@ -354,14 +351,11 @@ def _push(
     traced, flat, arrays = _trace_known(_checked(fun, "jvp", has_aux), primals, "jvp")
     structure = array_trees.tree_structure(primals)
     directions = _directions(tangents, structure, [x.aval for x in arrays])
-    active = tuple(d is not None for d in directions) + (False,) * len(traced.captures)
-    wanted = tuple(map(is_inexact, traced.results))
-    name = (
-        JvpDeriver(traced.builder.module, {traced.name: wanted}).function(traced.name, active).name
-    )
+    wrt = [i for i, d in enumerate(directions) if d is not None]
+    derived = api.jvp(traced.builder.module, traced.name, wrt)
     operands = [*arrays, *traced.captures, *(d for d in directions if d is not None)]
     weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
-    values = call(traced.builder, name, operands, weak)
+    values = call(traced.builder, derived.name, operands, weak)
     count = len(traced.results)
     outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
     push = array_trees.tree_unflatten(flat.out_tree, _with_float0(values[count:], traced.results))
@@ -422,11 +416,9 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     check_callable(fun, "linearize")
     traced, flat, arrays = _trace_known(_checked(fun, "linearize", has_aux), primals, "linearize")
     num_results = _num_results(flat.out_tree, has_aux)
-    active = tuple(is_inexact(x.aval) for x in arrays) + (False,) * len(traced.captures)
-    wanted = tuple(i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results))
-    deriver = LinearizeDeriver(traced.builder.module, {traced.name: wanted})
-    linearized = deriver.function(traced.name, active)
-    assert isinstance(linearized, Linearized)
+    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
+    wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
+    linearized = api.linearize(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
     outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])

@@ -13,7 +13,7 @@ from irax.core.array import as_array, aval_of
 from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, call, trace_function
-from irax_compiler.passes.transpose import TransposeDeriver
+from irax_compiler import api
 
 
 @api_boundary
@@ -48,9 +48,7 @@ def linear_transpose(
     flat = FlatFunction(fun, in_tree)
     inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]
     traced = trace_function(flat, inputs, "linear_transpose", name_of(fun))
-    linear = (*(True for _ in avals), *(False for _ in traced.captures))
-    deriver = TransposeDeriver(traced.builder.module, instantiate=traced.name)
-    derived = deriver.function(traced.name, (linear, (True,) * len(traced.results)))
+    derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
 
     @api_boundary
     def transposed(cotangent: Any) -> tuple[Any, ...]:

@@ -16,8 +16,7 @@ from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, call, trace_function
-from irax_compiler.passes.batch import BatchDeriver
-from irax_compiler.passes.core import PassError
+from irax_compiler import api
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,14 +114,15 @@ def vmap(
             )
         ]
         named = "" if axis_name is None else axis_names.text_of(axis_name)
-        deriver = BatchDeriver(traced.builder.module, size.value, {traced.name: wanted}, named)
-        pattern = tuple(axis for _, axis in arrays) + (None,) * len(traced.captures)
+        mapped_axes = [*(axis for _, axis in arrays), *(None for _ in traced.captures)]
         try:
-            name = deriver.function(traced.name, pattern).name
-        except PassError as error:
+            derived = api.batch(
+                traced.builder.module, traced.name, size.value, mapped_axes, wanted, named
+            )
+        except api.PassError as error:
             raise ValueError(f"vmap: {error}") from None
         operands = [*(array for array, _ in arrays), *traced.captures]
-        values = call(traced.builder, name, operands, traced.weak)
+        values = call(traced.builder, derived.name, operands, traced.weak)
         return array_trees.tree_unflatten(flat.out_tree, values)
 
     return mapped

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.iree.phases import phases
-from irax_compiler.lowering import lower
 from irax_compiler.mlir import Module
-from irax_compiler.pipeline import run_pipeline
 from irax_tools import derive
 from irax_tools.sources import Source
 
@@ -53,7 +51,7 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
         wrt = "" if way.wrt is None else f" wrt={','.join(map(str, way.wrt))}"
         linearize = f"linearize{{func={name}{wrt}}}"
         linearized = mlir.clone_module(source.module)
-        run_pipeline(linearized, linearize)
+        api.run_pipeline(linearized, linearize)
         keep(linearize, "derive", linearized, "")  # two functions: what calls both is to come
         source = derive.grad(source, way.wrt, after=after_derivation)
     if way.vmap is not None:
@@ -64,9 +62,9 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
         keep(step, "lower", module, name)
 
     if way.pipeline is not None:
-        run_pipeline(source.module, way.pipeline, after_pass)
+        api.run_pipeline(source.module, way.pipeline, after_pass)
         return
-    lowered = lower(source.module, name, way.target, after_pass)
+    lowered = api.lower(source.module, name, way.target, after_pass)
     if way.iree:
         for phase, module in phases(lowered, way.target):
             keep(phase, "iree", module, "")

@@ -13,14 +13,12 @@ from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.control_flow import lanes
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, register_class
+from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
 from irax_compiler.ops.structured import (
-    Derived,
-    Linearized,
     Transform,
     batched_where,
     call_function,
     instantiated,
-    residuals_of,
     scatter,
     zeros_of,
 )
@@ -51,7 +49,7 @@ class _Branches(RegionOp):
         operands = [*primals[1:], *(t for t in tangents if t is not None)]
         count = len(wanted)
 
-        def branch(one: Derived) -> Build:
+        def branch(one: Differentiated) -> Build:
             def build() -> Sequence[Value]:
                 found = call_function(transform.functions, one.name, operands)
                 results, moved = found[:count], scatter(found[count:], one.results)
@@ -72,9 +70,9 @@ class _Branches(RegionOp):
         slots: list[Type] = []
         # For each branch, where a residual comes from: a captured value or a slot, which branches
         # share where their residuals have the same type.
-        sources = [_sources(residuals_of(functions[one.name], count), slots) for one in derived]
+        sources = [_sources(one.residuals, slots) for one in derived]
 
-        def forward(one: Derived, places: Sequence[tuple[str, int]]) -> Build:
+        def forward(one: Linearized, places: Sequence[tuple[str, int]]) -> Build:
             def build() -> Sequence[Value]:
                 found = call_function(functions, one.name, captured)
                 filled: list[Value | None] = [None] * len(slots)
@@ -93,9 +91,7 @@ class _Branches(RegionOp):
             return results, [None] * count
         active = [t for t in tangents if t is not None]
 
-        def linear(one: Derived, places: Sequence[tuple[str, int]]) -> Build:
-            assert isinstance(one, Linearized)
-
+        def linear(one: Linearized, places: Sequence[tuple[str, int]]) -> Build:
             def build() -> Sequence[Value]:
                 residuals = [saved[i] if kind == "slot" else captured[i] for kind, i in places]
                 moved: Sequence[Value] = ()
@@ -122,7 +118,7 @@ class _Branches(RegionOp):
         known = [x for x in captured if isinstance(x, Value)]
         given = [*known, *(ct for ct in cotangents if ct is not None)]
 
-        def branch(one: Derived) -> Build:
+        def branch(one: Transposed) -> Build:
             def build() -> Sequence[Value]:
                 found = scatter(call_function(transform.functions, one.name, given), one.results)
                 return instantiated(captured, found, wanted)
@@ -145,7 +141,7 @@ class _Branches(RegionOp):
         count = len(derived[0].results)
         mapped = [by_lane or any(d.results[i] is not None for d in derived) for i in range(count)]
 
-        def branch(one: Derived) -> Build:
+        def branch(one: Batched) -> Build:
             def build() -> Sequence[Value]:
                 found = call_function(functions, one.name, captured)
                 return batched_where(found, one.results, size, mapped)
@@ -162,7 +158,7 @@ class _Branches(RegionOp):
             results.append(self.select(spread, values))
         return results, [0] * count
 
-    def _derived(self, transform: Transform, pattern: tuple[Any, ...]) -> list[Derived]:
+    def _derived(self, transform: Transform, pattern: tuple[Any, ...]) -> list[Any]:
         names = transform.outline(self.operation)
         return [transform.function(name, pattern) for name in names]
 
@@ -216,7 +212,7 @@ def choose(name: str, chooser: Value, branches: Sequence[Build]) -> tuple[Value,
     return tuple(operation.results)
 
 
-def _in_any(derived: Sequence[Derived]) -> tuple[bool, ...]:
+def _in_any(derived: Sequence[Differentiated | Transposed]) -> tuple[bool, ...]:
     """The results that carry something in some branch."""
     return tuple(any(flags) for flags in zip(*(d.results for d in derived), strict=True))
 

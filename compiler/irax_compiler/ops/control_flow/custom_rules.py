@@ -29,10 +29,10 @@ from irax_compiler.ops.core import (
     attribute,
     from_operation,
 )
+from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.structured import (
     Call,
-    Derived,
     StructuredOp,
     Transform,
     batched_where,
@@ -180,7 +180,7 @@ class CustomJvp(RuledOp):
         batched_first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
 
 
-def batched_first(transform: Transform, derived: Derived, count: int, name: str) -> str:
+def batched_first(transform: Transform, derived: Batched, count: int, name: str) -> str:
     """Adds a batched function, whose first `count` results all have the mapped axis first."""
     inputs, _ = _types(transform.functions[derived.name])
 
@@ -266,7 +266,7 @@ def _declared(
     return transform.declare_function(f"{bwd}.transpose", [x.type for x in operands], results)
 
 
-def _like_arguments(transform: Transform, bwd: Derived, wanted: Sequence[Axis], name: str) -> str:
+def _like_arguments(transform: Transform, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
     """Adds the batched bwd, with cotangents that have the mapped axis where the arguments have it,
     or are summed over the lanes of arguments that all lanes share.
     """

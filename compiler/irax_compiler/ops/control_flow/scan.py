@@ -34,14 +34,12 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import (
-    Linearized,
     StructuredOp,
     Transform,
     batched_where,
     call_function,
     fixed_point,
     instantiated,
-    residuals_of,
     scatter,
     whole,
     zeros_of,
@@ -188,10 +186,9 @@ class Scan(StructuredOp, ComposedOp):
             return derived, derived.results[: self.num_carry]
 
         derived, flags = fixed_point(step, _there(t_carry))
-        assert isinstance(derived, Linearized)
         count, num_ys = len(derived.results), len(derived.results) - self.num_carry
         # A residual that is a constant of the loop, or a row of xs, is there already.
-        residuals = residuals_of(transform.functions[derived.name], count)
+        residuals = derived.residuals
         first_row = self.num_consts + self.num_carry
         shared = {
             i: consts[r]

@@ -1,0 +1,90 @@
+"""The compiler's facade: what other packages do with modules.
+
+    module = parse(text)                            any StableHLO module, text or bytecode
+    jvp(module, wrt=[0])                            adds a derived function, and returns its record
+    artefact = compile(lower(module), "iree-cpu")   for a target
+    evaluate(module, "main", arrays)                what it means, in NumPy
+
+Transformations add private functions to the module that they are given, and leave those that it
+has. Their names, and what their arguments and results are, is in the record that is returned.
+
+What builds operations is in the families of `irax_compiler.ops`; the module `irax_compiler.mlir`
+has the types of the IR, and `irax_compiler.targets` the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irax_compiler.cost import cost_of
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.lowering import check, lower
+from irax_compiler.mlir import Module
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.derived import (
+    Batched,
+    Derived,
+    Differentiated,
+    Linearized,
+    Reversed,
+    Transposed,
+    Vjp,
+)
+from irax_compiler.passes import Pass, PassError
+from irax_compiler.passes import by_name as passes
+from irax_compiler.passes.annotate import signature
+from irax_compiler.passes.batch import derive_batched as batch
+from irax_compiler.passes.core import find_function, nested
+from irax_compiler.passes.jvp import active_arguments
+from irax_compiler.passes.jvp import derive_jvp as jvp
+from irax_compiler.passes.linearize import derive_linearized as linearize
+from irax_compiler.passes.transpose import derive_transpose as transpose
+from irax_compiler.passes.vjp import derive_reversed as reverse
+from irax_compiler.passes.vjp import derive_vjp as vjp
+from irax_compiler.pipeline import parse_pipeline, run_pipeline, text_of
+from irax_compiler.reading import read_module as parse
+from irax_compiler.targets import compile
+
+__all__ = [
+    "Batched",
+    "Derived",
+    "Differentiated",
+    "Evaluator",
+    "Linearized",
+    "Module",
+    "Pass",
+    "PassError",
+    "Reversed",
+    "Transposed",
+    "UnsupportedOp",
+    "Vjp",
+    "active_arguments",
+    "batch",
+    "check",
+    "compile",
+    "cost_of",
+    "evaluate",
+    "find_function",
+    "jvp",
+    "linearize",
+    "lower",
+    "nested",
+    "parse",
+    "parse_pipeline",
+    "passes",
+    "reverse",
+    "run_pipeline",
+    "signature",
+    "text_of",
+    "transpose",
+    "vjp",
+]
+
+
+def evaluate(module: Module, func: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of a function of a module for arrays, by the reference evaluator; to evaluate
+    several times, keep an `Evaluator`.
+    """
+    return Evaluator(module)(func, arguments)
