@@ -14,22 +14,12 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, dtype_of, shape_of
-from irax_compiler.ops import composite, convolution, dot
+from irax_compiler.ops import composite
 from irax_compiler.ops.control_flow import scan, while_loops
-from irax_compiler.ops.core import UnsupportedOp, read
-from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.core import UnsupportedOp, read, traits_of
 from irax_compiler.passes.core import find_function
 
-TRANSCENDENTAL = {
-    f"stablehlo.{name}"
-    for name in (
-        *("atan2", "cbrt", "cosine", "exponential", "exponential_minus_one", "log", "log_plus_one"),
-        *("logistic", "power", "rsqrt", "sine", "sqrt", "tan", "tanh"),
-    )
-}
-_FREE = {"stablehlo.constant", "stablehlo.reshape", "func.return", "stablehlo.return"}
 _COUNTED = ("stablehlo.", "chlo.", "func.")
-_NOT_ARITHMETIC = {"stablehlo.real", "stablehlo.imag", "stablehlo.complex"}
 
 
 @dataclass(frozen=True)
@@ -167,67 +157,16 @@ class _Counter:
 
     def leaf(self, operation: Operation) -> Cost:
         """The cost of an operation that is neither a call nor control flow."""
-        name = operation.name
-        if name in _FREE or not name.startswith(_COUNTED):
+        traits = traits_of(operation)
+        is_free = traits.is_constant or traits.is_view or not len(operation.results)
+        if is_free or not operation.name.startswith(_COUNTED):
             return Cost()
         moved = sum(map(_bytes, [*operation.operands, *operation.results]))
-        if name in TRANSCENDENTAL or name.startswith("chlo."):
+        if traits.transcendental:
             return Cost(0, _size(operation.results[0]), moved)
-        regions = [region.blocks[0] for region in operation.regions]
-        return Cost(self.flops(operation, regions), 0, moved)
-
-    def flops(self, operation: Operation, regions: list[Block]) -> float:
-        """Those of an operation that is not transcendental either."""
-        operands, results = list(operation.operands), list(operation.results)
-        match operation.name.removeprefix("stablehlo."):
-            case "dot_general" | "dot":
-                op: Any = read(operation)
-                lhs = shape_of(operands[0])
-                inner = (
-                    op.dimensions.lhs_contracting
-                    if isinstance(op, dot.DotGeneral)
-                    else (len(lhs) - 1,)
-                )
-                return 2 * _size(results[0]) * math.prod(lhs[d] for d in inner)
-            case "convolution":
-                conv: Any = read(operation)
-                assert isinstance(conv, convolution.Convolution)
-                kernel = shape_of(operands[1])
-                features = kernel[conv.dimensions.rhs[0]]
-                return 2 * _size(results[0]) * math.prod(kernel) / max(features, 1)
-            case "reduce":
-                each = len(regions[0].operations) - 1
-                return max(0, _size(operands[0]) - _size(results[0])) * each
-            case "reduce_window":
-                window: Any = operation.attributes["window_dimensions"]
-                each = len(regions[0].operations) - 1
-                return _size(results[0]) * (math.prod(window) - 1) * each
-            case "scatter":
-                return _size(operands[-1]) * (len(regions[0].operations) - 1)
-            case "sort":
-                along: Any = operation.attributes["dimension"]
-                length = shape_of(operands[0])[along.value]
-                return _size(operands[0]) * math.ceil(math.log2(max(length, 1)))
-            case "fft":
-                lengths: Any = operation.attributes["fft_length"]
-                rows = max(map(_size, [operands[0], results[0]]))
-                return 5 * rows * math.log2(max(math.prod(lengths), 1))
-            case "cholesky":
-                return _size(operands[0]) * shape_of(operands[0])[-1] / 3
-            case "triangular_solve":
-                return _size(operands[1]) * shape_of(operands[0])[-1]
-            case _:
-                return _size(results[0]) if _is_arithmetic(operation) else 0
-
-
-def _is_arithmetic(operation: Operation) -> bool:
-    if operation.name in _NOT_ARITHMETIC or not len(operation.results):
-        return False
-    try:
-        op = read(operation)
-    except UnsupportedOp:
-        return False
-    return isinstance(op, Elementwise) or operation.name in ("stablehlo.compare", "stablehlo.clamp")
+        if traits.arithmetic:
+            return Cost(_size(operation.results[0]), 0, moved)
+        return Cost(traits.flops(operation), 0, moved)
 
 
 def _size(value: Any) -> int:

@@ -18,6 +18,7 @@ class Barrier(Op):
     """As many results as operands."""
 
     name = "stablehlo.optimization_barrier"
+    is_pure = False
     num_results: ClassVar[int] = -1
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:

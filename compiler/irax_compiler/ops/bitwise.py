@@ -44,20 +44,32 @@ def _multiply_high(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return ((x.astype(wide) * y.astype(wide)) >> width).astype(x.dtype)
 
 
+def _no_bits(dtype: np.dtype) -> Any:
+    return 0
+
+
+def _all_bits(dtype: np.dtype) -> Any:
+    return np.invert(np.zeros((), dtype))
+
+
 @dataclass(frozen=True, eq=False)
 class _LogicalShift(Elementwise):
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         return np.right_shift if operands[0].dtype.kind == "u" else self.function
 
 
-and_ = binary("and", np.bitwise_and)
-or_ = binary("or", np.bitwise_or)
-xor = binary("xor", np.bitwise_xor)
+and_ = binary("and", np.bitwise_and, commutative=True, identity=_all_bits)
+or_ = binary("or", np.bitwise_or, commutative=True, identity=_no_bits)
+xor = binary("xor", np.bitwise_xor, commutative=True, identity=_no_bits)
 not_ = unary("not", np.invert)
-shift_left = binary("shift_left", np.left_shift)
-shift_right_arithmetic = binary("shift_right_arithmetic", _shift_right_arithmetic)
+shift_left = binary("shift_left", np.left_shift, identity=_no_bits)
+shift_right_arithmetic = binary(
+    "shift_right_arithmetic", _shift_right_arithmetic, identity=_no_bits
+)
 shift_right_logical = register(
-    _LogicalShift("stablehlo.shift_right_logical", _shift_right_logical, widen=False)
+    _LogicalShift(
+        "stablehlo.shift_right_logical", _shift_right_logical, widen=False, identity=_no_bits
+    )
 )
 popcnt = register(
     Elementwise(
@@ -67,5 +79,7 @@ popcnt = register(
 count_leading_zeros = register(
     Elementwise("stablehlo.count_leading_zeros", _count_leading_zeros, widen=False)
 )
-multiply_high = register(Elementwise("chlo.mulhi", _multiply_high, widen=False))
+multiply_high = binary(
+    "mulhi", _multiply_high, dialect="chlo", widen=False, commutative=True, short=False
+)
 """The upper half of the product's bits."""

@@ -15,6 +15,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
+    Recompute,
     Tangent,
     attribute,
     keyword,
@@ -46,6 +47,8 @@ class Compare(Op):
 
     name = "stablehlo.compare"
     elementwise = True
+    arithmetic = True
+    recompute = Recompute.CHEAP
     comparison_direction: str = attribute(keyword("comparison_direction"))
     compare_type: str | None = attribute(keyword("comparison_type"))
 
@@ -84,6 +87,7 @@ class Select(Op):
 
     name = "stablehlo.select"
     elementwise = True
+    recompute = Recompute.CHEAP
 
     def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
         return np.where(p, on_true, on_false)
@@ -127,6 +131,9 @@ class Clamp(Op):
     """min(max(x, low), high); the bounds may be scalars."""
 
     name = "stablehlo.clamp"
+    elementwise = True
+    arithmetic = True
+    recompute = Recompute.CHEAP
 
     def evaluate(self, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
         return elementwise.minimum.evaluate(elementwise.maximum.evaluate(x, low), high)

@@ -12,8 +12,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.once import once
-from irax_compiler.ops import comparison, conversion, elementwise
-from irax_compiler.ops.core import Op, UnsupportedOp, full, read
+from irax_compiler.ops import comparison, conversion
+from irax_compiler.ops.core import Op, UnsupportedOp, folds_in_any_order, full, read, traits_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Computation:
             return None
         name = made.name.removeprefix("stablehlo.")
         in_order = name == "subtract" and list(made.operands) == arguments
-        return name if name in COMMUTATIVE or in_order else None
+        return name if folds_in_any_order(made) or in_order else None
 
     def comparison(self) -> str | None:
         """The direction, such as "GT", if this compares the first two of its arguments and does
@@ -173,10 +173,6 @@ def _constants_outside(operations: Sequence[Operation]) -> list[Operation]:
     return [s for s in dict.fromkeys(constants) if s not in operations]
 
 
-COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}
-"""Operations that fold in any order."""
-
-
 @cache
 def named(name: str, dtype: np.dtype) -> Computation:
     """One operation, such as `add`, of two numbers."""
@@ -197,12 +193,6 @@ def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
 
 def is_elementwise(operation: Operation) -> bool:
     """Whether an operation computes each element of its result from those at the same place."""
-    kinds = (
-        elementwise.Elementwise,
-        comparison.Compare,
-        comparison.Select,
-        comparison.Clamp,
-        conversion.Convert,
-        conversion.BitcastConvert,
-    )
-    return operation.name == "stablehlo.constant" or isinstance(read(operation), kinds)
+    traits = traits_of(operation)
+    is_bits = operation.name == conversion.BitcastConvert.name
+    return traits.is_constant or traits.elementwise or is_bits

@@ -19,6 +19,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
+    Recompute,
     Tangent,
     attribute,
     only,
@@ -35,6 +36,8 @@ class Convert(Op):
     """Elementwise conversion by value; floats saturate to integers and nan becomes 0."""
 
     name = "stablehlo.convert"
+    elementwise = True
+    recompute = Recompute.CHEAP
     dtype: np.dtype = result_dtype()
 
     def result_types(self, operands: Sequence[Value]):
@@ -115,6 +118,7 @@ class BitcastConvert(Op):
     """The same bits as another dtype; a last dimension appears or goes where widths differ."""
 
     name = "stablehlo.bitcast_convert"
+    recompute = Recompute.CHEAP
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()
 
@@ -155,6 +159,8 @@ class ReducePrecision(Op):
     """
 
     name = "stablehlo.reduce_precision"
+    elementwise = True
+    recompute = Recompute.CHEAP
     exponent_bits: int = attribute(I32)
     mantissa_bits: int = attribute(I32)
 

@@ -135,6 +135,14 @@ class Convolution(Op):
     """DEFAULT, HIGH or HIGHEST for each operand."""
 
     @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, Convolution)
+        kernel = shape_of(operation.operands[1])
+        depth = math.prod(kernel) / max(kernel[op.dimensions.rhs[0]], 1)
+        return 2 * depth * math.prod(shape_of(operation.results[0]))
+
+    @classmethod
     def read(cls, operation: Operation) -> Op:
         op = super().read(operation)
         assert isinstance(op, Convolution)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from enum import Enum
 from functools import cache, lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -56,21 +57,54 @@ class ArrayType(NamedTuple):
     dtype: np.dtype
 
 
+class Recompute(Enum):
+    """The cost of computing something again in the kernel that uses it."""
+
+    FREE = "nothing: a constant, or the elements of the operand by another index"
+    CHEAP = "a few instructions an element"
+    DEAR = "more than that, or a kernel of its own"
+
+
 class Op:
-    """Base of all ops. Subclasses state parameters as fields and override the rules they have."""
+    """Base of all ops. Subclasses state parameters as fields and override the rules they have.
+
+    Traits are the same for all ops of a name: passes ask `traits_of(operation)` for them, which
+    reads no parameters.
+    """
 
     name: str
     """The operation's name in the IR, such as `stablehlo.add`."""
     num_results: ClassVar[int] = 1
-    elementwise: ClassVar[bool] = False
+
+    # -- traits --
+
+    elementwise: bool = False
     """Whether each element of its results is computed of those in the same place of its operands,
     among which NumPy stretches scalars by itself."""
-    stretches: ClassVar[bool] = False
+    moves: bool = False
+    """Whether its result has elements of its operands, in places that its parameters say."""
+    stretches: bool = False
     """Whether its result has just the elements of its operand, repeated."""
-    is_constant: ClassVar[bool] = False
+    is_view: bool = False
+    """Whether its result has just the elements of its operand, in their order."""
+    is_constant: bool = False
     """Whether it is elements that are written down."""
-    captures: ClassVar[bool] = False
-    """Whether it is evaluated for what its regions capture, too, after its operands."""
+    is_pure: bool = True
+    """Whether it does nothing but compute its results, which are a matter of its operands alone:
+    it calls no function of the module, has no side effect, and is no barrier."""
+    captures: bool = False
+    """Whether it reads what its regions capture, too, after its operands."""
+    recompute: Recompute = Recompute.DEAR
+    """The cost of doing it again where its result is used."""
+    arithmetic: bool = False
+    """Whether it takes one operation on numbers for each element of its result."""
+    transcendental: bool = False
+    """Whether it counts as a transcendental function, and not as arithmetic."""
+    commutative: bool = False
+    """Whether its two operands may change places."""
+    identity: Callable[[np.dtype], Any] | None = None
+    """The right operand of a dtype for which its result is its left operand. A commutative op that
+    has one folds many operands in any order."""
 
     # -- building and reading --
 
@@ -103,6 +137,13 @@ class Op:
     def read(cls, operation: Operation) -> Op:
         """The op, with its parameters, that an operation in the IR is."""
         return cls(**{name: decode(operation) for name, decode in _decoders(cls)})
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        """The arithmetic on elements, comparisons included, that an operation takes whose op does
+        other than one to each element of the result.
+        """
+        return 0
 
     # -- rules --
 
@@ -304,6 +345,7 @@ def call_attributes(
 # ---- the registry --------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[[Operation], Op]] = {}
+_TRAITS: dict[str, Op | type[Op]] = {}
 C = TypeVar("C", bound=type[Op])
 AnyOp = TypeVar("AnyOp", bound=Op)
 
@@ -311,23 +353,60 @@ AnyOp = TypeVar("AnyOp", bound=Op)
 def register_class(cls: C) -> C:
     """Class decorator: operations of this name in the IR are read by this class."""
     _READERS[cls.name] = cls.read
+    _TRAITS[cls.name] = cls
     return cls
 
 
 def register(op: AnyOp) -> AnyOp:
     """Registers an op without parameters: operations of its name are read as this very object."""
     _READERS[op.name] = lambda operation: op
+    _TRAITS[op.name] = op
     return op
 
 
-def register_names(names: Iterable[str], reader: Callable[[Operation], Op]) -> None:
-    """Registers one reader for operations of several names."""
-    _READERS.update(dict.fromkeys(names, reader))
+def register_names(names: Iterable[str], cls: type[Op]) -> None:
+    """Registers one class for operations of several names."""
+    for name in names:
+        _READERS[name] = cls.read
+        _TRAITS[name] = cls
+
+
+def unregister(name: str) -> None:
+    """Forgets the ops of a name."""
+    del _READERS[name], _TRAITS[name]
 
 
 def registered_names() -> list[str]:
     """The names of all ops irax knows, sorted."""
     return sorted(_READERS)
+
+
+def traits_of(operation: Operation) -> Op | type[Op]:
+    """The op that an operation is, or the class of it where it has parameters: both have the
+    traits of its name. The base of all ops, of safe traits, for operations that irax does not know.
+    """
+    return traits_named(operation.name)
+
+
+def traits_named(name: str) -> Op | type[Op]:
+    """The same for the operations of a name."""
+    return _TRAITS.get(name, Op)
+
+
+def folds_in_any_order(operation: Operation) -> bool:
+    """Whether an operation of two operands makes one of many, whatever their order."""
+    traits = traits_of(operation)
+    return traits.commutative and traits.identity is not None
+
+
+def computed(operation: Operation) -> int:
+    """How many operations the computation of a reduction, a scatter or a map has."""
+    return len(operation.regions[0].blocks[0].operations) - 1
+
+
+def is_generated(operation: Operation) -> bool:
+    """Whether a kernel makes an operation's result where it needs it, out of nothing."""
+    return traits_of(operation).recompute is Recompute.FREE and not len(operation.operands)
 
 
 def read(operation: Operation) -> Op:

@@ -100,6 +100,14 @@ class DotGeneral(Op):
     algorithm: str | None = attribute(_ALGORITHM)
     """How the hardware is to compute it: the contents of `#stablehlo.dot_algorithm<...>`."""
 
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, DotGeneral)
+        left = shape_of(operation.operands[0])
+        depth = math.prod(left[d] for d in op.dimensions.lhs_contracting)
+        return 2 * depth * math.prod(shape_of(operation.results[0]))
+
     def result_types(self, operands: Sequence[Value]):
         x, y = map(shape_of, operands)
         kept = [x[d] for d in self.dimensions.lhs_batching]
@@ -263,6 +271,11 @@ class Dot(Op):
         assert isinstance(full, DotGeneral)
         last = len(shape_of(operation.operands[0])) - 1
         return replace(full, dimensions=DotDimensions((), (), (last,), (0,)))
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        depth = shape_of(operation.operands[0])[-1]
+        return 2 * depth * math.prod(shape_of(operation.results[0]))
 
 
 def dot_general(

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
+import ml_dtypes
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of
+from irax_compiler.mlir import Value, dtype_of, inexact
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
     Op,
+    Recompute,
     Tangent,
     full_like,
     only,
@@ -45,6 +47,21 @@ class Elementwise(Op):
     """For each operand the op is linear in: (cotangent, *operands) -> its cotangent."""
     widen: bool = True
     """Evaluate narrow dtypes in `working_dtype`; otherwise `function` sees them as they are."""
+    arithmetic: bool = True
+    transcendental: bool = False
+    short: bool | None = None
+    """Whether it takes a few instructions; None for those that are not transcendental."""
+    commutative: bool = False
+    identity: Callable[[np.dtype], Any] | None = None
+
+    @property
+    def recompute(self) -> Recompute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return Recompute.DEAR if self.transcendental else Recompute.CHEAP
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it takes a few instructions on real numbers."""
+        return not self.transcendental if self.short is None else self.short
 
     def attributes(self) -> dict[str, Any]:
         return {}
@@ -94,6 +111,17 @@ def add_tangents(a: Tangent, b: Tangent) -> Tangent:
     return add(a, b)
 
 
+class Traits(TypedDict, total=False):
+    """The fields of `Elementwise` that say what passes may do with an op."""
+
+    widen: bool
+    arithmetic: bool
+    transcendental: bool
+    short: bool
+    commutative: bool
+    identity: Callable[[np.dtype], Any]
+
+
 def unary(
     name: str,
     function: Callable[..., Any],
@@ -101,6 +129,7 @@ def unary(
     *,
     inverse_derivative: Callable[[Value, Value], Value] | None = None,
     dialect: str = "stablehlo",
+    **traits: Unpack[Traits],
 ) -> Elementwise:
     """An op of one operand; `derivative(x, y)` is dy/dx, or `inverse_derivative(x, y)` is dx/dy;
     both None where dy/dx is zero everywhere.
@@ -110,7 +139,7 @@ def unary(
         partials = [lambda t, x, y: multiply(t, derivative(x, y))]
     elif inverse_derivative is not None:
         partials = [lambda t, x, y: divide(t, inverse_derivative(x, y))]
-    return register(Elementwise(f"{dialect}.{name}", function, partials))
+    return register(Elementwise(f"{dialect}.{name}", function, partials, **traits))
 
 
 def binary(
@@ -120,18 +149,25 @@ def binary(
     transposes: Mapping[int, Partial] | None = None,
     *,
     dialect: str = "stablehlo",
+    **traits: Unpack[Traits],
 ) -> Elementwise:
     """An op of two operands."""
-    return register(Elementwise(f"{dialect}.{name}", function, partials, transposes or {}))
+    name = f"{dialect}.{name}"
+    return register(Elementwise(name, function, partials, transposes or {}, **traits))
 
 
 def unary_linear(
     name: str, function: Callable[..., Any], transpose: Callable[[Value, Value], Value]
 ) -> Elementwise:
-    """An op of one operand that is its own derivative; `transpose(ct, x)` is its cotangent."""
+    """A part of complex numbers; `transpose(ct, x)` is its cotangent."""
     op: Elementwise = register(
         Elementwise(
-            f"stablehlo.{name}", function, [lambda t, x, y: op(t)], {0: transpose}, widen=False
+            f"stablehlo.{name}",
+            function,
+            [lambda t, x, y: op(t)],
+            {0: transpose},
+            widen=False,
+            arithmetic=False,
         )
     )
     return op
@@ -232,17 +268,51 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return np.reciprocal(1 + np.exp(-x))
 
 
+def _zero(dtype: np.dtype) -> Any:
+    return 0
+
+
+def _one(dtype: np.dtype) -> Any:
+    return 1
+
+
+def _least(dtype: np.dtype) -> Any:
+    """The number that no other is below."""
+    if dtype == np.bool_:
+        return False
+    if _has_infinities(dtype):
+        return complex(-np.inf, -np.inf) if dtype.kind == "c" else -np.inf
+    return ml_dtypes.finfo(dtype).min if inexact(dtype) else ml_dtypes.iinfo(dtype).min
+
+
+def _most(dtype: np.dtype) -> Any:
+    """The number that no other is above."""
+    if dtype == np.bool_:
+        return True
+    if _has_infinities(dtype):
+        return complex(np.inf, np.inf) if dtype.kind == "c" else np.inf
+    return ml_dtypes.finfo(dtype).max if inexact(dtype) else ml_dtypes.iinfo(dtype).max
+
+
+def _has_infinities(dtype: np.dtype) -> bool:
+    """Whether the dtype is one of floats with infinities: some of 8 bits have none."""
+    return inexact(dtype) and not np.isnan(np.asarray(np.inf).astype(dtype))
+
+
 add = binary(
     "add",
     np.add,  # on booleans NumPy's add is "or", and so is StableHLO's
     [lambda t, x, y, z: t, lambda t, x, y, z: t],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: ct},
+    commutative=True,
+    identity=_zero,
 )
 subtract = binary(
     "subtract",
     np.subtract,
     [lambda t, x, y, z: t, lambda t, x, y, z: negate(t)],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
+    identity=_zero,
 )
 multiply = binary(
     "multiply",
@@ -250,6 +320,8 @@ multiply = binary(
     # The tangent always first: for x * x both products are one expression, and cse merges them.
     [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(t, x)],
     {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(ct, x)},
+    commutative=True,
+    identity=_one,
 )
 divide = binary(
     "divide",
@@ -259,6 +331,7 @@ divide = binary(
         lambda t, x, y, z: multiply(t, negate(divide(z, y))),
     ],
     {0: lambda ct, x, y: divide(ct, y)},
+    identity=_one,
 )
 remainder = binary(
     "remainder",
@@ -268,6 +341,7 @@ remainder = binary(
         # The quotient rounded to zero; where x / y rounds up to it, z tells that it did not reach.
         lambda t, x, y, z: multiply(t, negate(round_nearest_even(divide(subtract(x, z), y)))),
     ],
+    short=False,
 )
 negate = register(
     Elementwise(
@@ -290,11 +364,15 @@ maximum = binary(
     "maximum",
     _extremum(np.maximum, np.add),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+    commutative=True,
+    identity=_least,
 )
 minimum = binary(
     "minimum",
     _extremum(np.minimum, lambda x, y: -(-x - y)),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
+    commutative=True,
+    identity=_most,
 )
 
 
@@ -311,7 +389,13 @@ def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:
     return multiply(t, multiply(log(comparison.select(is_zero, full_like(x, 1), x)), z))
 
 
-power = binary("power", _power, [_power_in_base, _power_in_exponent])
+power = binary(
+    "power",
+    _power,
+    [_power_in_base, _power_in_exponent],
+    transcendental=True,
+    identity=_one,
+)
 
 
 def _squared_radius(x: Value, y: Value) -> Value:
@@ -325,6 +409,7 @@ atan2 = binary(
         lambda t, x, y, z: multiply(t, divide(y, _squared_radius(x, y))),
         lambda t, x, y, z: multiply(t, negate(divide(x, _squared_radius(x, y)))),
     ],
+    transcendental=True,
 )
 
 # ---- complex numbers -----------------------------------------------------------------------------
@@ -356,6 +441,7 @@ complex_ = binary(
         lambda t, x, y, z: complex_(zeros_like(t), t),
     ],
     {0: lambda ct, x, y: real(ct), 1: lambda ct, x, y: negate(imag(ct))},
+    arithmetic=False,
 )
 real = unary_linear("real", lambda x: np.array(np.real(x)), _from_real)
 imag = unary_linear("imag", lambda x: np.array(np.imag(x)), _from_imaginary)
@@ -396,27 +482,48 @@ round_nearest_even = unary("round_nearest_even", np.rint)
 round_nearest_afz = unary("round_nearest_afz", _round_away_from_zero)
 is_finite = unary("is_finite", np.isfinite)
 
-exponential = unary("exponential", np.exp, lambda x, y: y)
+exponential = unary("exponential", np.exp, lambda x, y: y, transcendental=True)
 exponential_minus_one = unary(
-    "exponential_minus_one", _exponential_minus_one, lambda x, y: add(y, full_like(y, 1))
+    "exponential_minus_one",
+    _exponential_minus_one,
+    lambda x, y: add(y, full_like(y, 1)),
+    transcendental=True,
 )
-log = unary("log", np.log, inverse_derivative=lambda x, y: x)
+log = unary("log", np.log, inverse_derivative=lambda x, y: x, transcendental=True)
 log_plus_one = unary(
-    "log_plus_one", of_complex64(np.log1p), inverse_derivative=lambda x, y: add(x, full_like(x, 1))
+    "log_plus_one",
+    of_complex64(np.log1p),
+    inverse_derivative=lambda x, y: add(x, full_like(x, 1)),
+    transcendental=True,
 )
-sqrt = unary("sqrt", np.sqrt, inverse_derivative=lambda x, y: multiply(full_like(y, 2), y))
+sqrt = unary(
+    "sqrt",
+    np.sqrt,
+    inverse_derivative=lambda x, y: multiply(full_like(y, 2), y),
+    transcendental=True,
+    short=True,
+)
 rsqrt = unary(
     "rsqrt",
     lambda x: np.reciprocal(np.sqrt(x)),
     lambda x, y: multiply(full_like(y, -0.5), divide(y, x)),
+    transcendental=True,
 )
 cbrt = unary(
     "cbrt",
     _cbrt,
     inverse_derivative=lambda x, y: multiply(full_like(y, 3), multiply(y, y)),
+    transcendental=True,
 )
-logistic = unary("logistic", _logistic, lambda x, y: multiply(y, subtract(full_like(y, 1), y)))
-sine = unary("sine", np.sin, lambda x, y: cosine(x))
-cosine = unary("cosine", np.cos, lambda x, y: negate(sine(x)))
-tan = unary("tan", np.tan, lambda x, y: add(full_like(y, 1), multiply(y, y)))
-tanh = unary("tanh", np.tanh, lambda x, y: subtract(full_like(y, 1), multiply(y, y)))
+logistic = unary(
+    "logistic",
+    _logistic,
+    lambda x, y: multiply(y, subtract(full_like(y, 1), y)),
+    transcendental=True,
+)
+sine = unary("sine", np.sin, lambda x, y: cosine(x), transcendental=True)
+cosine = unary("cosine", np.cos, lambda x, y: negate(sine(x)), transcendental=True)
+tan = unary("tan", np.tan, lambda x, y: add(full_like(y, 1), multiply(y, y)), transcendental=True)
+tanh = unary(
+    "tanh", np.tanh, lambda x, y: subtract(full_like(y, 1), multiply(y, y)), transcendental=True
+)

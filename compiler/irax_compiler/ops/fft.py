@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log2, prod
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import (
     I64S,
@@ -49,6 +51,12 @@ class Fft(Op):
     fft_type: str = attribute(keyword("fft_type"))
     """FFT, IFFT, RFFT or IRFFT."""
     fft_length: tuple[int, ...] = attribute(I64S)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        lengths: Any = operation.attributes["fft_length"]
+        elements = max(prod(shape_of(x)) for x in (operation.operands[0], operation.results[0]))
+        return 5 * elements * log2(max(prod(lengths), 1))
 
     @property
     def rank(self) -> int:

@@ -20,6 +20,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
+    Recompute,
     Tangent,
     attribute,
     full,
@@ -54,6 +55,7 @@ class Constant(Op):
     """A literal array."""
 
     name = "stablehlo.constant"
+    recompute = Recompute.FREE
     is_constant = True
     value: np.ndarray
 
@@ -74,6 +76,7 @@ class Iota(Op):
     """0, 1, 2, ... along one dimension."""
 
     name = "stablehlo.iota"
+    recompute = Recompute.FREE
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()
     iota_dimension: int = attribute(I64)
@@ -96,6 +99,8 @@ class BroadcastInDim(LinearOp):
     """Operand dimension i becomes result dimension `broadcast_dimensions[i]`; 1s stretch."""
 
     name = "stablehlo.broadcast_in_dim"
+    moves = True
+    recompute = Recompute.FREE
     stretches = True
     shape: tuple[int, ...] = result_shape()
     broadcast_dimensions: tuple[int, ...] = attribute(I64S)
@@ -149,6 +154,9 @@ class Reshape(LinearOp):
     """The same elements in row-major order under another shape."""
 
     name = "stablehlo.reshape"
+    moves = True
+    is_view = True
+    recompute = Recompute.FREE
     shape: tuple[int, ...] = result_shape()
 
     def result_types(self, operands: Sequence[Value]):
@@ -176,6 +184,8 @@ class Transpose(LinearOp):
     """Result dimension i is operand dimension `permutation[i]`."""
 
     name = "stablehlo.transpose"
+    moves = True
+    recompute = Recompute.CHEAP
     permutation: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
@@ -203,6 +213,8 @@ class Reverse(LinearOp):
     """The elements in reverse order along some dimensions."""
 
     name = "stablehlo.reverse"
+    moves = True
+    recompute = Recompute.CHEAP
     dimensions: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
@@ -230,6 +242,8 @@ class Slice(LinearOp):
     """Elements start, start + stride, ... below limit, in each dimension."""
 
     name = "stablehlo.slice"
+    moves = True
+    recompute = Recompute.CHEAP
     start_indices: tuple[int, ...] = attribute(I64S)
     limit_indices: tuple[int, ...] = attribute(I64S)
     strides: tuple[int, ...] = attribute(I64S)
@@ -277,6 +291,7 @@ class Pad(Op):
     """The operand with copies of a scalar before, after and between its elements."""
 
     name = "stablehlo.pad"
+    moves = True
     edge_padding_low: tuple[int, ...] = attribute(I64S)
     edge_padding_high: tuple[int, ...] = attribute(I64S)
     interior_padding: tuple[int, ...] = attribute(I64S)
@@ -361,6 +376,7 @@ class Concatenate(Op):
     """The operands one after another along one dimension."""
 
     name = "stablehlo.concatenate"
+    moves = True
     dimension: int = attribute(I64)
 
     def evaluate(self, *operands: np.ndarray) -> np.ndarray:

@@ -87,6 +87,8 @@ class Transform(Protocol):
 class StructuredOp(Op):
     """An op whose rules must transform the functions or regions that it holds."""
 
+    is_pure = False
+
     def jvp_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:

@@ -246,4 +246,4 @@ MEANINGS: dict[str, Callable[..., Value]] = {
 }
 """Builders of the same results from other operations, by the operation's name."""
 
-register_names(MEANINGS, Synonym.read)
+register_names(MEANINGS, Synonym)

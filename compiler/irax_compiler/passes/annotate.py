@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow.while_loops import count
 from irax_compiler.ops.convolution import Convolution
-from irax_compiler.ops.core import read
+from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.core import Pass, register_pass, returned
 
@@ -115,21 +115,12 @@ def _add_steps(total: _Work, step: _Work, steps: int | None) -> None:
 
 
 def _time(operation: Operation) -> float:
-    if operation.name == "stablehlo.constant":
+    traits = traits_of(operation)
+    if traits.is_constant:
         return 0.0
     time = sum(prod(shape_of(x)) for x in operation.results) / ELEMENTS_PER_MICROSECOND
-    if operation.name == "stablehlo.dot_general":
-        op = read(operation)
-        assert isinstance(op, DotGeneral)
-        lhs = shape_of(operation.operands[0])
-        depth = prod(lhs[d] for d in op.dimensions.lhs_contracting)
-        time += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
-    elif operation.name == "stablehlo.convolution":
-        op = read(operation)
-        assert isinstance(op, Convolution)
-        kernel = shape_of(operation.operands[1])
-        depth = prod(kernel) / max(kernel[op.dimensions.rhs[0]], 1)
-        time += 2 * depth * prod(shape_of(operation.results[0])) / FLOPS_PER_MICROSECOND
+    if operation.name in (DotGeneral.name, Convolution.name):
+        time += traits.flops(operation) / FLOPS_PER_MICROSECOND
     elif operation.name in ("stablehlo.reduce", "stablehlo.sort"):
         time += prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
     return time

@@ -11,10 +11,8 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.barrier import Barrier
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
 from irax_compiler.ops.shape import Constant, Iota
-from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import Pass, register_pass, walk
 
 
@@ -61,8 +59,7 @@ def _pure(operation: Operation) -> Op | None:
         op = read(operation)
     except UnsupportedOp:
         return None
-    is_formula = not (isinstance(op, StructuredOp | Barrier) or operation.regions)
-    return op if is_formula else None
+    return op if op.is_pure and not operation.regions else None
 
 
 def _evaluated(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.core import Op, UnsupportedOp, read, traits_of
 from irax_compiler.ops.derived import Derived, Linearized
 from irax_compiler.ops.structured import DefinedOp
 
@@ -264,14 +264,10 @@ def walk(block: Block) -> Iterator[Operation]:
     yield from operations[:-1]
 
 
-CAPTURING = {"stablehlo.case", "stablehlo.if", "stablehlo.while"}
-"""Operations that read what their regions capture, besides their operands."""
-
-
 def inputs(operation: Operation) -> list[Value]:
     """The values that an operation reads."""
     operands = list(operation.operands)
-    return [*operands, *mlir.captured(operation)] if operation.name in CAPTURING else operands
+    return [*operands, *mlir.captured(operation)] if traits_of(operation).captures else operands
 
 
 def nested(operation: Operation) -> Iterator[Operation]:

@@ -8,10 +8,8 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.passes.core import CAPTURING, Pass, register_pass, walk
-
-_MADE = {"stablehlo.constant", "stablehlo.iota"}
-"""Operations whose results a kernel makes where it needs them."""
+from irax_compiler.ops.core import is_generated, traits_of
+from irax_compiler.passes.core import Pass, register_pass, walk
 
 _APART = {
     f"stablehlo.{name}"
@@ -19,7 +17,7 @@ _APART = {
         *("concatenate", "convolution", "custom_call", "dot_general", "dynamic_update_slice"),
         *("fft", "optimization_barrier", "scatter", "sort"),
     )
-} | {*CAPTURING, "flow.dispatch", "flow.dispatch.region", "func.call"}
+} | {"flow.dispatch", "flow.dispatch.region", "func.call"}
 """Operations that IREE does not fuse with what makes their operands."""
 
 
@@ -43,14 +41,13 @@ class Divide(Pass):
     def _divide(self, block: Block) -> None:
         read: dict[Value, frozenset[Value]] = {}
         for operation in walk(block):
-            if operation.name in CAPTURING:
+            if traits_of(operation).captures:
                 for region in operation.regions:
                     for inner in region:
                         self._divide(inner)
-            if operation.name in _APART:
-                continue
-            together = self._bounded(operation, read)
-            read.update(dict.fromkeys(operation.results, together))
+            elif operation.name not in _APART:
+                together = self._bounded(operation, read)
+                read.update(dict.fromkeys(operation.results, together))
 
     def _bounded(
         self, operation: Operation, read: dict[Value, frozenset[Value]]
@@ -58,7 +55,7 @@ class Divide(Pass):
         """The arrays that an operation reads, itself or in what is fused with it. Where they would
         be too many, operands that are made of most of them become arrays of their own.
         """
-        if operation.name in _MADE and all(mlir.splat(x) is not None for x in operation.results):
+        if is_generated(operation) and all(mlir.splat(x) is not None for x in operation.results):
             return frozenset()
         operands = list(dict.fromkeys(operation.operands))
         of = {x: read.get(x, frozenset([x])) for x in operands}

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.core import Tangent, UnsupportedOp
+from irax_compiler.ops.core import Recompute, Tangent, UnsupportedOp, traits_of
 from irax_compiler.ops.derived import Linearized
 from irax_compiler.ops.structured import inlined
 from irax_compiler.passes.core import (
@@ -182,7 +182,7 @@ class Residuals:
             return
         self._seen.add(value)
         operation = mlir.definition(value)
-        if operation is not None and operation.name in RECOMPUTED:
+        if operation is not None and _is_recomputed(operation):
             for operand in operation.operands:
                 self._add(operand)
             self.recomputed.append(operation)
@@ -190,4 +190,7 @@ class Residuals:
             self.saved.append(value)
 
 
-RECOMPUTED = {"stablehlo.constant", "stablehlo.iota", "stablehlo.broadcast_in_dim"}
+def _is_recomputed(operation: Operation) -> bool:
+    """Whether to do an operation again is free, and keeps less than its result."""
+    traits = traits_of(operation)
+    return traits.recompute is Recompute.FREE and not traits.is_view

@@ -7,24 +7,10 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.cost import TRANSCENDENTAL
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops.barrier import Barrier
-from irax_compiler.ops.comparison import Clamp, Compare, Select
-from irax_compiler.ops.core import UnsupportedOp, read
-from irax_compiler.ops.elementwise import Elementwise
-from irax_compiler.ops.structured import StructuredOp
-from irax_compiler.passes.core import CAPTURING, Pass, nested, register_pass, walk
+from irax_compiler.ops.core import Recompute, UnsupportedOp, read, traits_of
+from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
-
-_FREE = {f"stablehlo.{name}" for name in ("broadcast_in_dim", "constant", "iota", "reshape")}
-"""What costs nothing where it is used."""
-
-_CHEAP = {
-    f"stablehlo.{name}"
-    for name in ("bitcast_convert", "convert", "dynamic_slice", "reverse", "slice", "transpose")
-}
-"""What is cheap, besides arithmetic, where it is part of a larger kernel."""
 
 _OF_THE_USER = {f"{PREFIX}callback", f"{PREFIX}action"}
 
@@ -58,7 +44,7 @@ def _hoist(loop: Operation) -> None:
         for operation in taken:
             mlir.copy(operation, outside)
     for operation in reversed(taken):
-        if operation.name not in _FREE:
+        if traits_of(operation).recompute is not Recompute.FREE:
             for x in operation.results:
                 x.replace_all_uses_with(outside[x])
         if not any(mlir.num_uses(x) for x in operation.results):
@@ -85,8 +71,8 @@ class _Alike:
             return
         size = sum(prod(shape_of(x)) for x in operation.results)
         given = max((n for n in known if n is not None), default=0)
-        is_cheap = _is_cheap(operation)
-        if operation.name in _FREE or (is_cheap and size > given):
+        recompute = traits_of(operation).recompute
+        if recompute is Recompute.FREE or (recompute is Recompute.CHEAP and size > given):
             self.read.update(dict.fromkeys(operation.results, given))
             return
         self.read.update(dict.fromkeys(operation.results, size))
@@ -99,7 +85,8 @@ class _Alike:
         if self._is_inside(x):
             return None
         source = mlir.definition(x)
-        return 0 if source is not None and source.name in _FREE else prod(shape_of(x))
+        is_free = source is not None and traits_of(source).recompute is Recompute.FREE
+        return 0 if is_free else prod(shape_of(x))
 
     def _is_inside(self, x: Value) -> bool:
         source = mlir.definition(x)
@@ -124,18 +111,7 @@ def _is_formula(operation: Operation) -> bool:
     if is_host_call(operation):
         target: Any = operation.attributes["call_target_name"]
         return target.value not in _OF_THE_USER
-    if operation.name in CAPTURING or operation.name == "stablehlo.rng":
-        return False
     try:
-        op = read(operation)
+        return read(operation).is_pure
     except UnsupportedOp:
         return False
-    return not isinstance(op, StructuredOp | Barrier)
-
-
-def _is_cheap(operation: Operation) -> bool:
-    if operation.name in _CHEAP:
-        return True
-    if operation.name in TRANSCENDENTAL or operation.regions or is_host_call(operation):
-        return False
-    return isinstance(read(operation), Elementwise | Compare | Select | Clamp)

@@ -11,22 +11,11 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise
-from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.core import read, traits_of
 from irax_compiler.ops.formulas import FormulaCall
 from irax_compiler.passes import parts
-from irax_compiler.passes.core import CAPTURING, Pass, register_pass, walk
+from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.parts import Parts
-
-_SHORT = {
-    f"stablehlo.{name}"
-    for name in (
-        *("abs", "add", "and", "ceil", "count_leading_zeros", "divide", "floor", "is_finite"),
-        *("maximum", "minimum", "multiply", "negate", "not", "or", "popcnt"),
-        *("round_nearest_afz", "round_nearest_even", "shift_left", "sign", "sqrt"),
-        *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor"),
-    )
-} | {"chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.square"}
-"""Functions of real numbers that take a few instructions."""
 
 
 @register_pass
@@ -51,13 +40,11 @@ class Outline(Pass):
 
 def is_long(operation: Operation) -> bool:
     """Whether an operation is an elementwise function of many instructions."""
-    try:
-        op = read(operation)
-    except UnsupportedOp:
+    traits = traits_of(operation)
+    if not isinstance(traits, elementwise.Elementwise):
         return False
-    if not isinstance(op, elementwise.Elementwise):
-        return False
-    return operation.name not in (parts.RULES if parts.has_parts(operation) else _SHORT)
+    is_short = operation.name in parts.RULES if parts.has_parts(operation) else traits.is_short
+    return not is_short
 
 
 def _size(operation: Operation) -> int:
@@ -68,7 +55,7 @@ def _within(block: Block) -> Iterator[Operation]:
     """The operations of a block, and those of loops and branches in it."""
     for operation in walk(block):
         yield operation
-        if operation.name in CAPTURING:
+        if traits_of(operation).captures:
             for region in operation.regions:
                 yield from _within(region.blocks[0])
 
@@ -84,7 +71,7 @@ class _Outlining:
     def of_block(self, block: Block, known: Parts) -> None:
         """Goes through a block, where the parts of some complex numbers are known."""
         for operation in walk(block):
-            if operation.name in CAPTURING:
+            if traits_of(operation).captures:
                 for region in operation.regions:
                     self.of_block(region.blocks[0], dict(known))
             elif len(operation.results) == 1 and _size(operation) in self.sizes:

@@ -15,15 +15,14 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.core import is_generated
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.loops.registers import emit, index, signless_dtype
 
-_MADE = {"stablehlo.constant", "stablehlo.iota"}
-"""Operations that each part does for itself, where they are small."""
 _SMALL = 1024
-"""Elements up to which it does."""
+"""Up to so many elements each part makes constants and iotas for itself."""
 
 _LIST = mlir.parse_type("!util.list<?>")
 _VIEW = mlir.parse_type("!hal.buffer_view")
@@ -158,7 +157,7 @@ class _Flow:
 
 
 def _is_made(operation: Operation) -> bool:
-    return operation.name in _MADE and (
+    return is_generated(operation) and (
         mlir.splat(operation.results[0]) is not None
         or prod(shape_of(operation.results[0])) <= _SMALL
     )

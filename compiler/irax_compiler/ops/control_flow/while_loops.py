@@ -43,7 +43,7 @@ class RegionOp(StructuredOp):
     """An op whose regions use values from outside."""
 
     num_results: ClassVar[int] = -1
-    captures: ClassVar[bool] = True
+    captures = True
     operation: Operation = from_operation(lambda operation: operation)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from irax_compiler.ops.core import (
     Typed,
     UnsupportedOp,
     attribute,
+    computed,
     from_operation,
     full,
     register_class,
@@ -81,6 +83,10 @@ class Scatter(Op):
     indices_are_sorted: bool = attribute(FLAG, default=False)
     unique_indices: bool = attribute(FLAG, default=False)
     """The caller's word that no two windows overlap."""
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return prod(shape_of(operation.operands[-1])) * computed(operation)
 
     @classmethod
     def read(cls, operation: Operation) -> Op:

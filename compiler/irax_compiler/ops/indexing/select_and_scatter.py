@@ -11,10 +11,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.ops.computation import COMMUTATIVE, Computation
+from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import I64S, from_operation, full_like, register_class
 from irax_compiler.ops.indexing import scatter
-from irax_compiler.ops.reductions import reduce_window, window_shapes
+from irax_compiler.ops.reductions import reduce, reduce_window, window_shapes
 from irax_compiler.ops.structured import DefinedOp
 
 
@@ -73,7 +73,7 @@ class SelectAndScatter(DefinedOp):
         rank = len(shape_of(place))
         dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
         combiner = self.scatter.operation(0, (0, 1))
-        if combiner in COMMUTATIVE:
+        if combiner in reduce.COMBINERS:
             op: Any = scatter.Scatter(combiner, dims, False, False)
         else:
             op = scatter.scatter_by.ScatterBy(self.scatter, dims, False, False)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, dot, elementwise, shape
 from irax_compiler.ops.core import (
     FLAG,
@@ -94,6 +95,11 @@ class Cholesky(Op):
     name = "stablehlo.cholesky"
     lower: bool = attribute(FLAG, default=False)
 
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        extents = shape_of(operation.operands[0])
+        return prod(extents) * extents[-1] / 3
+
     def evaluate(self, x: np.ndarray) -> np.ndarray:
         a = x if self.lower else np.conj(np.swapaxes(x, -1, -2))
         result = np.empty(a.shape, a.dtype)
@@ -144,6 +150,11 @@ class TriangularSolve(Op):
     unit_diagonal: bool = attribute(FLAG, default=False)
     transpose_a: str = attribute(keyword("transpose"), default="NO_TRANSPOSE")
     """NO_TRANSPOSE, TRANSPOSE or ADJOINT: what op does."""
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        a, b = map(shape_of, operation.operands)
+        return prod(b) * a[-1]
 
     def evaluate(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         solve = _blas(a.dtype)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from irax_compiler import mlir
@@ -20,10 +20,12 @@ from irax_compiler.ops.core import (
     Op,
     Tangent,
     attribute,
+    computed,
     full,
     full_like,
     only,
     register_class,
+    traits_named,
     working_dtype,
     zeros_like,
 )
@@ -43,22 +45,9 @@ COMBINERS: dict[str, Any] = {
 
 def identity(combiner: str, dtype: np.dtype) -> Any:
     """The value that `combiner` leaves others unchanged by: 0 for add, -inf for maximum, ..."""
-    if combiner in ("add", "or", "xor"):
-        return 0
-    if combiner == "multiply":
-        return 1
-    if combiner == "and":
-        return np.invert(np.zeros((), dtype))
-    if dtype == np.bool_:
-        return combiner == "minimum"
-    if not mlir.inexact(dtype):
-        info = ml_dtypes.iinfo(dtype)
-    elif np.isnan(np.asarray(np.inf).astype(dtype)):  # a float8 without infinities
-        info = ml_dtypes.finfo(dtype)
-    else:
-        number = -np.inf if combiner == "maximum" else np.inf
-        return complex(number, number) if np.dtype(dtype).kind == "c" else number
-    return info.min if combiner == "maximum" else info.max
+    of = traits_named(f"stablehlo.{combiner}").identity
+    assert of is not None
+    return of(np.dtype(dtype))
 
 
 def is_identity(combiner: str, init: Value) -> bool:
@@ -77,6 +66,11 @@ class Reduce(Op):
     name = "stablehlo.reduce"
     combiner: str
     dimensions: tuple[int, ...] = attribute(I64S)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        folded, kept = (prod(shape_of(x[0])) for x in (operation.operands, operation.results))
+        return max(0, folded - kept) * computed(operation)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         operation = mlir.emit(self.name, operands, self.attributes(), self._types(operands), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Tangent,
+    computed,
     from_operation,
     full,
     full_like,
@@ -153,6 +155,11 @@ class ReduceWindow(DefinedOp):
     computation: str | Computation = from_operation(_computation)
     """One of `reduce.COMBINERS`, of one array; or any computation, associative."""
     window: Window = from_operation(_window)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        window: Any = operation.attributes["window_dimensions"]
+        return prod(shape_of(operation.results[0])) * (prod(window) - 1) * computed(operation)
 
     def attributes(self):
         window = self.window

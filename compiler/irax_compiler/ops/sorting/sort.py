@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import ClassVar
+from math import ceil, log2, prod
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +55,12 @@ class Sort(Op):
     dimension: int = attribute(I64, default=-1)
     is_stable: bool = attribute(FLAG, default=False)
     order: Order = from_operation(lambda operation: _read_order(operation))
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        extents = shape_of(operation.operands[0])
+        along: Any = operation.attributes["dimension"]
+        return prod(extents) * ceil(log2(max(extents[along.value], 1)))
 
     @classmethod
     def read(cls, operation: Operation) -> Op:

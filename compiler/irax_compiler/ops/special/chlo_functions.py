@@ -25,8 +25,9 @@ from irax_compiler.ops.elementwise import (
     unary,
 )
 
-chlo_unary = partial(unary, dialect="chlo")
-_binary = partial(binary, dialect="chlo")
+chlo_unary = partial(unary, dialect="chlo", transcendental=True)
+_short = partial(unary, dialect="chlo")
+_binary = partial(binary, dialect="chlo", transcendental=True)
 
 
 def scipy_function(name: str) -> Callable[..., Any]:
@@ -74,7 +75,7 @@ acosh = chlo_unary(
     "acosh", np.arccosh, lambda x, y: multiply(rsqrt(_plus(x, -1)), rsqrt(_plus(x, 1)))
 )
 atanh = chlo_unary("atanh", np.arctanh, lambda x, y: _reciprocal(_one_minus_square(x)))
-square = chlo_unary("square", np.square, lambda x, y: _times(2, x))
+square = _short("square", np.square, lambda x, y: _times(2, x))
 
 # ---- the error function --------------------------------------------------------------------------
 
@@ -142,14 +143,15 @@ next_after = register(
         "chlo.next_after",
         lambda x, y: np.where(x == y, y, np.nextafter(x, y)),  # of 0.0 towards -0.0: that zero
         widen=False,
+        short=False,
     )
 )
 
 # ---- what kind of number -------------------------------------------------------------------------
 
-is_inf = chlo_unary("is_inf", np.isinf)
-is_pos_inf = chlo_unary("is_pos_inf", np.isposinf)
-is_neg_inf = chlo_unary("is_neg_inf", np.isneginf)
+is_inf = _short("is_inf", np.isinf)
+is_pos_inf = _short("is_pos_inf", np.isposinf)
+is_neg_inf = _short("is_neg_inf", np.isneginf)
 
 # ---- complex numbers -----------------------------------------------------------------------------
 

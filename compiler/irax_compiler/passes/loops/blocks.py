@@ -14,7 +14,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import read as read_op
+from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import registers, vectors
@@ -69,7 +71,6 @@ class Scope:
         return self.memory[dtype], emit("arith.addi", at, registers.index(base))
 
 
-_RENAMING = {"stablehlo.optimization_barrier", "stablehlo.reshape"}
 _STRUCTURE = {
     f"stablehlo.{name}" for name in ("case", "constant", "if", "iota", "map", "return", "while")
 }
@@ -87,7 +88,7 @@ def is_known(operation: Operation, arrays: set[Value]) -> bool:
         return vectors.multiplies(operation) and len(tables) < 2
     if reads_slab(operation) or writes_slab(operation):
         return operation.operands[0] in arrays
-    is_structure = name in _STRUCTURE or name in _RENAMING or name in vectors.MOVES
+    is_structure = name in _STRUCTURE or traits_of(operation).moves or name == barrier.name
     return is_structure or name == "stablehlo.reduce" or registers.is_known(operation)
 
 
@@ -182,13 +183,13 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
     if operation in scope.factors:
         return [_product_with_table(operation, scope)]
     operands = [scope.register(x) for x in operation.operands]
-    if name in _RENAMING:
+    if traits_of(operation).is_view or name == barrier.name:
         return operands
     if is_formula(operation):
         return _formula(operation, operands, scope)
     if name == "stablehlo.broadcast_in_dim" and registers.size_of(operands[0]) == 1:
         return [registers.spread(operands[0], scope.size(operation.results[0]))]
-    if name in vectors.MOVES:
+    if traits_of(operation).moves:
         return [vectors.moved(operation, operands)]
     if name == "stablehlo.dot_general":
         return [vectors.product(operation, *operands)]

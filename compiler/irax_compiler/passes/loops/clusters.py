@@ -17,8 +17,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.core import Recompute, traits_of
 from irax_compiler.ops.formulas import is_formula
-from irax_compiler.passes.core import CAPTURING, inputs, nested, walk
+from irax_compiler.passes.core import inputs, nested, walk
 from irax_compiler.passes.loops import blocks, kernels, registers
 
 WORTHWHILE = 16
@@ -28,9 +30,6 @@ MOST = 1024
 
 Kernel = Callable[[Sequence[Operation], Sequence[Value], Sequence[Value]], list[Value]]
 """Makes a kernel of operations, of the values they take and of those that others need of them."""
-
-_FREE = {f"stablehlo.{name}" for name in ("broadcast_in_dim", "constant", "iota", "reshape")}
-_APART = {"stablehlo.constant", "stablehlo.optimization_barrier", *CAPTURING}
 
 
 def gather_in_kernels(block: Block) -> None:
@@ -107,7 +106,7 @@ def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
 
 
 def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
-    return sum(o.name not in _FREE for o in cluster) >= WORTHWHILE
+    return sum(not _is_free(o) for o in cluster) >= WORTHWHILE
 
 
 def _is_long(cluster: Sequence[Operation]) -> bool:
@@ -136,9 +135,19 @@ def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]
     return levels
 
 
+def _is_free(operation: Operation) -> bool:
+    return traits_of(operation).recompute is Recompute.FREE
+
+
+def _is_apart(operation: Operation) -> bool:
+    """Whether an operation is in no kernel: a constant, a barrier, a loop or a branch."""
+    traits = traits_of(operation)
+    return traits.is_constant or traits.captures or operation.name == barrier.name
+
+
 def _is_small(operation: Operation) -> bool:
     values = [*operation.operands, *operation.results]
-    if operation.name in _APART or not all(map(kernels.is_plain, values)):
+    if _is_apart(operation) or not all(map(kernels.is_plain, values)):
         return False
     if any(prod(shape_of(x)) > kernels.REGISTERS for x in values):
         return False
@@ -148,7 +157,7 @@ def _is_small(operation: Operation) -> bool:
 def _is_of(elements: int, operation: Operation) -> bool:
     """Whether an operation is an elementwise one on arrays of so many elements, and numbers."""
     values = [*operation.operands, *operation.results]
-    if operation.name in _APART or not all(map(kernels.is_plain, values)):
+    if _is_apart(operation) or not all(map(kernels.is_plain, values)):
         return False
     sizes = [prod(shape_of(x)) for x in operation.operands]
     if any(prod(shape_of(x)) != elements for x in operation.results) or not operation.results:
@@ -200,7 +209,7 @@ def _given(cluster: Sequence[Operation]) -> tuple[list[Value], list[Operation]]:
     needed: set[Value] = set()
     for operation in reversed(cluster):
         found = [x for x in operation.results if x in needed or _is_used_outside(x, inside)]
-        if operation.name in _FREE or operation in fixed or _has_truth(operation):
+        if _is_free(operation) or operation in fixed or _has_truth(operation):
             if found:
                 after.append(operation)
                 needed.update(_used(operation))

@@ -10,9 +10,10 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
+from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.formulas import definition, inlined, is_formula
 from irax_compiler.passes import parts
-from irax_compiler.passes.core import CAPTURING, Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops import blocks
 from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
@@ -77,7 +78,7 @@ def _rewrite(block: Block) -> None:
     for view in list(block.operations):
         operation = view.operation
         is_loop = operation.name == "stablehlo.while"
-        if operation.name not in CAPTURING or (is_loop and _replaced(operation, as_kernel)):
+        if not traits_of(operation).captures or (is_loop and _replaced(operation, as_kernel)):
             continue
         for region in operation.regions:
             for inner in region:

@@ -15,12 +15,6 @@ from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.loops import registers
 from irax_compiler.passes.loops.registers import Registers, emit
 
-MOVES = {
-    f"stablehlo.{name}"
-    for name in ("broadcast_in_dim", "concatenate", "pad", "reverse", "slice", "transpose")
-}
-"""Operations whose results have elements of their operands in other places."""
-
 Combine = Callable[[Registers, Registers], Registers]
 
 
@@ -60,7 +54,7 @@ def _shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
 
 
 def moved(operation: Operation, operands: Registers) -> Value:
-    """One of MOVES: NumPy says where each element comes from."""
+    """An operation that moves elements: NumPy says where each comes from."""
     sizes = [prod(shape_of(x)) for x in operation.operands]
     starts = np.cumsum([0, *sizes[:-1]])
     places = [

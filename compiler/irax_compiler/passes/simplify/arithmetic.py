@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from irax_compiler import mlir
@@ -14,17 +12,6 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
 
 # ---- neutral and absorbing elements --------------------------------------------------------------
-
-ADDITIVE = {"add", "subtract", "shift_left", "shift_right_arithmetic", "shift_right_logical"}
-MULTIPLICATIVE = {"multiply", "divide", "power"}
-COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}
-
-
-def neutral(kind: str, dtype: np.dtype) -> Any:
-    """The right operand that an op of this kind returns its left operand for."""
-    if kind in ADDITIVE:
-        return 0
-    return 1 if kind in MULTIPLICATIVE else reduce.identity(kind, dtype)
 
 
 @rewrite(
@@ -38,11 +25,12 @@ def neutral_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
 
     Of either sign of zero, as in XLA: -0.0 + 0.0 becomes -0.0, where IEEE 754 says 0.0.
     """
-    kind = op.name.removeprefix("stablehlo.")
-    element = neutral(kind, dtype_of(x))
+    if op.identity is None:
+        return None
+    element = op.identity(dtype_of(x))
     if is_full_of(y, element):
         return x
-    return y if kind in COMMUTATIVE and is_full_of(x, element) else None
+    return y if op.commutative and is_full_of(x, element) else None
 
 
 @rewrite(elementwise.multiply, bitwise.and_, bitwise.or_)

@@ -9,18 +9,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
-from irax_compiler.ops.structured import StructuredOp
 
 MAX_ELEMENTS = 64
 """The most elements of constants that are not splats, together with those of the result."""
-
-ELEMENTWISE = (
-    *(elementwise.Elementwise, conversion.Convert),
-    *(comparison.Compare, comparison.Select, comparison.Clamp),
-)
-MOVEMENTS = (shape.BroadcastInDim, shape.Reshape, shape.Transpose, shape.Slice, shape.Reverse)
 
 
 def fold(operation: Operation) -> Value | None:
@@ -37,7 +30,7 @@ def fold(operation: Operation) -> Value | None:
         return None
     try:
         op = read(operation)
-        if isinstance(op, StructuredOp):
+        if not op.is_pure:
             return None
         with np.errstate(all="ignore"), InsertionPoint(operation), operation.location:
             return of_splats(op, operation) or of_arrays(op, operation, definitions)
@@ -50,9 +43,9 @@ def of_splats(op: Op, operation: Operation) -> Value | None:
     elements = [e for x in operation.operands if (e := mlir.splat(x)) is not None]
     if len(elements) < len(operation.operands):
         return None
-    if isinstance(op, MOVEMENTS):
+    if op.moves and len(elements) == 1:
         element = elements[0]
-    elif isinstance(op, ELEMENTWISE):
+    elif op.elementwise:
         element = op.evaluate(*elements)
     else:
         return None

@@ -9,15 +9,14 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.core import Op
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.legalization import legalizes, read_as
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 
 _PASSING = {
     "stablehlo.broadcast_in_dim",
-    "stablehlo.convert",
     "stablehlo.reshape",
     "stablehlo.transpose",
 }
@@ -115,16 +114,9 @@ def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
         seen.add(x)
         if kind(source):
             return True
-        if source.name in _PASSING or _is_elementwise(source):
+        if source.name in _PASSING or traits_of(source).elementwise:
             pending += source.operands
     return False
-
-
-def _is_elementwise(operation: Operation) -> bool:
-    return isinstance(
-        read_as(Op, operation),
-        elementwise.Elementwise | comparison.Compare | comparison.Select | comparison.Clamp,
-    )
 
 
 def _is_slice(operation: Operation) -> bool:
