@@ -288,7 +288,7 @@ def emit(
 
 def named(name: str, location: Location) -> Location:
     """`location`, marked with the transformation that made an operation there."""
-    return ir.Location.name(name, location)
+    return ir.Location.name(name, location, CONTEXT)
 
 
 def current_location() -> Location:

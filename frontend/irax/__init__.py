@@ -43,7 +43,6 @@ from irax.execution.callbacks import effects_barrier as effects_barrier
 from irax.execution.callbacks import pure_callback as pure_callback
 from irax.execution.jit import block_until_ready as block_until_ready
 from irax.execution.jit import clear_caches as clear_caches
-from irax.execution.jit import eval_shape as eval_shape
 from irax.execution.jit import jit as jit
 from irax.execution.processes import host_count as host_count
 from irax.execution.processes import host_id as host_id
@@ -51,6 +50,7 @@ from irax.execution.processes import host_ids as host_ids
 from irax.execution.processes import process_count as process_count
 from irax.execution.processes import process_index as process_index
 from irax.execution.processes import process_indices as process_indices
+from irax.execution.shapes import eval_shape as eval_shape
 from irax.ir import make_ir as make_ir
 from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd
 from irax.transforms.autodiff import grad as grad

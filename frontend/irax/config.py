@@ -309,7 +309,7 @@ def _override(name: str, value: Any) -> AbstractContextManager[None]:
     return config.scoped(name, _checked(name, value))
 
 
-def enable_x64(value: bool = True) -> AbstractContextManager[None]:
+def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
     """Keep 64-bit types in this thread, or don't, for the length of a `with` block.
 
     Raises:
@@ -321,10 +321,10 @@ def enable_x64(value: bool = True) -> AbstractContextManager[None]:
         ...     config.enable_x64
         True
     """
-    return _override("enable_x64", value)
+    return _override("enable_x64", new_val)
 
 
-def debug_nans(value: bool = True) -> AbstractContextManager[None]:
+def debug_nans(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for NaNs in this thread, or don't, for the length of a `with` block.
 
     Raises:
@@ -336,10 +336,10 @@ def debug_nans(value: bool = True) -> AbstractContextManager[None]:
         ...     config.debug_nans
         True
     """
-    return _override("debug_nans", value)
+    return _override("debug_nans", new_val)
 
 
-def debug_infs(value: bool = True) -> AbstractContextManager[None]:
+def debug_infs(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for infinities in this thread, or don't, for the length of a `with` block.
 
     Raises:
@@ -351,7 +351,7 @@ def debug_infs(value: bool = True) -> AbstractContextManager[None]:
         ...     config.debug_infs
         True
     """
-    return _override("debug_infs", value)
+    return _override("debug_infs", new_val)
 
 
 def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
@@ -369,7 +369,7 @@ def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
     return _override("disable_jit", disable)
 
 
-def threefry_partitionable(value: bool = True) -> AbstractContextManager[None]:
+def threefry_partitionable(new_val: bool = True) -> AbstractContextManager[None]:
     """Choose the order of random bits in this thread, for the length of a `with` block.
 
     Raises:
@@ -381,16 +381,16 @@ def threefry_partitionable(value: bool = True) -> AbstractContextManager[None]:
         ...     config.threefry_partitionable
         True
     """
-    return _override("threefry_partitionable", value)
+    return _override("threefry_partitionable", new_val)
 
 
-def default_device(device: Any) -> AbstractContextManager[None]:
+def default_device(new_val: Any) -> AbstractContextManager[None]:
     """Run programs on another device in this thread, for the length of a `with` block.
 
     Programs whose arrays were put on a device (`device_put`) run there all the same.
 
     Args:
-        device: one of `irax.devices()`, the name of a platform, or None for the first there is.
+        new_val: one of `irax.devices()`, the name of a platform, or None for the first there is.
 
     Raises:
         TypeError: it is none of these.
@@ -401,10 +401,10 @@ def default_device(device: Any) -> AbstractContextManager[None]:
         ...     irax.default_backend()
         'cpu'
     """
-    return _override("default_device", device)
+    return _override("default_device", new_val)
 
 
-def check_tracer_leaks(value: bool = True) -> AbstractContextManager[None]:
+def check_tracer_leaks(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for traced arrays that outlive their trace, for the length of a `with` block.
 
     Raises:
@@ -416,14 +416,14 @@ def check_tracer_leaks(value: bool = True) -> AbstractContextManager[None]:
         ...     config.check_tracer_leaks
         True
     """
-    return _override("check_tracer_leaks", value)
+    return _override("check_tracer_leaks", new_val)
 
 
 checking_leaks = check_tracer_leaks
 """The other name that JAX has for it."""
 
 
-def debug_key_reuse(value: bool = True) -> AbstractContextManager[None]:
+def debug_key_reuse(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for typed keys that are used twice, for the length of a `with` block.
 
     A key is used by what draws from it and by `split`, not by `fold_in`. Each `KeyArray` counts for
@@ -439,10 +439,10 @@ def debug_key_reuse(value: bool = True) -> AbstractContextManager[None]:
         ...     config.debug_key_reuse
         True
     """
-    return _override("debug_key_reuse", value)
+    return _override("debug_key_reuse", new_val)
 
 
-def default_matmul_precision(value: str | None) -> AbstractContextManager[None]:
+def default_matmul_precision(new_val: str | None) -> AbstractContextManager[None]:
     """Multiply with another precision, for the length of a `with` block.
 
     The argument is what `precision=` takes as a name, "bfloat16", "tensorfloat32" or "float32" for
@@ -457,10 +457,10 @@ def default_matmul_precision(value: str | None) -> AbstractContextManager[None]:
         ...     config.default_matmul_precision
         'highest'
     """
-    return _override("default_matmul_precision", value)
+    return _override("default_matmul_precision", new_val)
 
 
-def default_prng_impl(value: str) -> AbstractContextManager[None]:
+def default_prng_impl(new_val: str) -> AbstractContextManager[None]:
     """Choose the generator of random keys, for the length of a `with` block: there is but one.
 
     Raises:
@@ -472,10 +472,10 @@ def default_prng_impl(value: str) -> AbstractContextManager[None]:
         ...     config.default_prng_impl
         'threefry2x32'
     """
-    return _override("default_prng_impl", value)
+    return _override("default_prng_impl", new_val)
 
 
-def explain_cache_misses(value: bool = True) -> AbstractContextManager[None]:
+def explain_cache_misses(new_val: bool = True) -> AbstractContextManager[None]:
     """Log why jitted functions are traced again, for the length of a `with` block.
 
     Raises:
@@ -487,10 +487,10 @@ def explain_cache_misses(value: bool = True) -> AbstractContextManager[None]:
         ...     config.explain_cache_misses
         True
     """
-    return _override("explain_cache_misses", value)
+    return _override("explain_cache_misses", new_val)
 
 
-def legacy_prng_key(value: str) -> AbstractContextManager[None]:
+def legacy_prng_key(new_val: str) -> AbstractContextManager[None]:
     """Allow keys of raw words, warn of them or make them an error, for the length of a block.
 
     Raises:
@@ -502,10 +502,10 @@ def legacy_prng_key(value: str) -> AbstractContextManager[None]:
         ...     config.legacy_prng_key
         'error'
     """
-    return _override("legacy_prng_key", value)
+    return _override("legacy_prng_key", new_val)
 
 
-def log_compiles(value: bool = True) -> AbstractContextManager[None]:
+def log_compiles(new_val: bool = True) -> AbstractContextManager[None]:
     """Log what is traced and compiled, for the length of a `with` block.
 
     The logger is that of Python's `logging` named "irax".
@@ -519,10 +519,10 @@ def log_compiles(value: bool = True) -> AbstractContextManager[None]:
         ...     config.log_compiles
         True
     """
-    return _override("log_compiles", value)
+    return _override("log_compiles", new_val)
 
 
-def no_tracing(value: bool = True) -> AbstractContextManager[None]:
+def no_tracing(new_val: bool = True) -> AbstractContextManager[None]:
     """Refuse to trace jitted functions, for the length of a `with` block.
 
     Those that were called before with arguments of these types run.
@@ -536,10 +536,10 @@ def no_tracing(value: bool = True) -> AbstractContextManager[None]:
         ...     config.no_tracing
         True
     """
-    return _override("no_tracing", value)
+    return _override("no_tracing", new_val)
 
 
-def numpy_dtype_promotion(value: str) -> AbstractContextManager[None]:
+def numpy_dtype_promotion(new_val: str) -> AbstractContextManager[None]:
     """Promote dtypes as "standard" or be "strict", for the length of a `with` block.
 
     Raises:
@@ -551,10 +551,10 @@ def numpy_dtype_promotion(value: str) -> AbstractContextManager[None]:
         ...     config.numpy_dtype_promotion
         'strict'
     """
-    return _override("numpy_dtype_promotion", value)
+    return _override("numpy_dtype_promotion", new_val)
 
 
-def numpy_rank_promotion(value: str) -> AbstractContextManager[None]:
+def numpy_rank_promotion(new_val: str) -> AbstractContextManager[None]:
     """Allow operands of different ranks, warn or raise, for the length of a `with` block.
 
     Raises:
@@ -566,4 +566,4 @@ def numpy_rank_promotion(value: str) -> AbstractContextManager[None]:
         ...     config.numpy_rank_promotion
         'raise'
     """
-    return _override("numpy_rank_promotion", value)
+    return _override("numpy_rank_promotion", new_val)

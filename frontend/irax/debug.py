@@ -96,16 +96,23 @@ def print(
     return _print(what, ordered, skip_format_check, fmt, *args, **kwargs)
 
 
-def log(fmt: str | None = None, *args: Any, ordered: bool = False, **kwargs: Any) -> Any:
-    """What `print` does, but by the logger "irax.debug", at the level INFO.
+def log(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """What `print` does with the same arguments, but by the logger "irax.debug", at the level INFO.
 
     >>> irax.debug.log("x = {}", 1.5)
     """
     what = "debug.log"
     if fmt is None:
         _no_arguments(what, args, kwargs)
-        return partial(_print, what, ordered, False)
-    return _print(what, ordered, False, fmt, *args, **kwargs)
+        return partial(_print, what, ordered, skip_format_check)
+    return _print(what, ordered, skip_format_check, fmt, *args, **kwargs)
 
 
 def breakpoint(*args: Any, **kwargs: Any) -> NoReturn:

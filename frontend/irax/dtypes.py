@@ -158,7 +158,8 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dty
     dtype becomes the one of 32 bits (complex128 becomes complex64).
 
     Args:
-        dtype: a dtype, its name, a NumPy or ml_dtypes scalar type, or bool, int, float or complex.
+        dtype: a dtype, its name, a NumPy or ml_dtypes scalar type, or bool, int, float or complex;
+            None is float.
         allow_extended_dtype: accepted; dtypes of keys stay as they are.
 
     Raises:
@@ -169,7 +170,7 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dty
         >>> canonicalize_dtype(float)
         dtype('float32')
     """
-    return _canonical(_as_dtype(dtype), config.enable_x64)
+    return _canonical(_as_dtype(float if dtype is None else dtype), config.enable_x64)
 
 
 def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:

@@ -85,7 +85,7 @@ class Stage(OfThisProcess):
     def out_info(self) -> Any:
         """Shapes and dtypes of what it returns."""
         avals = self._traced.traced.results
-        structs = [ShapeDtypeStruct(a.shape, a.dtype, a.weak_type) for a in avals]
+        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
         return array_trees.without_words(array_trees.tree_unflatten(self.out_tree, structs))
 
     def cost_analysis(self) -> dict[str, float]:

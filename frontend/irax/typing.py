@@ -9,8 +9,8 @@ import numpy as np
 
 from irax.core.array import Array
 
-ArrayLike: TypeAlias = Array | np.ndarray[Any, Any] | np.generic | bool | int | float | complex
-"""An array of irax or NumPy, or a number; not a list."""
+ArrayLike: TypeAlias = Array | np.ndarray | np.bool | np.number | bool | int | float | complex
+"""An array of irax or NumPy, or a number; not a list. `isinstance` takes it."""
 
 DTypeLike: TypeAlias = Any
 """A dtype, its name, a scalar type such as `irax.numpy.float32`, or bool, int, float, complex."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class DeviceClient:
         return len(self.local_devices())
 
 
+@runtime_checkable
 class Device(Protocol):
     """A device: arrays live in its memory, and programs run on it."""
 

@@ -522,3 +522,36 @@ def test_printing_a_tracer():
     seen = []
     unknown(lambda x: seen.extend([repr(x), str(x), f"{x}"]) or x)
     assert seen == ["Traced<float32[]> in vmap"] * 3
+
+
+@pytest.mark.parametrize("x", [1, 1.0, 1j, True, np.float32(1), np.zeros(2), jnp.ones(2)])
+def test_what_is_like_an_array(x):
+    assert isinstance(x, irax.typing.ArrayLike)
+
+
+@pytest.mark.parametrize("x", ["a", None, [1], (1,), np.str_("a")])
+def test_what_is_not_like_an_array(x):
+    assert not isinstance(x, irax.typing.ArrayLike)
+
+
+@pytest.mark.parametrize("function", [jnp.shape, jnp.ndim, jnp.size])
+def test_none_is_taken_for_a_scalar(function):
+    with pytest.warns(DeprecationWarning, match="None"):
+        assert function(None) == function(0)
+
+
+def test_complex_dtypes():
+    assert jnp.iscomplexobj(jnp.complex64)
+    assert jnp.iscomplexobj([1j])
+    assert jnp.isrealobj(None)
+    assert jnp.isrealobj([1.0])
+    with pytest.raises(TypeError, match="object"):
+        jnp.iscomplexobj(object())
+
+
+def test_shapes_that_do_not_fit():
+    for function in (jnp.add, jnp.power, jnp.arctan2, jnp.less, jnp.hypot):
+        with pytest.raises(TypeError, match="do not fit together"):
+            function(jnp.ones(3), jnp.ones(4))
+    with pytest.raises(ValueError, match="do not fit together"):
+        jnp.where(True, jnp.ones(3), jnp.ones(4))

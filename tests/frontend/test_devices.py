@@ -412,7 +412,7 @@ def test_an_operation_is_compiled_once(pjrt, monkeypatch):
 def test_what_does_not_fit_is_the_same_error(cpu, pjrt):
     for device in (cpu, pjrt):
         x = irax.device_put(jnp.ones(3), device)
-        with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
+        with pytest.raises(TypeError, match=r"\(3,\).*\(2,\)"):
             x + jnp.ones(2)
         with pytest.raises(TypeError, match="bitwise_and"):
             x & 1
@@ -437,3 +437,8 @@ def test_the_devices_of_a_process(cpu):
     assert irax.local_devices(0) == irax.local_devices(backend="cpu", host_id=0) == [cpu]
     with pytest.raises(ValueError, match="no process 1"):
         irax.local_devices(process_index=1)
+
+
+def test_devices_are_instances_of_device():
+    assert all(isinstance(device, irax.Device) for device in irax.devices())
+    assert not isinstance(irax, irax.Device)

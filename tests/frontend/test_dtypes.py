@@ -244,9 +244,8 @@ def test_an_unsupported_dtype_is_named(bad):
         dtypes.promote_types(np.dtype(bad), np.float32)
 
 
-def test_none_is_not_a_dtype():
-    with pytest.raises(TypeError, match="None is not a dtype"):
-        dtypes.canonicalize_dtype(None)
+def test_none_is_the_default_float():
+    assert dtypes.canonicalize_dtype(None) == np.float32
 
 
 def test_float0_stands_alone():

@@ -306,7 +306,7 @@ def test_derivatives_at_delicate_points(function, at, expected):
     [
         (lambda: jnp.add([1], 2), TypeError, r"add: argument 0: .*\[1\]"),
         (lambda: jnp.sin("x"), TypeError, "sin: argument 0"),
-        (lambda: jnp.add(jnp.ones(3), jnp.ones(4)), ValueError, r"add: shapes \(3,\) and \(4,\)"),
+        (lambda: jnp.add(jnp.ones(3), jnp.ones(4)), TypeError, r"add: shapes \(3,\) and \(4,\)"),
         (lambda: jnp.negative(True), TypeError, "negative: expected arrays of numbers, got bool"),
         (lambda: jnp.subtract(True, False), TypeError, "subtract: .*bool"),
         (lambda: jnp.bitwise_and(1.0, 2), TypeError, "bitwise_and: .*integers, got float32"),

@@ -167,6 +167,11 @@ def test_at_compile_time():
         irax.jit(wrong).trace(1.0)
 
 
+def test_named_scopes_around_compiled_functions():
+    with irax.named_scope("outer"):
+        assert irax.jit(lambda x: x + 1)(1.0) == 2
+
+
 def test_named_scopes_are_in_locations():
     def f(x):
         with irax.named_scope("outer"), irax.named_scope("inner"):

@@ -329,3 +329,22 @@ def test_x64():
         check_grads(lambda x: jnp.sum(jnp.exp(jnp.sin(x))), (x,), order=2)
         np.testing.assert_allclose(irax.jit(jnp.sin)(x), np.sin(np.arange(3.0)), rtol=1e-15)
     assert jnp.arange(3.0).dtype == np.float32
+
+
+def test_eval_shape_of_what_returns_structs():
+    struct = irax.ShapeDtypeStruct((2,), "float32")
+    key = irax.eval_shape(irax.random.key, 0)
+    out = irax.eval_shape(lambda x: {"x": x, "struct": struct, "key": key}, 1.0)
+    assert out == {
+        "x": irax.ShapeDtypeStruct((), "float32", weak_type=True),
+        "struct": struct,
+        "key": key,
+    }
+
+
+def test_vmap_over_no_lanes():
+    def f(x, i):
+        return x[i], x.at[i].set(1.0), irax.lax.dynamic_slice(x, (i,), (2,)), jnp.sort(x)
+
+    found = irax.vmap(f)(jnp.ones((0, 3)), jnp.zeros(0, int))
+    assert [x.shape for x in found] == [(0,), (0, 3), (0, 2), (0, 3)]

@@ -96,6 +96,18 @@ def test_a_loop_that_counts_needs_no_bound():
     assert float(irax.grad(lambda x: power(x, 3))(2.0)) == 12
 
 
+def test_linearized_through_an_unknown_number_of_steps():
+    def doubled(x):
+        return lax.while_loop(lambda c: c[0] < 10, lambda c: (c[0] * 2, c[1] * x), (x, 1.0))
+
+    value, push = irax.linearize(doubled, 1.5)
+    assert value == irax.jvp(doubled, (1.5,), (1.0,))[0]
+    np.testing.assert_allclose(push(2.0), irax.jvp(doubled, (1.5,), (2.0,))[1])
+    np.testing.assert_allclose(irax.vmap(push)(jnp.ones(2))[0], [8, 8])
+    with pytest.raises(NotImplementedError, match="no reverse mode"):
+        irax.linear_transpose(push, 1.5)(value)
+
+
 @pytest.mark.parametrize("checkpoint", [True, False])
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 9, 10, 17])
 def test_a_bounded_loop(bound, checkpoint):

@@ -73,6 +73,14 @@ class Transform(Protocol):
         """
         ...
 
+    def in_forward_mode(
+        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The results of an operation and their tangents, which the linear part computes together
+        with the results, once more. Of the pass that linearizes.
+        """
+        ...
+
     @property
     def size(self) -> int:
         """The number of lanes, of a pass that batches."""

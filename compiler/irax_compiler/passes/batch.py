@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.collective import Collective, axes_in
 from irax_compiler.ops.core import Axis, UnsupportedOp
 from irax_compiler.ops.derived import Batched
-from irax_compiler.ops.shape import batched_at, insert
+from irax_compiler.ops.shape import Constant, batched_at, insert
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
@@ -167,6 +169,9 @@ class BatchDeriver(Deriver[Batched]):
         if all(axis is None for axis in in_axes) and not self._is_collective(operation):
             env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
             return
+        if not self.size and not effects.has_effects(operation):
+            self._batch_nothing(operation, env, axes)
+            return
         op = rule(operation, "batch")
         values = [env[v] for v in operands]
         try:
@@ -183,6 +188,16 @@ class BatchDeriver(Deriver[Batched]):
             raise in_context(error, operation) from None
         env.update(zip(operation.results, results, strict=True))
         axes.update(zip(operation.results, out_axes, strict=True))
+
+    def _batch_nothing(
+        self, operation: Operation, env: dict[Value, Value], axes: dict[Value, Axis]
+    ) -> None:
+        """The results for no lanes: they have no elements."""
+        for result in operation.results:
+            empty = np.empty((0, *shape_of(result)), mlir.dtype_of(result))
+            with mlir.named("batch", operation.location):
+                env[result] = Constant(empty)()
+            axes[result] = 0
 
     def _check_size(self, collective: Collective) -> None:
         if collective.size != self.size:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, read, traits_of
+from irax_compiler.ops.core import Op, Tangent, UnsupportedOp, read, traits_of
 from irax_compiler.ops.derived import Derived, Linearized
 from irax_compiler.ops.structured import DefinedOp
 
@@ -237,6 +237,12 @@ class Deriver(Generic[D]):
 
     def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
         """Function `name`, of primals and tangents to results and their tangents, in two."""
+        raise NotImplementedError
+
+    def in_forward_mode(
+        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The results of an operation, and their tangents."""
         raise NotImplementedError
 
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:

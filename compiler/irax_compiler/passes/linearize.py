@@ -14,7 +14,7 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import Recompute, Tangent, UnsupportedOp, traits_of
 from irax_compiler.ops.derived import Linearized
-from irax_compiler.ops.structured import inlined
+from irax_compiler.ops.structured import call_function, inlined, scatter
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -25,6 +25,7 @@ from irax_compiler.passes.core import (
     walk,
 )
 from irax_compiler.passes.jvp import (
+    JvpDeriver,
     active_arguments,
     differentiable_results,
     differentiate,
@@ -110,6 +111,23 @@ class LinearizeDeriver(Deriver[Linearized]):
             del self.functions[mlir.function_name(joint)]
             joint.erase()
         return self._splits[name]
+
+    def in_forward_mode(
+        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        operands = inputs(operation)
+
+        def again(*values: Value) -> Sequence[Value]:
+            return mlir.clone(operation, dict(zip(operands, values, strict=True)))
+
+        name = operation.name.partition(".")[2]
+        name = self.build_function(name, [v.type for v in operands], again)
+        derived = JvpDeriver(self.module).function(name, tuple(t is not None for t in tangents))
+        self.functions.update(mlir.functions(self.module))
+        results = again(*primals)
+        active = [t for t in tangents if t is not None]
+        found = call_function(self.functions, derived.name, [*primals, *active])
+        return results, scatter(found[len(results) :], derived.results)
 
     def _split(
         self,

@@ -57,7 +57,7 @@ class ShapeDtypeStruct:
     (8, 784)
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: Any, *, weak_type: bool = False) -> None:
         self.shape = tuple(shape)
         self.dtype = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type
@@ -69,7 +69,7 @@ class ShapeDtypeStruct:
         >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
         ShapeDtypeStruct(shape=(2,), dtype=float32)
         """
-        return cls(x.shape, x.dtype, getattr(x, "weak_type", False))
+        return cls(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False))
 
     @property
     def ndim(self) -> int:
@@ -96,7 +96,8 @@ class ShapeDtypeStruct:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name})"
+        weak = ", weak_type=True" * self.weak_type
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeDtypeStruct) and (

@@ -52,11 +52,13 @@ def broadcast_to(x: Array, target: tuple[int, ...]) -> Array:
     return bind(op, x, weak_type=x.weak_type)
 
 
-def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...]:
+def broadcast_shapes(
+    *shapes: tuple[int, ...], what: str = "", error: type[Exception] = ValueError
+) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to together.
 
     Raises:
-        ValueError: they do not fit. The message begins with `what`, the function's name.
+        error: they do not fit. The message begins with `what`, the function's name.
     """
     if len(set(shapes)) == 1:
         return shapes[0]
@@ -64,20 +66,22 @@ def broadcast_shapes(*shapes: tuple[int, ...], what: str = "") -> tuple[int, ...
         return np.broadcast_shapes(*shapes)
     except ValueError:
         listed = " and ".join(map(str, shapes))
-        raise ValueError(
+        raise error(
             f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
             "dimensions, sizes must be equal or 1"
         ) from None
 
 
-def common_shape(operands: Sequence[Any], what: str) -> tuple[int, ...]:
+def common_shape(
+    operands: Sequence[Any], what: str, error: type[Exception] = TypeError
+) -> tuple[int, ...]:
     """The shape that operands broadcast to together, if `numpy_rank_promotion` lets them.
 
     Raises:
-        ValueError: they do not fit.
+        error: they do not fit.
     """
     judge_ranks(operands, what)
-    return broadcast_shapes(*map(np.shape, operands), what=what)
+    return broadcast_shapes(*map(np.shape, operands), what=what, error=error)
 
 
 def judge_ranks(operands: Sequence[Any], what: str, core: Sequence[int] | None = None) -> None:
@@ -307,7 +311,7 @@ def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array
         target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
         return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
     values = [_elements(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]
-    _check_shapes(values, values, what)
+    _check_shapes(values, values, what, ValueError)
     return ConcreteArray(np.where(*values), weak)
 
 
@@ -343,11 +347,16 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 
-def _check_shapes(operands: Sequence[Any], values: list[np.ndarray[Any, Any]], what: str) -> None:
+def _check_shapes(
+    operands: Sequence[Any],
+    values: list[np.ndarray[Any, Any]],
+    what: str,
+    error: type[Exception] = TypeError,
+) -> None:
     shape = values[0].shape
     for value in values:
         if value.shape != shape:
-            common_shape(operands, what)
+            common_shape(operands, what, error)
             return
 
 

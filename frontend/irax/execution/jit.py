@@ -336,7 +336,7 @@ class JitFunction(Generic[P, R]):
             TypeError: an argument is not an array.
 
         >>> jit(lambda x: x * x).trace(3.0).out_info
-        ShapeDtypeStruct(shape=(), dtype=float32)
+        ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)
         """
         from irax.stages import Traced
 
@@ -583,16 +583,6 @@ def _signature(leaf: Any) -> Any:
 
 
 _PYTHON_SCALARS = {bool, int, float, complex}
-
-
-@api_boundary
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
-
-    >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
-    ShapeDtypeStruct(shape=(3,), dtype=float32)
-    """
-    return JitFunction(fun).eval_shape(*args, **kwargs)
 
 
 def clear_caches() -> None:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from irax import errors, lax
+from irax.core import source
 from irax.core.array import Array
 from irax.core.promotion import as_arrays, promote_dtypes
 from irax.core.promotion import broadcast_shapes as _broadcast_shapes
 from irax.core.promotion import broadcast_to as _broadcast_to
-from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
+from irax.lax.arguments import array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.tables import no_sharding
 from irax.typing import ArrayLike, Axis
 
@@ -24,12 +25,12 @@ from irax.typing import ArrayLike, Axis
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
     """The size of each dimension."""
-    return as_arrays([a], "shape")[0].shape
+    return _array_or_none("shape", a).shape
 
 
 def ndim(a: ArrayLike) -> int:
     """The number of dimensions."""
-    return as_arrays([a], "ndim")[0].ndim
+    return _array_or_none("ndim", a).ndim
 
 
 def size(a: ArrayLike, axis: Axis = None) -> int:
@@ -38,8 +39,16 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
     >>> irax.numpy.size(irax.numpy.ones((2, 3, 4)), (0, 1))
     6
     """
-    (x,) = as_arrays([a], "size")
+    x = _array_or_none("size", a)
     return math.prod(x.shape[d] for d in canonical_axes("size", axis, x.ndim))
+
+
+def _array_or_none(what: str, x: Any) -> Array:
+    """An array, or a scalar for None, which NumPy takes for one."""
+    if x is None:
+        source.warn(f"{what}: None is taken for a scalar: give an array", DeprecationWarning)
+        x = False
+    return array_of(what, x)
 
 
 def isscalar(element: Any) -> bool:

@@ -7,6 +7,7 @@ are written out of those.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -438,11 +439,15 @@ def conjugate(x: ArrayLike, /) -> Array:
 conj = conjugate
 
 
-def iscomplexobj(x: ArrayLike) -> bool:
-    """Whether the dtype is that of complex numbers."""
-    return as_arrays([x], "iscomplexobj")[0].dtype.kind == "c"
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is that of complex numbers. A list is as an array of its elements."""
+    if x is None:
+        return False
+    if not hasattr(x, "dtype"):
+        (x,) = as_arrays([np.asarray(x)], "iscomplexobj")
+    return dtypes.issubdtype(x.dtype, np.complexfloating)
 
 
-def isrealobj(x: ArrayLike) -> bool:
+def isrealobj(x: Any) -> bool:
     """Whether the dtype is not that of complex numbers."""
     return not iscomplexobj(x)

@@ -211,17 +211,17 @@ def checkpoint(
 remat = checkpoint
 
 
-def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Prints the types of what reverse mode keeps of a function's forward pass.
 
     >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
     float32[3]
     float32[3]
     """
-    from irax.execution.jit import eval_shape
+    from irax.execution.shapes import eval_shape
 
     def residuals(*args: Any) -> list[Any]:
-        pullback = autodiff.vjp(functools.partial(fun, **kwargs), *args)[1]
+        pullback = autodiff.vjp(functools.partial(f, **kwargs), *args)[1]
         return array_trees.tree_leaves(pullback)
 
     for struct in eval_shape(residuals, *args):

@@ -108,6 +108,9 @@ class While(RegionOp):
     def linearize_through(
         self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        counts = trip_count(self.operation, transform.functions) is not None
+        if not counts and not effects.has_effects(self.operation):
+            return transform.in_forward_mode(self.operation, primals, tangents)
         as_scan, operands = self._as_scan(transform, primals)
         _, t_operands = self._as_scan(transform, tangents)
         return as_scan.linearize_through(transform, operands, t_operands)

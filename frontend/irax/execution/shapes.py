@@ -1,0 +1,41 @@
+"""eval_shape: what a function returns, without computing it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irax.core import array_trees
+from irax.core.avals import ShapeDtypeStruct
+from irax.core.promotion import broadcast_to
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import bind
+from irax.execution.jit import JitFunction
+from irax_compiler.ops.shape import Constant
+
+
+@api_boundary
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
+    The function may return such structures itself.
+
+    >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
+    ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
+
+    @functools.wraps(fun, updated=())
+    def returning_arrays(*args: Any, **kwargs: Any) -> Any:
+        return array_trees.tree_map(_array, array_trees.with_words(fun(*args, **kwargs)))
+
+    return JitFunction(returning_arrays).eval_shape(*args, **kwargs)
+
+
+def _array(leaf: Any) -> Any:
+    """A leaf; an array of zeros for a `ShapeDtypeStruct`."""
+    if not isinstance(leaf, ShapeDtypeStruct):
+        return leaf
+    zero = bind(Constant(np.zeros((), leaf.dtype)), weak_type=leaf.weak_type)
+    return broadcast_to(zero, leaf.shape)
