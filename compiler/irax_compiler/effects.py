@@ -46,9 +46,12 @@ def has_effects(operation: Operation) -> bool:
 
 def is_dead(operation: Operation) -> bool:
     """True if nobody uses what an operation computes, and it is there for nothing else."""
-    results = list(operation.results)
-    if not results or any(next(iter(r.uses), None) is not None for r in results):
+    results = operation.results
+    if not len(results):
         return False
+    for result in results:
+        for _ in result.uses:
+            return False
     return not has_effects(operation)
 
 

@@ -27,6 +27,7 @@ from irax_compiler.ops.barrier import barrier
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.loops.registers import signless_dtype
+from irax_compiler.passes.rewriting import replace
 
 _LOOPS = {"stablehlo.while", "scf.for"}
 
@@ -69,10 +70,10 @@ def _is_constant(x: Value) -> bool:
 
 def _replace(operation: Operation) -> None:
     with InsertionPoint(operation), operation.location:
-        for x, result in zip(operation.operands, operation.results, strict=True):
-            (same,) = [_held_back(x)] if _is_carried(x) else barrier.build([x])
-            result.replace_all_uses_with(same)
-    operation.erase()
+        same = [
+            _held_back(x) if _is_carried(x) else barrier.build([x])[0] for x in operation.operands
+        ]
+    replace(operation, same)
 
 
 def _held_back(x: Value) -> Value:

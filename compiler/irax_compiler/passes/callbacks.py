@@ -21,6 +21,7 @@ from irax_compiler.ops.control_flow.while_loops import while_loop
 from irax_compiler.ops.core import full, read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
+from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
@@ -37,7 +38,7 @@ class Callbacks(Pass):
         for function in mlir.functions(module).values():
             for operation in [o for o in nested(function) if is_callback(o)]:
                 if not effects.has_effects(operation):
-                    _replace(operation, _pure(operation, list(operation.operands)))
+                    replace(operation, _pure(operation, list(operation.operands)))
             block = mlir.body(function)
             acting = [v.operation for v in block.operations if effects.has_effects(v.operation)]
             if acting:
@@ -46,7 +47,7 @@ class Callbacks(Pass):
                 for operation in acting:
                     with InsertionPoint(operation):
                         *results, token = _with_token(operation, _Env(), token)
-                    _replace(operation, results)
+                    replace(operation, results)
                 last = mlir.definition(token)
                 assert last is not None
                 if last.regions:  # IREE's passes run for ever where nobody reads a branch's token
@@ -59,12 +60,6 @@ class _Env(dict[Value, Value]):
 
     def __missing__(self, value: Value) -> Value:
         return value
-
-
-def _replace(operation: Operation, values: Sequence[Value]) -> None:
-    for result, value in zip(operation.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
 
 
 def _pure(operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:

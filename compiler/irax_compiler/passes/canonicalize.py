@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import NativePass, Pass, nested, register_pass
+from irax_compiler.passes.core import NativePass, Pass, register_pass
 from irax_compiler.passes.legalize.iree.broadcasts import broadcast_that_permutes
+from irax_compiler.passes.rewriting import rewrite_in_order
 
 
 @register_pass
@@ -20,7 +21,5 @@ class Canonicalize(Pass):
     name: ClassVar[str] = "canonicalize"
 
     def run(self, module: Module) -> None:
-        for operation in list(nested(module.operation)):
-            if operation.name in broadcast_that_permutes.operations:
-                broadcast_that_permutes.apply(operation)
+        rewrite_in_order(module.operation, [broadcast_that_permutes])
         NativePass(self.name).run(module)

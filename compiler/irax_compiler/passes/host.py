@@ -17,6 +17,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
 from irax_compiler.passes.annotate import add_reflection, signature
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.rewriting import replace
 
 PREFIX = "irax_host."
 """What the targets of such custom calls, and the imported functions, begin with."""
@@ -86,13 +87,7 @@ def _import(module: Module, call: Operation, number: int) -> list[Any]:
         mlir.declare_function(module, name, [x.type for x in operands], [r.type for r in results])
         callee = {"callee": mlir.symbol(name)}
         replacement = mlir.emit("func.call", operands, callee, [r.type for r in results])
-    for result, value in zip(results, replacement.results, strict=True):
-        result.replace_all_uses_with(value)
-    call.erase()
+    described = [signature(operands), signature(list(replacement.results))]
+    replace(call, list(replacement.results))
     parameters = {item.name: item.attr.value for item in config}
-    return [
-        target.value.removeprefix(PREFIX),
-        parameters,
-        signature(operands),
-        signature(list(replacement.results)),
-    ]
+    return [target.value.removeprefix(PREFIX), parameters, *described]

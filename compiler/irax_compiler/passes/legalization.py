@@ -1,4 +1,4 @@
-"""Legalizations: rewrites of operations that a target gets wrong to some that it gets right.
+"""Legalizations: patterns for operations that a target gets wrong, refuses, or is slow at.
 
     @legalizes("stablehlo.add")
     def add_of_booleans(operation):
@@ -8,52 +8,32 @@
         return [<the values that take the place of the operation's results>]
 
 A legalization builds its operations with irax's own op builders. It may apply to what it builds: it
-is not asked again about that.
+is not asked again about that. What it builds has its name in the location.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, read
-
-T = TypeVar("T", bound=Op)
-Rewrite = Callable[[Operation], Sequence[Value] | None]
+from irax_compiler.mlir import Operation
+from irax_compiler.ops.core import Op
+from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matched
 
 
 @dataclass(frozen=True)
-class Legalization:
-    """A named rewrite of the operations called one of `operations`."""
+class Legalization(Pattern):
+    """A rewrite of operations that a target does not have as StableHLO has them."""
 
-    name: str
-    operations: tuple[str, ...]
-    rewrite: Rewrite
-
-    def apply(self, operation: Operation) -> bool:
-        """Replaces the operation if it applies to it; tells whether it did."""
-        with InsertionPoint(operation), mlir.named(self.name, operation.location):
-            replacements = self.rewrite(operation)
-        if replacements is None:
-            return False
-        for result, value in zip(operation.results, replacements, strict=True):
-            result.replace_all_uses_with(value)
-        operation.erase()
-        return True
+    def replacement(self, operation: Operation, op: Op | None) -> Replacement:
+        with mlir.named(self.name, operation.location):
+            return super().replacement(operation, op)
 
 
-def legalizes(*operations: str) -> Callable[[Rewrite], Legalization]:
-    """Decorator: the function is a legalization of operations of these names."""
-    return lambda rewrite: Legalization(rewrite.__name__, operations, rewrite)
-
-
-def read_as(kind: type[T], operation: Operation) -> T | None:
-    """The op, if it is one of `kind` and has a form that irax knows."""
-    try:
-        op = read(operation)
-    except UnsupportedOp:
-        return None
-    return op if isinstance(op, kind) else None
+def legalizes(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Legalization]:
+    """Decorator: the function is a legalization of operations that are one of some ops, or that
+    have one of some names.
+    """
+    names, kinds = matched(subjects)
+    return lambda build: Legalization(build.__name__, names, kinds, build)

@@ -16,6 +16,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.core import UnsupportedOp, constant, full, full_like
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.rewriting import replace
 
 WIDE = {
     np.dtype(ml_dtypes.int2): np.dtype(np.int8),
@@ -94,8 +95,7 @@ def _widen_results(operation: Operation) -> None:
     if operation.name == "stablehlo.constant":
         with InsertionPoint(operation), operation.location:
             wide = constant(mlir.dense_to_numpy(operation).astype(WIDE[narrow[0]]))
-        operation.results[0].replace_all_uses_with(wide)
-        operation.erase()
+        replace(operation, [wide])
         return
     if operation.name in _OF_UNSIGNED:
         with InsertionPoint(operation), operation.location:

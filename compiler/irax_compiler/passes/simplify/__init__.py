@@ -1,17 +1,20 @@
-"""Local rewrites that make StableHLO what a person would have written: one small function each.
+"""Local rewrites that make StableHLO what a person would have written: one small pattern each.
 
-`rewrite.py` says what a rule is; the other files hold the rules, a kind of operation each.
+A pattern is a function from an op and its operands to a value for its result, for a kind of
+operation in each file:
+
+    @rewrites(shape.Transpose)
+    def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
+        '''transpose(transpose(x)) -> transpose(x)'''
+        inner = made_by(x, shape.Transpose)
+        ...
+
+What it returns has the same elements for all operands, nan and inf included. Of floats there are
+two exceptions, which XLA makes too: the terms of a sum may be added in another order, and a zero
+that adding or subtracting gives may have the other sign. A pattern must lead downhill (fewer
+operations, or smaller ones): patterns are applied until none applies.
 """
 
-from irax_compiler.passes.simplify import (
-    arithmetic,
-    contraction,
-    indexing,
-    movement,
-    reduction,
-    signs,
-)
-from irax_compiler.passes.simplify.rewrite import RULES
-from irax_compiler.passes.simplify.simplify import Simplify
+from irax_compiler.passes.simplify.simplify import PATTERNS, Simplify
 
-__all__ = ["RULES", "Simplify"]
+__all__ = ["PATTERNS", "Simplify"]

@@ -9,12 +9,13 @@ from irax_compiler.mlir import Value, dtype_of, inexact
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
+from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
 # ---- neutral and absorbing elements --------------------------------------------------------------
 
 
-@rewrite(
+@rewrites(
     *(elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.divide),
     *(elementwise.power, elementwise.maximum, elementwise.minimum),
     *(bitwise.and_, bitwise.or_, bitwise.xor),
@@ -33,7 +34,7 @@ def neutral_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
     return y if op.commutative and is_full_of(x, element) else None
 
 
-@rewrite(elementwise.multiply, bitwise.and_, bitwise.or_)
+@rewrites(elementwise.multiply, bitwise.and_, bitwise.or_)
 def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
     """x * 0 -> 0, x & 0 -> 0, x | ~0 -> ~0. Not for floats: nan * 0 and inf * 0 are nan."""
     dtype = dtype_of(x)
@@ -48,7 +49,7 @@ def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
 # ---- select --------------------------------------------------------------------------------------
 
 
-@rewrite(comparison.select)
+@rewrites(comparison.select)
 def select_without_choice(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
     """select(true, x, y) -> x, select(false, x, y) -> y, select(p, x, x) -> x."""
     if x == y:
@@ -57,14 +58,14 @@ def select_without_choice(op: comparison.Select, p: Value, x: Value, y: Value) -
     return None if predicate is None else (x if predicate else y)
 
 
-@rewrite(comparison.select)
+@rewrites(comparison.select)
 def select_by_negation(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
     """select(not p, x, y) -> select(p, y, x)."""
     negation = made_by(p, bitwise.not_)
     return op(negation.operand, y, x) if negation else None
 
 
-@rewrite(comparison.select)
+@rewrites(comparison.select)
 def select_chosen_already(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
     """select(p, select(p, x, _), y) -> select(p, x, y), and so on the other side."""
     inner_x, inner_y = made_by(x, comparison.select), made_by(y, comparison.select)
@@ -78,13 +79,13 @@ def select_chosen_already(op: comparison.Select, p: Value, x: Value, y: Value) -
 # ---- convert -------------------------------------------------------------------------------------
 
 
-@rewrite(conversion.Convert)
+@rewrites(conversion.Convert)
 def convert_to_same(op: conversion.Convert, x: Value) -> Value | None:
     """convert(x) -> x, where x has that dtype already."""
     return x if dtype_of(x) == op.dtype else None
 
 
-@rewrite(conversion.Convert)
+@rewrites(conversion.Convert)
 def convert_of_exact_convert(op: conversion.Convert, x: Value) -> Value | None:
     """convert(convert(x)) -> convert(x), where the inner one loses nothing."""
     inner = made_by(x, conversion.Convert)

@@ -6,21 +6,15 @@ from collections.abc import Sequence
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
-from irax_compiler.passes.core import inputs, nested
+from irax_compiler.passes.core import inputs
+from irax_compiler.passes.rewriting import rewrites
 
 
-def drop_unneeded_carries(function: Operation) -> bool:
-    """Leaves no while loop that carries what neither its condition, nor an effect, nor a result
-    that is used depends on; tells whether there was one.
+@rewrites("stablehlo.while")
+def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
+    """A loop that carries what neither its condition, nor an effect, nor a result that is used
+    depends on -> one that does not.
     """
-    changed = False
-    for operation in list(nested(function)):
-        if operation.name == "stablehlo.while":
-            changed |= _drop(operation)
-    return changed
-
-
-def _drop(loop: Operation) -> bool:
     condition, body = (region.blocks[0] for region in loop.regions)
     needed = [
         mlir.num_uses(result) > 0 or mlir.num_uses(argument) > 0
@@ -33,17 +27,16 @@ def _drop(loop: Operation) -> bool:
             break
         needed = after
     if all(needed):
-        return False
-    with loop.location:
-        _rebuild(loop, [i for i, n in enumerate(needed) if n], live)
-    return True
+        return None
+    kept = [i for i, n in enumerate(needed) if n]
+    results = dict(zip(kept, _rebuilt(loop, kept, live), strict=True))
+    return [results.get(i, x) for i, x in enumerate(loop.operands)]
 
 
-def _rebuild(loop: Operation, kept: Sequence[int], live: set[Value]) -> None:
-    """Puts in the loop's place one that carries just some values, and computes what is live."""
+def _rebuilt(loop: Operation, kept: Sequence[int], live: set[Value]) -> Sequence[Value]:
+    """The results of a loop that carries just some values, and computes what is live."""
     types = [loop.results[i].type for i in kept]
-    with InsertionPoint(loop):
-        new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
+    new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
     for region, old in zip(new.regions, [r.blocks[0] for r in loop.regions], strict=True):
         block = Block.create_at_start(region, types)
         env: dict[Value, Value] = {
@@ -57,9 +50,7 @@ def _rebuild(loop: Operation, kept: Sequence[int], live: set[Value]) -> None:
                     mlir.copy(operation, env)
             results = [last.operands[i] for i in kept] if is_body else list(last.operands)
             mlir.emit("stablehlo.return", [env.get(x, x) for x in results], {}, [])
-    for i, result in zip(kept, new.results, strict=True):
-        loop.results[i].replace_all_uses_with(result)
-    loop.erase()
+    return list(new.results)
 
 
 def _live(body: Block, needed: Sequence[bool]) -> set[Value]:

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
+from irax_compiler.passes.rewriting import rewrites
 
 MAX_ELEMENTS = 64
 """The most elements of constants that are not splats, together with those of the result."""
 
 
+@rewrites()
 def fold(operation: Operation) -> Value | None:
     """op(constants) -> constant: for splats of any size where the result is one too, else for at
     most `MAX_ELEMENTS` elements. The meaning is that of `evaluate`.
@@ -32,7 +34,7 @@ def fold(operation: Operation) -> Value | None:
         op = read(operation)
         if not op.is_pure:
             return None
-        with np.errstate(all="ignore"), InsertionPoint(operation), operation.location:
+        with np.errstate(all="ignore"):
             return of_splats(op, operation) or of_arrays(op, operation, definitions)
     except (UnsupportedOp, TypeError):  # TypeError: no arithmetic in NumPy for a narrow dtype
         return None

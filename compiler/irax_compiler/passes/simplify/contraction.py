@@ -7,10 +7,11 @@ from dataclasses import replace
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.simplify.rewrite import Made, made_by, made_for_one, rewrite
+from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import Made, made_by, made_for_one
 
 
-@rewrite(DotGeneral)
+@rewrites(DotGeneral)
 def dot_of_transpose(op: DotGeneral, x: Value, y: Value) -> Value | None:
     """dot(transpose(x), y) -> dot(x, y) and dot(x, transpose(y)) -> dot(x, y), with the dimensions
     renumbered; where the operand's free dimensions, which the result has too, stay in order.
@@ -40,7 +41,7 @@ def renumbered(dimensions: DotDimensions, transpose: Made[shape.Transpose]) -> D
     )
 
 
-@rewrite(shape.Transpose)
+@rewrites(shape.Transpose)
 def transpose_of_dot(op: shape.Transpose, x: Value) -> Value | None:
     """transpose(dot(x, y)) -> dot(y, x), where the free dimensions change sides as a whole;
     batching dimensions may come in any order.

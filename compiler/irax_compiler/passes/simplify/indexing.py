@@ -9,10 +9,10 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.passes.simplify.rewrite import rewrite
+from irax_compiler.passes.rewriting import rewrites
 
 
-@rewrite(DynamicSlice)
+@rewrites(DynamicSlice)
 def dynamic_slice_at_constant(op: DynamicSlice, x: Value, *starts: Value) -> Value | None:
     """dynamic_slice(x, constants) -> slice(x); x itself where it takes all elements."""
     first = known_starts(shape_of(x), op.slice_sizes, starts)
@@ -22,14 +22,14 @@ def dynamic_slice_at_constant(op: DynamicSlice, x: Value, *starts: Value) -> Val
     return shape.slice_(x, first, last, [1] * len(first))
 
 
-@rewrite(DynamicSlice)
+@rewrites(DynamicSlice)
 def dynamic_slice_of_one_element(op: DynamicSlice, x: Value, *starts: Value) -> Value | None:
     """dynamic_slice(c) -> c, smaller, for a constant c of one element."""
     element = mlir.splat(x)
     return None if element is None else full(op.slice_sizes, element, dtype_of(x))
 
 
-@rewrite(DynamicUpdateSlice)
+@rewrites(DynamicUpdateSlice)
 def update_of_everything(
     op: DynamicUpdateSlice, x: Value, update: Value, *starts: Value
 ) -> Value | None:
@@ -37,7 +37,7 @@ def update_of_everything(
     return update if shape_of(x) == shape_of(update) else None
 
 
-@rewrite(DynamicUpdateSlice)
+@rewrites(DynamicUpdateSlice)
 def update_of_constant(
     op: DynamicUpdateSlice, x: Value, update: Value, *starts: Value
 ) -> Value | None:

@@ -14,18 +14,19 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import full
-from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, rewrite
+from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
 # ---- transpose -----------------------------------------------------------------------------------
 
 
-@rewrite(shape.Transpose)
+@rewrites(shape.Transpose)
 def transpose_of_nothing(op: shape.Transpose, x: Value) -> Value | None:
     """transpose(x) -> x, where the order stays."""
     return x if list(op.permutation) == sorted(op.permutation) else None
 
 
-@rewrite(shape.Transpose)
+@rewrites(shape.Transpose)
 def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
     """transpose(transpose(x)) -> transpose(x)."""
     inner = made_by(x, shape.Transpose)
@@ -34,7 +35,7 @@ def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
     return shape.transpose(inner.operand, [inner.op.permutation[d] for d in op.permutation])
 
 
-@rewrite(shape.Transpose)
+@rewrites(shape.Transpose)
 def transpose_of_broadcast(op: shape.Transpose, x: Value) -> Value | None:
     """transpose(broadcast(x)) -> broadcast(x)."""
     inner = made_by(x, shape.BroadcastInDim)
@@ -48,20 +49,20 @@ def transpose_of_broadcast(op: shape.Transpose, x: Value) -> Value | None:
 # ---- reshape -------------------------------------------------------------------------------------
 
 
-@rewrite(shape.Reshape)
+@rewrites(shape.Reshape)
 def reshape_to_same(op: shape.Reshape, x: Value) -> Value | None:
     """reshape(x) -> x, where x has that shape already."""
     return x if shape_of(x) == op.shape else None
 
 
-@rewrite(shape.Reshape)
+@rewrites(shape.Reshape)
 def reshape_of_reshape(op: shape.Reshape, x: Value) -> Value | None:
     """reshape(reshape(x)) -> reshape(x)."""
     inner = made_by(x, shape.Reshape)
     return shape.reshape(inner.operand, op.shape) if inner else None
 
 
-@rewrite(shape.Reshape)
+@rewrites(shape.Reshape)
 def reshape_of_broadcast(op: shape.Reshape, x: Value) -> Value | None:
     """reshape(broadcast(x)) -> broadcast(x), where the reshape only adds or drops 1s."""
     inner = made_by(x, shape.BroadcastInDim)
@@ -93,7 +94,7 @@ def places_in(narrow: Sequence[int], wide: Sequence[int]) -> Sequence[int] | Non
 # ---- broadcast_in_dim ----------------------------------------------------------------------------
 
 
-@rewrite(shape.BroadcastInDim)
+@rewrites(shape.BroadcastInDim)
 def broadcast_to_same(op: shape.BroadcastInDim, x: Value) -> Value | None:
     """broadcast(x) -> x, and -> reshape(x) where it only adds 1s."""
     in_order = list(op.broadcast_dimensions) == sorted(op.broadcast_dimensions)
@@ -101,7 +102,7 @@ def broadcast_to_same(op: shape.BroadcastInDim, x: Value) -> Value | None:
     return shape.reshape(x, op.shape) if in_order and same_size else None
 
 
-@rewrite(shape.BroadcastInDim)
+@rewrites(shape.BroadcastInDim)
 def broadcast_of_broadcast(op: shape.BroadcastInDim, x: Value) -> Value | None:
     """broadcast(broadcast(x)) -> broadcast(x)."""
     inner = made_by(x, shape.BroadcastInDim)
@@ -111,7 +112,7 @@ def broadcast_of_broadcast(op: shape.BroadcastInDim, x: Value) -> Value | None:
     return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
 
 
-@rewrite(shape.BroadcastInDim)
+@rewrites(shape.BroadcastInDim)
 def broadcast_of_reshape(op: shape.BroadcastInDim, x: Value) -> Value | None:
     """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds 1s."""
     inner = made_by(x, shape.Reshape)
@@ -122,7 +123,7 @@ def broadcast_of_reshape(op: shape.BroadcastInDim, x: Value) -> Value | None:
     return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
 
 
-@rewrite(shape.BroadcastInDim)
+@rewrites(shape.BroadcastInDim)
 def broadcast_of_transpose(op: shape.BroadcastInDim, x: Value) -> Value | None:
     """broadcast(transpose(x)) -> broadcast(x)."""
     inner = made_by(x, shape.Transpose)
@@ -133,7 +134,7 @@ def broadcast_of_transpose(op: shape.BroadcastInDim, x: Value) -> Value | None:
     return shape.BroadcastInDim(op.shape, dimensions)(inner.operand)
 
 
-@rewrite(shape.BroadcastInDim)
+@rewrites(shape.BroadcastInDim)
 def broadcast_of_iota(op: shape.BroadcastInDim, x: Value) -> Value | None:
     """broadcast(iota) -> iota."""
     inner = made_by(x, shape.Iota)
@@ -149,14 +150,14 @@ def broadcast_of_iota(op: shape.BroadcastInDim, x: Value) -> Value | None:
 # ---- slice, pad, reverse, concatenate, iota ------------------------------------------------------
 
 
-@rewrite(shape.Slice)
+@rewrites(shape.Slice)
 def slice_of_everything(op: shape.Slice, x: Value) -> Value | None:
     """slice(x) -> x, where it takes all elements."""
     whole = not any(op.start_indices) and op.limit_indices == shape_of(x)
     return x if whole and all(s == 1 for s in op.strides) else None
 
 
-@rewrite(shape.Slice)
+@rewrites(shape.Slice)
 def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
     """slice(slice(x)) -> slice(x)."""
     inner = made_by(x, shape.Slice)
@@ -170,7 +171,7 @@ def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
     return shape.slice_(inner.operand, first.tolist(), limits.tolist(), strides.tolist())
 
 
-@rewrite(shape.Pad)
+@rewrites(shape.Pad)
 def pad_without_padding(op: shape.Pad, x: Value, value: Value) -> Value | None:
     """pad(x) -> slice(x), where all padding is negative, and -> x where it is zero."""
     low, high = op.edge_padding_low, op.edge_padding_high
@@ -180,7 +181,7 @@ def pad_without_padding(op: shape.Pad, x: Value, value: Value) -> Value | None:
     return shape.slice_(x, [-p for p in low], limits, [1] * len(low))
 
 
-@rewrite(shape.Pad)
+@rewrites(shape.Pad)
 def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
     """pad(c, c) -> c for constants of the same element."""
     element = mlir.splat(value)
@@ -190,14 +191,14 @@ def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
     return full(padded.shape, element, dtype_of(x))
 
 
-@rewrite(shape.Reverse)
+@rewrites(shape.Reverse)
 def reverse_of_nothing(op: shape.Reverse, x: Value) -> Value | None:
     """reverse(x) -> x, where the reversed dimensions have at most one element."""
     sizes = shape_of(x)
     return x if all(sizes[d] <= 1 for d in op.dimensions) else None
 
 
-@rewrite(shape.Reverse)
+@rewrites(shape.Reverse)
 def reverse_of_reverse(op: shape.Reverse, x: Value) -> Value | None:
     """reverse(reverse(x)) -> reverse(x), or x where each dimension is reversed twice."""
     inner = made_by(x, shape.Reverse)
@@ -207,7 +208,7 @@ def reverse_of_reverse(op: shape.Reverse, x: Value) -> Value | None:
     return shape.Reverse(once)(inner.operand) if once else inner.operand
 
 
-@rewrite(shape.Concatenate)
+@rewrites(shape.Concatenate)
 def concatenate_of_empty(op: shape.Concatenate, *operands: Value) -> Value | None:
     """concatenate(x, empty) -> concatenate(x) -> x."""
     filled = [x for x in operands if shape_of(x)[op.dimension]] or [operands[0]]
@@ -216,7 +217,7 @@ def concatenate_of_empty(op: shape.Concatenate, *operands: Value) -> Value | Non
     return op(*filled) if len(filled) < len(operands) else None
 
 
-@rewrite(shape.Iota)
+@rewrites(shape.Iota)
 def iota_of_one(op: shape.Iota) -> Value | None:
     """iota -> 0, where it counts a dimension of one element."""
     return full(op.shape, 0, op.dtype) if op.shape[op.iota_dimension] == 1 else None

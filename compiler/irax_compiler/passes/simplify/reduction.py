@@ -8,7 +8,8 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.reductions.reduce import Reduce, identity
-from irax_compiler.passes.simplify.rewrite import is_full_of, made_by, made_for_one, rewrite
+from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import is_full_of, made_by, made_for_one
 
 
 def starts_neutral(op: Reduce, init: Value) -> bool:
@@ -16,7 +17,7 @@ def starts_neutral(op: Reduce, init: Value) -> bool:
     return is_full_of(init, identity(op.combiner, dtype_of(init)))
 
 
-@rewrite(Reduce)
+@rewrites(Reduce)
 def reduce_of_one(op: Reduce, x: Value, init: Value) -> Value | None:
     """reduce(x) -> reshape(x), where there is one element to fold, or no dimension."""
     sizes = shape_of(x)
@@ -25,7 +26,7 @@ def reduce_of_one(op: Reduce, x: Value, init: Value) -> Value | None:
     return shape.reshape(x, [n for d, n in enumerate(sizes) if d not in op.dimensions])
 
 
-@rewrite(Reduce)
+@rewrites(Reduce)
 def reduce_of_reduce(op: Reduce, x: Value, init: Value) -> Value | None:
     """reduce(reduce(x)) -> reduce(x) over both ones' dimensions."""
     inner = made_for_one(x, Reduce)
@@ -39,7 +40,7 @@ def reduce_of_reduce(op: Reduce, x: Value, init: Value) -> Value | None:
     return Reduce(op.combiner, tuple(dimensions))(inner.operand, init)
 
 
-@rewrite(Reduce)
+@rewrites(Reduce)
 def reduce_of_transpose(op: Reduce, x: Value, init: Value) -> Value | None:
     """reduce(transpose(x)) -> reduce(x), where the dimensions that are left stay in order."""
     inner = made_by(x, shape.Transpose)
@@ -52,7 +53,7 @@ def reduce_of_transpose(op: Reduce, x: Value, init: Value) -> Value | None:
     return Reduce(op.combiner, tuple(sorted(order[d] for d in op.dimensions)))(inner.operand, init)
 
 
-@rewrite(Reduce)
+@rewrites(Reduce)
 def sum_of_broadcast(op: Reduce, x: Value, init: Value) -> Value | None:
     """sum(broadcast(x)) -> broadcast(n * x), where the n terms of each sum are equal."""
     inner = made_by(x, shape.BroadcastInDim)

@@ -10,23 +10,17 @@ from irax_compiler.ops import conversion, dot, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.passes.simplify.rewrite import (
-    Made,
-    is_full_of,
-    made,
-    made_by,
-    made_for_one,
-    rewrite,
-)
+from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import Made, is_full_of, made, made_by, made_for_one
 
 
-@rewrite(elementwise.negate)
+@rewrites(elementwise.negate)
 def negate_of_negate(op: Elementwise, x: Value) -> Value | None:
     """-(-x) -> x, also where the inner sign was handed on: -((-x) * y) -> x * y."""
     return without_sign(x)
 
 
-@rewrite(elementwise.negate)
+@rewrites(elementwise.negate)
 def negate_of_constant_factor(op: Elementwise, x: Value) -> Value | None:
     """-(x * c) -> x * -c, -(x / c) -> x / -c, -(c / x) -> -c / x for a constant c."""
     product = made_for_one(x, elementwise.multiply) or made_for_one(x, elementwise.divide)
@@ -41,7 +35,7 @@ def negate_of_constant_factor(op: Elementwise, x: Value) -> Value | None:
     return None
 
 
-@rewrite(elementwise.multiply, elementwise.divide)
+@rewrites(elementwise.multiply, elementwise.divide)
 def times_minus_one(op: Elementwise, x: Value, y: Value) -> Value | None:
     """x * -1 -> -x, x / -1 -> -x. Not for complex numbers: inf * (-1 + 0i) holds a nan."""
     if dtype_of(x).kind == "c":
@@ -51,13 +45,13 @@ def times_minus_one(op: Elementwise, x: Value, y: Value) -> Value | None:
     return elementwise.negate(y) if op is elementwise.multiply and is_full_of(x, -1) else None
 
 
-@rewrite(elementwise.subtract)
+@rewrites(elementwise.subtract)
 def subtract_from_zero(op: Elementwise, x: Value, y: Value) -> Value | None:
     """0 - x -> -x. Of integers: that of a float would make -0.0 of 0.0, and XLA keeps it."""
     return elementwise.negate(y) if dtype_of(x).kind == "i" and is_full_of(x, 0) else None
 
 
-@rewrite(elementwise.add)
+@rewrites(elementwise.add)
 def add_of_negate(op: Elementwise, x: Value, y: Value) -> Value | None:
     """x + (-y) -> x - y and (-x) + y -> y - x."""
     for a, b in ((x, y), (y, x)):
@@ -67,21 +61,21 @@ def add_of_negate(op: Elementwise, x: Value, y: Value) -> Value | None:
     return None
 
 
-@rewrite(elementwise.subtract)
+@rewrites(elementwise.subtract)
 def subtract_of_negate(op: Elementwise, x: Value, y: Value) -> Value | None:
     """x - (-y) -> x + y."""
     positive = without_sign(y)
     return None if positive is None else elementwise.add(x, positive)
 
 
-@rewrite(elementwise.multiply, elementwise.divide)
+@rewrites(elementwise.multiply, elementwise.divide)
 def product_of_negates(op: Elementwise, x: Value, y: Value) -> Value | None:
     """(-x) * (-y) -> x * y, (-x) / (-y) -> x / y."""
     p, q = made_by(x, elementwise.negate), made_by(y, elementwise.negate)
     return op(p.operand, q.operand) if p and q and is_inexact(x) else None
 
 
-@rewrite(reduce.Reduce)
+@rewrites(reduce.Reduce)
 def sum_of_negate(op: reduce.Reduce, x: Value, init: Value) -> Value | None:
     """sum(-x) -> -sum(x), which negates fewer elements."""
     negation = made_for_one(x, elementwise.negate)

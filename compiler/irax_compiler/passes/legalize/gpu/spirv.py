@@ -13,8 +13,9 @@ from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise,
 from irax_compiler.ops.core import constant, full, read
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
+from irax_compiler.passes.rewriting import read_as
 
 FLOAT32 = np.dtype(np.float32)
 UINT32 = np.dtype(np.uint32)

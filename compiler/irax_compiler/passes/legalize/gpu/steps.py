@@ -24,7 +24,8 @@ from irax_compiler.ops.indexing import dynamic_slices, scatter, scatter_by
 from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort, sort_by
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 MOST_STEPS = 1 << 13
 """Of one operation: several may be in one kernel, and loops in loops count for themselves too."""

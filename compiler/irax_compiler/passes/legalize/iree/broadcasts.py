@@ -9,7 +9,8 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.broadcast_in_dim")

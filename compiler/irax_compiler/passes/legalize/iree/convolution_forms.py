@@ -18,8 +18,9 @@ from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
+from irax_compiler.passes.rewriting import read_as
 
 MOST_PRODUCTS = 64
 """Each product is compiled on its own."""

@@ -9,7 +9,8 @@ from irax_compiler.ops import conversion
 from irax_compiler.ops.indexing.scatter_by import ScatterBy
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes(

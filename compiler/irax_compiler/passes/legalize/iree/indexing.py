@@ -14,8 +14,9 @@ from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import Op, constant, full, full_like, read
 from irax_compiler.ops.indexing import dynamic_slices, gather, scatter, scatter_by
 from irax_compiler.ops.reductions import reduce, window_shapes
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.integer_bounds import bounds
+from irax_compiler.passes.rewriting import read_as
 
 INT32 = np.dtype(np.int32)
 

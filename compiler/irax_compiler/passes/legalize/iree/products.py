@@ -14,7 +14,8 @@ from irax_compiler.ops import comparison, conversion, dot, elementwise, shape
 from irax_compiler.ops.core import Op, full, full_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 FLOAT32 = np.dtype(np.float32)
 

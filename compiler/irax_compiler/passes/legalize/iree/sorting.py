@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,8 @@ from irax_compiler.ops.core import full_like, read
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.sort")
@@ -133,7 +134,7 @@ HOST_SORT_LENGTH = 64
 
 
 @legalizes("stablehlo.sort")
-def first_on_host(operation: Operation) -> Sequence[Value] | None:
+def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
     """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
     as it does for the places of the first, by which all operands are then read.
     """
@@ -151,12 +152,12 @@ def first_on_host(operation: Operation) -> Sequence[Value] | None:
     sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
     type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
     (order,) = host_call("first", keys, [type_], dimension=dimension, count=count)
+    first: dict[Value, Value] = {}
     for number, reader in readers:
         found = sort.take(operands[number], order, dimension)
-        part = shape.slice_in_dim(found, 0, shape_of(reader.results[0])[dimension], dimension)
-        reader.results[0].replace_all_uses_with(part)
-        reader.erase()
-    return operands  # nobody reads them
+        length = shape_of(reader.results[0])[dimension]
+        first[reader.results[0]] = shape.slice_in_dim(found, 0, length, dimension)
+    return first
 
 
 def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]]:

@@ -20,7 +20,7 @@ from irax_compiler.ops import barrier, elementwise
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes.legalization import Legalization, legalizes
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 Complex = tuple[Number, Number]
@@ -349,13 +349,16 @@ def _function(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(real, imaginary)]
 
 
-complex_function = Legalization(
-    "complex_function", tuple(n for n in _FUNCTIONS if n.startswith("stablehlo.")), _function
-)
-complex_function_of_chlo = Legalization(
-    "complex_function_of_chlo", tuple(n for n in _FUNCTIONS if n.startswith("chlo.")), _function
-)
-"""MLIR's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
+@legalizes(*(n for n in _FUNCTIONS if n.startswith("stablehlo.")))
+def complex_function(operation: Operation) -> Sequence[Value] | None:
+    """IREE's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
+    return _function(operation)
+
+
+@legalizes(*(n for n in _FUNCTIONS if n.startswith("chlo.")))
+def complex_function_of_chlo(operation: Operation) -> Sequence[Value] | None:
+    """MLIR's expansions of CHLO subtract exponentials, or take -0 for 0 on branch cuts."""
+    return _function(operation)
 
 
 @legalizes("stablehlo.abs")

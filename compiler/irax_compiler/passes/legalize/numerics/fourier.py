@@ -19,7 +19,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 DIRECT = 64
 """The longest transform that is one product with a matrix."""

@@ -12,7 +12,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, conversion
 from irax_compiler.ops.core import constant, read
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.constant")

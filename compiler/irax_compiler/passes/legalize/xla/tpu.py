@@ -12,8 +12,9 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics import fourier
+from irax_compiler.passes.rewriting import Replacement, read_as
 
 
 def _is_in_parts(dtype: np.dtype) -> bool:
@@ -39,11 +40,11 @@ def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.fft")
-def double_fourier_transform(operation: Operation) -> Sequence[Value] | None:
+def double_fourier_transform(operation: Operation) -> Replacement:
     """There are no transforms of them."""
     if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
         return None
-    return fourier.fourier_transform.rewrite(operation)
+    return fourier.fourier_transform.build(operation)
 
 
 @legalizes("stablehlo.reduce_precision")

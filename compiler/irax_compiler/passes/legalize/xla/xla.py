@@ -16,7 +16,8 @@ from irax_compiler.ops.indexing import scatter, scatter_by
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
-from irax_compiler.passes.legalization import legalizes, read_as
+from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.reduce_window")

@@ -1,0 +1,306 @@
+"""Rewrite patterns, and the driver that applies them.
+
+A pattern is a function that builds what takes the place of an operation's results. It returns None,
+and has built nothing, where it does not apply:
+
+    @rewrites(shape.Transpose)
+    def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
+        '''transpose(transpose(x)) -> transpose(x)'''
+
+    @rewrites("stablehlo.while")
+    def unneeded_carries(operation: Operation) -> Sequence[Value] | None:
+        '''A loop carries nothing that nobody needs.'''
+
+One declared for ops, or classes of ops, gets the op as it is read, and the operands; one declared
+for names, or for all operations, gets the operation. Patterns build at the insertion point and the
+location of the operation. They erase nothing and replace nothing: the driver does, and so knows
+which operations there are.
+
+`rewrite_greedily` applies patterns until none applies; `rewrite_in_order` applies each once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import TypeVar
+
+from irax_compiler import effects, mlir
+from irax_compiler.mlir import InsertionPoint, Operation, Value
+from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.passes.core import nested
+
+_Elsewhere = Mapping[Value, Value]
+Replacement = Value | Sequence[Value] | _Elsewhere | None
+"""The value for the only result of an operation, or values for all its results. Or, where results
+of other operations are replaced, for each of these values the one that takes its place."""
+
+Subject = Op | type[Op] | str
+T = TypeVar("T", bound=Op)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A named rewrite."""
+
+    name: str
+    operations: tuple[str, ...]
+    """The names of the operations that it may apply to; none stands for all."""
+    kinds: tuple[type[Op], ...]
+    """The classes of the ops that it applies to, if it gets the op and not the operation."""
+    build: Callable[..., Replacement]
+
+    def replacement(self, operation: Operation, op: Op | None) -> Replacement:
+        """What takes the place of the results of an operation, which is read as `op`; built at the
+        insertion point.
+        """
+        if not self.kinds:
+            return self.build(operation)
+        if not isinstance(op, self.kinds):
+            return None
+        try:
+            return self.build(op, *operation.operands)
+        except UnsupportedOp:  # an operand is made by a form that a foreign module may hold
+            return None
+
+
+def rewrites(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Pattern]:
+    """Decorator: the function is a pattern for operations that are one of some ops, or that have
+    one of some names; for all operations, where none is given.
+    """
+    names, kinds = matched(subjects)
+    return lambda build: Pattern(build.__name__, names, kinds, build)
+
+
+def matched(subjects: Sequence[Subject]) -> tuple[tuple[str, ...], tuple[type[Op], ...]]:
+    """The names and classes, in patterns, of what a decorator is given."""
+    ops = [subject for subject in subjects if not isinstance(subject, str)]
+    if ops and len(ops) < len(subjects):
+        raise TypeError(f"a pattern is for ops or for names of operations, not both: {subjects}")
+    names = (s if isinstance(s, str) else s.name for s in subjects)
+    kinds = (op if isinstance(op, type) else type(op) for op in ops)
+    return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(kinds))
+
+
+def read_as(kind: type[T], operation: Operation) -> T | None:
+    """The op, if it is one of `kind` and has a form that irax knows."""
+    try:
+        op = read(operation)
+    except UnsupportedOp:
+        return None
+    return op if isinstance(op, kind) else None
+
+
+def replace(operation: Operation, values: Sequence[Value]) -> None:
+    """Puts values in the place of an operation's results, and erases it: for passes that go over a
+    module once, in an order of their own.
+    """
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
+def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
+    """Applies patterns to the operations inside of one until none applies, and erases operations
+    that nobody needs. Operations are looked at in order, those built before those that use them.
+    """
+    for _ in range(MOST_SWEEPS):
+        for region in root.regions:
+            for block in region:
+                effects.remove_dead_operations(block)
+        if not _Greedy(root, patterns).run():
+            break
+
+
+def rewrite_in_order(root: Operation, patterns: Iterable[Pattern]) -> None:
+    """Applies each pattern once to all operations inside of one, in order. A pattern sees what
+    those before it built, and never what it built itself.
+    """
+    _InOrder(root).run(patterns)
+
+
+MOST_SWEEPS = 10
+"""After a sweep that applies any pattern there is another one: patterns look further than at
+operands, and the worklist does not."""
+
+MOST_VISITS = 100
+"""Visits for each operation there is: far more than any module needs. Patterns that undo each
+other end here."""
+
+
+class _Driver:
+    """Applies patterns to operations, and keeps track of those that come and go.
+
+    An operation must not be looked at once it is erased, nor one inside of it: each is forgotten
+    before. Operations stand under their first results, since their own hashes change with their
+    operands; those without results are left alone.
+    """
+
+    def __init__(self, root: Operation) -> None:
+        self.known = _by_result(nested(root))
+        self._released: dict[Value, Operation] = {}
+
+    def added(self, operations: Sequence[Operation]) -> None:
+        """Operations were built in the place of the one that a pattern was applied to."""
+        raise NotImplementedError
+
+    def changed(self, operations: Iterable[Operation]) -> None:
+        """Operations have other operands, or users, now."""
+
+    def removed(self, result: Value, operation: Operation) -> None:
+        """An operation is about to be erased; `result` is its first result."""
+        raise NotImplementedError
+
+    def apply(self, patterns: Iterable[Pattern], operation: Operation, op: Op | None) -> bool:
+        """Applies the first of some patterns that does anything to an operation, which is read as
+        `op`; tells whether there is one.
+        """
+        with InsertionPoint(operation), operation.location:
+            for pattern in patterns:
+                found = pattern.replacement(operation, op)
+                if found is not None:
+                    break
+            else:
+                return False
+        self._replace(operation, found)
+        self._erase_dead()
+        return True
+
+    def _replace(self, operation: Operation, found: Value | Sequence[Value] | _Elsewhere) -> None:
+        if isinstance(found, Mapping):
+            self._redirect(found)
+            owners = (mlir.definition(old) for old in found)
+            self._released |= _by_result(o for o in owners if o is not None)
+        else:
+            values = [found] if isinstance(found, Value) else found
+            self._redirect(dict(zip(operation.results, values, strict=True)))
+            self._erase(operation)
+
+    def _redirect(self, replacements: _Elsewhere) -> None:
+        built = self._built(replacements.values())
+        for old, new in replacements.items():
+            assert old.type == new.type, f"{old} was replaced by a {new.type}"
+            users = [use.owner.operation for use in old.uses]
+            old.replace_all_uses_with(new)
+            self.changed(users)
+        self.added(built)
+
+    def _built(self, values: Iterable[Value]) -> list[Operation]:
+        """The operations that were built to have some values, each after those inside of it."""
+        found: list[Operation] = []
+        pending = [mlir.definition(x) for x in values]
+        while pending:
+            operation = pending.pop()
+            if operation is None or operation.results[0] in self.known:
+                continue
+            whole = [*nested(operation), operation]
+            self.known |= _by_result(whole)
+            found.append(operation)
+            pending += (mlir.definition(x) for one in whole for x in one.operands)
+        found.sort(key=_in_block)
+        return [one for operation in found for one in (*nested(operation), operation)]
+
+    def _erase(self, operation: Operation) -> None:
+        whole = [*nested(operation), operation]
+        for result, one in _by_result(whole).items():
+            self.known.pop(result, None)
+            self._released.pop(result, None)
+            self.removed(result, one)
+        used = (mlir.definition(x) for one in whole for x in one.operands)
+        left = _by_result(o for o in used if o is not None)
+        self._released |= {r: o for r, o in left.items() if r in self.known}
+        operation.erase()
+
+    def _erase_dead(self) -> None:
+        """Erases what nobody needs of the operations that have lost users."""
+        while self._released:
+            _, operation = self._released.popitem()
+            if effects.is_dead(operation):
+                self._erase(operation)
+                continue
+            for result in operation.results:
+                users = [use.owner.operation for use in itertools.islice(result.uses, 2)]
+                if len(users) == 1:  # patterns ask for operands with one use
+                    self.changed([operation, *users])
+
+
+def _by_result(operations: Iterable[Operation]) -> dict[Value, Operation]:
+    """Operations by their first results."""
+    return {results[0]: o for o in operations if len(results := o.results)}
+
+
+@cmp_to_key
+def _in_block(one: Operation, other: Operation) -> int:
+    return -1 if one.block == other.block and one.is_before_in_block(other) else 1
+
+
+class _Greedy(_Driver):
+    """The driver with a worklist: a stack, in which each operation is once."""
+
+    def __init__(self, root: Operation, patterns: Sequence[Pattern]) -> None:
+        super().__init__(root)
+        self._patterns = patterns
+        self._named: dict[str, tuple[list[Pattern], bool]] = {}
+        self._worklist = dict(reversed(self.known.items()))
+
+    def run(self) -> bool:
+        """Empties the worklist; tells whether a pattern applied."""
+        changed = False
+        for _ in range(MOST_VISITS * len(self._worklist)):
+            if not self._worklist:
+                break
+            _, operation = self._worklist.popitem()
+            patterns, is_read = self._patterns_for(operation.name)
+            op = read_as(Op, operation) if is_read else None
+            changed |= self.apply(patterns, operation, op)
+        return changed
+
+    def _patterns_for(self, name: str) -> tuple[list[Pattern], bool]:
+        """The patterns for operations of a name, in order, and whether one gets the op."""
+        if name not in self._named:
+            found = [p for p in self._patterns if not p.operations or name in p.operations]
+            self._named[name] = found, any(p.kinds for p in found)
+        return self._named[name]
+
+    def added(self, operations: Sequence[Operation]) -> None:
+        self._worklist |= _by_result(reversed(operations))
+
+    def changed(self, operations: Iterable[Operation]) -> None:
+        self._worklist |= _by_result(operations)
+
+    def removed(self, result: Value, operation: Operation) -> None:
+        self._worklist.pop(result, None)
+
+
+_Place = tuple[int, ...]
+
+
+class _InOrder(_Driver):
+    """The driver for patterns of which each has one turn. Operations have places, which are those
+    of what they were built for, so that those of a name are found in order.
+    """
+
+    def __init__(self, root: Operation) -> None:
+        super().__init__(root)
+        self._named: dict[str, dict[Value, _Place]] = {}
+        self._place: _Place = ()
+        self.added(list(self.known.values()))
+
+    def run(self, patterns: Iterable[Pattern]) -> None:
+        for pattern in patterns:
+            places = [self._named.get(name, {}) for name in pattern.operations]
+            found = [(place, result) for group in places for result, place in group.items()]
+            for self._place, result in sorted(found, key=lambda pair: pair[0]):
+                operation = self.known.get(result)
+                if operation is not None and self._named[operation.name].get(result) == self._place:
+                    op = read_as(Op, operation) if pattern.kinds else None
+                    self.apply([pattern], operation, op)
+
+    def added(self, operations: Sequence[Operation]) -> None:
+        for i, (result, operation) in enumerate(_by_result(operations).items()):
+            self._named.setdefault(operation.name, {})[result] = (*self._place, i)
+
+    def removed(self, result: Value, operation: Operation) -> None:
+        self._named.get(operation.name, {}).pop(result, None)
