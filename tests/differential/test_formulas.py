@@ -1,5 +1,7 @@
 """Programs of many elementwise functions: each formula is written once, and called."""
 
+import inspect
+
 import numpy as np
 import pytest
 from tests.differential.test_clusters import on_iree
@@ -7,6 +9,10 @@ from tests.differential.test_clusters import on_iree
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.special.bessel import BesselI0e
+from irax_compiler.ops.special.beta import Betainc
+from irax_compiler.ops.special.gamma import Igamma, Igammac
 from irax_compiler.passes.core import nested
 
 CHLO = (
@@ -93,6 +99,46 @@ def test_programs_grow_by_little_for_each_function(size: int):
         return sum(1 for _ in nested(lower(mlir.parse_module(text)).operation))
 
     assert operations(150) - operations(100) < 5 * 50
+
+
+SERIES = {"igamma": Igamma(), "igammac": Igammac(), "betainc": Betainc(), "i0e": BesselI0e()}
+
+
+def series(size: tuple[int, ...], dtype: str, count: int) -> mlir.Module:
+    """A module that applies each of these as many times to what was computed before, and to x."""
+    module, numbers = mlir.new_module(), np.dtype(mlir.DTYPES[dtype])
+    function = mlir.new_function(module, "main", [mlir.tensor_type(size, numbers)], public=True)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        (x,) = mlir.arguments(function)
+        results = []
+        for op in SERIES.values():
+            y = x
+            for _ in range(count):
+                operands = [x, elementwise.abs(y), x]
+                (y,) = op.build(operands[: len(inspect.signature(op.formula).parameters)])
+            results.append(y)
+    mlir.finish_function(function, results)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "tolerance"),
+    [((), "f32", 1e-5), ((3, 7), "bf16", 0.02), ((4103,), "f32", 1e-5)],
+)
+def test_series_are_functions_of_kernels(size: tuple[int, ...], dtype: str, tolerance: float):
+    """Each element of a register has as many steps of a series as it needs."""
+    x = np.random.default_rng(0).uniform(0.05, 0.95, size).astype(mlir.DTYPES[dtype])
+    check(series(size, dtype, 2), [x], tolerance)
+
+
+@pytest.mark.parametrize("size", [(16,), (5000,)])
+def test_programs_of_series_grow_by_little_for_each(size: tuple[int, ...]):
+    """Written out, each was a loop of its own with dozens of kernels."""
+
+    def operations(count: int) -> int:
+        return sum(1 for _ in nested(lower(series(size, "f32", count)).operation))
+
+    assert operations(12) - operations(10) < 2 * len(SERIES) * 5
 
 
 def test_long_loops_call_formulas():

@@ -19,6 +19,8 @@ from irax_compiler.ops.core import SYMBOL, Op, call_attributes
 from irax_compiler.ops.elementwise_map import Map
 
 TARGET = "irax.formula"
+HAS_LOOP = "irax.has_loop"
+"""The attribute of functions of scalars that have loops, in the pass `loops`."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,13 @@ def is_formula(operation: Operation) -> bool:
         return False
     target: Any = operation.attributes["call_target_name"]
     return target.value == TARGET
+
+
+def has_loop(call: Operation) -> bool:
+    """Whether the function that it calls is known to have a loop: just kernels do that for each
+    element.
+    """
+    return HAS_LOOP in definition(call).attributes
 
 
 def definition(call: Operation) -> Operation:

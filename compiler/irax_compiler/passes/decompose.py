@@ -12,6 +12,7 @@ from irax_compiler.ops.composite import decomposition_of
 from irax_compiler.ops.core import Op, UnsupportedOp, read
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
 from irax_compiler.ops.linalg.matrices import LibraryOp
+from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -29,11 +30,12 @@ can be one kernel."""
 class Decompose(Pass):
     """Leaves no composite: each becomes a call of the function that it is made of, or of one of the
     host's where the target has a better one there. Nor does it leave a synonym, or a custom call
-    that irax knows the meaning of.
+    that irax knows the meaning of. It may leave elementwise functions, for the pass `outline`.
     """
 
     name: ClassVar[str] = "decompose"
     target: str = ""
+    elementwise: bool = True
 
     def run(self, module: Module) -> None:
         target = find(self.target) if self.target else NO_TARGET
@@ -44,6 +46,8 @@ class Decompose(Pass):
         for composite in composites:
             callee = decomposition_of(composite)
             op = read(composite)
+            if isinstance(op, ByFormula) and not self.elementwise:
+                continue
             on_host = target.host_functions.get(op.name)
             if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
                 on_host = None

@@ -11,10 +11,13 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise
+from irax_compiler.ops.composite import Composite, decomposition_of
 from irax_compiler.ops.core import read, traits_of
 from irax_compiler.ops.formulas import FormulaCall
+from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes import parts
-from irax_compiler.passes.core import Pass, register_pass, walk
+from irax_compiler.passes.core import Pass, nested, register_pass, walk
+from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.parts import Parts
 
 
@@ -23,28 +26,34 @@ from irax_compiler.passes.parts import Parts
 class Outline(Pass):
     """Makes calls of functions of scalars of the elementwise functions of arrays of one size, where
     a module has at least `many`: each formula is then legalized once, and a kernel of many has each
-    once. Arithmetic of complex numbers between them becomes that of their parts.
+    once. Arithmetic of complex numbers between them becomes that of their parts. Elementwise
+    functions that are composites become calls however few there are.
     """
 
     name: ClassVar[str] = "outline"
     many: int = 16
 
     def run(self, module: Module) -> None:
-        blocks = [mlir.body(function) for function in mlir.functions(module).values()]
+        composites = {decomposition_of(o) for o in nested(module.operation) if _is_composite(o)}
+        functions = mlir.functions(module).items()
+        blocks = [mlir.body(function) for name, function in functions if name not in composites]
         counts = Counter(_size(o) for block in blocks for o in _within(block) if is_long(o))
         outlining = _Outlining(module, {size for size, n in counts.items() if n >= self.many})
-        if outlining.sizes:
-            for block in blocks:
-                outlining.of_block(block, {})
+        for block in blocks if counts else ():
+            outlining.of_block(block, {})
 
 
 def is_long(operation: Operation) -> bool:
     """Whether an operation is an elementwise function of many instructions."""
     traits = traits_of(operation)
     if not isinstance(traits, elementwise.Elementwise):
-        return False
+        return _is_composite(operation) and isinstance(read(operation), ByFormula)
     is_short = operation.name in parts.RULES if parts.has_parts(operation) else traits.is_short
     return not is_short
+
+
+def _is_composite(operation: Operation) -> bool:
+    return operation.name == Composite.name and all(map(is_plain, operation.operands))
 
 
 def _size(operation: Operation) -> int:
@@ -74,13 +83,16 @@ class _Outlining:
             if traits_of(operation).captures:
                 for region in operation.regions:
                     self.of_block(region.blocks[0], dict(known))
-            elif len(operation.results) == 1 and _size(operation) in self.sizes:
+            elif len(operation.results) == 1 and self._is_taken(operation):
                 with InsertionPoint(operation), operation.location:
                     found = self._replacement(operation, known)
                 if found is None:
                     continue
                 operation.results[0].replace_all_uses_with(found)
                 operation.erase()
+
+    def _is_taken(self, operation: Operation) -> bool:
+        return _size(operation) in self.sizes or _is_composite(operation)
 
     def _replacement(self, operation: Operation, known: Parts) -> Value | None:
         if is_long(operation):
@@ -91,7 +103,7 @@ class _Outlining:
         return parts.together(parts.RULES[operation.name](operation, known), known)
 
     def _call(self, operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
-        key = (operation.name, *(dtype_of(x).name for x in operation.operands))
+        key = (read(operation).name, *(dtype_of(x).name for x in operation.operands))
         if key not in self.names:
             self.names[key] = self._function(operation, operands, "_".join(key).replace(".", "_"))
         name = self.names[key]

@@ -35,7 +35,7 @@ def standard_passes(
     """
     return (
         REMOVE_DEAD_FUNCTIONS,
-        Decompose(target),
+        Decompose(target, elementwise=not calls_formulas),
         REMOVE_DEAD_FUNCTIONS,
         Check(target),
         INLINE,
@@ -43,7 +43,7 @@ def standard_passes(
         Defer(),
         Callbacks(),
         Widen(),
-        *([Outline()] if calls_formulas else []),
+        *((Outline(), Decompose(target), INLINE) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
         Simplify(),

@@ -40,6 +40,21 @@ func.func @complex(%z: tensor<5xcomplex<f32>>, %p: tensor<5xi1>) -> tensor<5xcom
 // CHECK:         [[R:%\w+]] = stablehlo.complex [[T]]#0, [[T]]#1
 // CHECK:         return [[R]]
 
+// Composites that are elementwise functions become calls, however few there are.
+func.func @composite(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %0 = stablehlo.composite "irax.bessel_i0e" %x {decomposition = @i0e} : (tensor<5xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+func.func private @i0e(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %0 = stablehlo.sine %x : tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+// CHECK-LABEL: func.func @composite(
+// CHECK:         [[R:%\w+]] = stablehlo.custom_call @irax.formula(%arg0) {{.*}}@irax_bessel_i0e_float32}
+// CHECK:         return [[R]]
+
 // CHECK:       func.func private @stablehlo_sine_float32([[S:%\w+]]: tensor<f32>) -> tensor<f32>
 // CHECK-NEXT:    stablehlo.sine [[S]]
 // CHECK:       func.func private @stablehlo_sine_complex64({{.*}}) -> (tensor<f32>, tensor<f32>)
+// CHECK:       func.func private @irax_bessel_i0e_float32([[X:%\w+]]: tensor<f32>) -> tensor<f32>
+// CHECK-NEXT:    stablehlo.composite "irax.bessel_i0e" [[X]]

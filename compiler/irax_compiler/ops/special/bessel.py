@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of
-from irax_compiler.ops import comparison, conversion, elementwise
-from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.core import Axis, Tangent, full_like, only, working_dtype
+from irax_compiler.mlir import Value
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.composite import register_composed
+from irax_compiler.ops.core import Tangent, full_like, only, working_dtype
 from irax_compiler.ops.elementwise import abs, add, divide, multiply, negate, sign, subtract
+from irax_compiler.ops.formula import Number
 from irax_compiler.ops.special.chlo_functions import chlo_unary, scipy_function
+from irax_compiler.ops.special.series import ByFormula
 
 TERMS = 32
 BORDER = 8.0
@@ -49,15 +51,13 @@ def _series(coefficients: np.ndarray, u: Value) -> Value:
 
 @register_composed
 @dataclass(frozen=True)
-class BesselI0e(ComposedOp):
+class BesselI0e(ByFormula):
     """exp(-|x|) I0(x)."""
 
     name = "irax.bessel_i0e"
 
-    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        (x,) = operands
-        dtype = dtype_of(x)
-        size = abs(conversion.convert(x, working_dtype(dtype)))
+    def formula(self, x: Number) -> Number:
+        size = abs(x.value)
         near, far = _coefficients()
         border = full_like(size, BORDER)
         is_near = comparison.less_equal(size, border)
@@ -67,7 +67,7 @@ class BesselI0e(ComposedOp):
         first = _series(near, subtract(multiply(inside, full_like(size, 2 / BORDER)), one))
         ratio = subtract(divide(full_like(size, 2 * BORDER), outside), one)
         second = multiply(_series(far, ratio), elementwise.rsqrt(outside))
-        return [conversion.convert(comparison.select(is_near, first, second), dtype)]
+        return Number(comparison.select(is_near, first, second))
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
         return scipy_function("i0e")(x.astype(working_dtype(x.dtype))).astype(x.dtype)
@@ -78,9 +78,6 @@ class BesselI0e(ComposedOp):
         (x,) = primals
         slope = subtract(bessel_i1e(x), multiply(sign(x), results[0]))
         return [multiply(only(tangents), slope)]
-
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        return self.build(operands), axes
 
 
 bessel_i0e: Callable[[Value], Value] = BesselI0e()

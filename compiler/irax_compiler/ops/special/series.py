@@ -32,8 +32,10 @@ def repeat(
 
     def goes_on(n: Value, active: Value, *_: Value) -> Value:
         more = comparison.less(n, full((), MOST_STEPS, I32))
-        somewhere = reduce.Reduce("or", tuple(range(len(extents))))(active, full((), False, BOOL))
-        return bitwise.and_(more, somewhere)
+        if extents:
+            dimensions = tuple(range(len(extents)))
+            active = reduce.Reduce("or", dimensions)(active, full((), False, BOOL))
+        return bitwise.and_(more, active)
 
     def advance(n: Value, active: Value, *values: Value) -> Sequence[Value]:
         n = elementwise.add(n, full((), 1, I32))

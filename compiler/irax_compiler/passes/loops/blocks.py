@@ -46,6 +46,8 @@ class Scope:
     """For arrays that are written, the memory that holds them and where in it they begin."""
     memory: dict[np.dtype, Value] = field(default_factory=dict)
     """One tensor for each dtype: two that are alike would be taken for one."""
+    together: int = 1
+    """For how many elements a computation of scalars is done at once."""
     lanes: int = REGISTERS
     """How many elements of larger arrays registers hold, where those are gone through in steps."""
     functions: Functions | None = None
@@ -134,14 +136,28 @@ def results(source: Block, scope: Scope) -> list[Value]:
 
 
 def loop(operation: Operation, scope: Scope) -> list[Value]:
-    """A `stablehlo.while` that carries what registers hold."""
+    """A `stablehlo.while` that carries what registers hold. Of one that is done for several
+    elements together there are steps for as long as one of them needs some; others stay.
+    """
     condition, body = (region.blocks[0] for region in operation.regions)
-    start = [scope.register(x) for x in operation.operands]
-    return while_loop(
-        start,
-        lambda carried: results(condition, scope.inner(condition.arguments, carried))[0],
-        lambda carried: results(body, scope.inner(body.arguments, carried)),
-    )
+
+    def spread(given: Registers) -> list[Value]:
+        return [registers.spread(x, scope.together) for x in given]
+
+    def holds(carried: list[Value]) -> Value:
+        return spread(results(condition, scope.inner(condition.arguments, carried)))[0]
+
+    def step(carried: list[Value]) -> list[Value]:
+        return spread(results(body, scope.inner(body.arguments, carried)))
+
+    def step_of_some(carried: list[Value]) -> list[Value]:
+        needed, new = holds(carried), step(carried)
+        return [registers.select(needed, x, y) for x, y in zip(new, carried, strict=True)]
+
+    start = spread([scope.register(x) for x in operation.operands])
+    if scope.together == 1:
+        return while_loop(start, holds, step)
+    return while_loop(start, lambda carried: registers.any_of(holds(carried)), step_of_some)
 
 
 def while_loop(
@@ -221,7 +237,7 @@ def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registe
     body = mlir.body(function)
 
     def written_out(given: Registers) -> Registers:
-        inside = Scope(dict(zip(body.arguments, given, strict=True)))
+        inside = Scope(dict(zip(body.arguments, given, strict=True)), together=size)
         return [registers.spread(x, size) for x in results(body, inside)]
 
     given = [registers.spread(x, size) for x in operands]

@@ -6,7 +6,6 @@ a random number takes a dozen launches, of a microsecond and more each, for nano
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
@@ -41,7 +40,7 @@ def gather_in_kernels(block: Block) -> None:
         for part in _parts(cluster):
             _gather(part, kernels.of_operations)
     for elements in _long(block):
-        for cluster in _clusters(block, partial(_is_of, elements), _is_long):
+        for cluster in _clusters(block, partial(_is_of, elements), kernels.is_long):
             for part in _parts(cluster):
                 _gather(part, kernels.of_arrays)
 
@@ -51,9 +50,9 @@ def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
     taken, (given, after) = _taken(cluster), _given(cluster)
     if kernels.too_many(taken, _results(kernel, given)):
         half = len(cluster) // 2
-        if half >= WORTHWHILE // 2:
-            _gather(cluster[:half], kernel)
-            _gather(cluster[half:], kernel)
+        for part in (cluster[:half], cluster[half:]):
+            if half >= WORTHWHILE // 2 or kernels.is_long(part):
+                _gather(part, kernel)
         return
     if not given:
         return
@@ -106,18 +105,17 @@ def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
 
 
 def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
-    return sum(not _is_free(o) for o in cluster) >= WORTHWHILE
-
-
-def _is_long(cluster: Sequence[Operation]) -> bool:
-    """Whether a cluster has so many formulas that they should be called."""
-    return sum(map(is_formula, cluster)) >= kernels.LONG
+    return sum(not _is_free(o) for o in cluster) >= WORTHWHILE or kernels.is_long(cluster)
 
 
 def _long(block: Block) -> list[int]:
     """The numbers of elements of arrays, too large for registers, that have so many formulas."""
-    sizes = Counter(prod(shape_of(o.results[0])) for o in walk(block) if is_formula(o))
-    return [n for n, count in sizes.items() if n > kernels.REGISTERS and count >= kernels.LONG]
+    found: dict[int, list[Operation]] = {}
+    for operation in walk(block):
+        if is_formula(operation):
+            found.setdefault(prod(shape_of(operation.results[0])), []).append(operation)
+    large = {n: formulas for n, formulas in found.items() if n > kernels.REGISTERS}
+    return [n for n, formulas in large.items() if kernels.is_long(formulas)]
 
 
 def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]:

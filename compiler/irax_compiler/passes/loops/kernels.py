@@ -14,7 +14,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, shape
-from irax_compiler.ops.formulas import is_formula
+from irax_compiler.ops.formulas import has_loop, is_formula
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.loops import blocks, launch, registers, vectors
 from irax_compiler.passes.loops.blocks import REGISTERS
@@ -77,6 +77,12 @@ class _Parts:
         if too_many([*elements, *tables, *tables], len(carried) + 2 * len(memory)):
             return None
         return cls(elements, tables, buffers)
+
+
+def is_long(operations: Iterable[Operation]) -> bool:
+    """Whether a kernel of these operations calls functions."""
+    formulas = [o for o in operations if is_formula(o)]
+    return len(formulas) >= LONG or any(map(has_loop, formulas))
 
 
 def too_many(taken: Sequence[Value], results: int) -> bool:
@@ -280,8 +286,8 @@ def _launched(
     types: Sequence[mlir.Type],
     body: launch.Body,
 ) -> list[Value]:
-    is_long = sum(map(is_formula, operations)) >= LONG
-    return (launch.executable if is_long else launch.region)(arrays, types, body)
+    launched = launch.executable if is_long(operations) else launch.region
+    return launched(arrays, types, body)
 
 
 def _alone(array: Value, place: int, x: Value) -> Value:

@@ -11,7 +11,7 @@ from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
 from irax_compiler.ops.core import traits_of
-from irax_compiler.ops.formulas import definition, inlined, is_formula
+from irax_compiler.ops.formulas import HAS_LOOP, definition, inlined, is_formula
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops import blocks
@@ -35,6 +35,8 @@ class Loops(Pass):
         formulas = {definition(call) for call in calls}
         for function in formulas:
             _simplify(function)
+            if any(o.name == "stablehlo.while" for o in nested(function)):
+                function.attributes[HAS_LOOP] = mlir.parse_attribute("unit")
         unknown = {f for f in formulas if not all(blocks.is_known(o, set()) for o in nested(f))}
         _write_out(call for call in calls if definition(call) in unknown)
         for function in mlir.functions(module).values():

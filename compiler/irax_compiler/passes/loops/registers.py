@@ -98,6 +98,12 @@ def equal(x: Value, to: int) -> Value:
     return _compare("EQ", "i", x, _number(to, x))
 
 
+def any_of(x: Value) -> Value:
+    """Whether one of a vector of truth values is true."""
+    kind = mlir.parse_attribute("#vector.kind<or>")
+    return emit("vector.reduction", x, to=mlir.element_type(np.dtype(np.bool_)), kind=kind)
+
+
 def _spelled(x: np.generic) -> str:
     """An element as MLIR reads it, floats by their bits."""
     if inexact(x.dtype):
@@ -160,7 +166,8 @@ def _comparison(operation: Operation, x: Registers) -> Value:
     return _compare(found, _kind(operation), x[0], x[1])
 
 
-def _select(condition: Value, on_true: Value, on_false: Value) -> Value:
+def select(condition: Value, on_true: Value, on_false: Value) -> Value:
+    """One or the other, for each element."""
     return emit("arith.select", condition, on_true, on_false, to=on_true.type)
 
 
@@ -176,16 +183,16 @@ def _division(name: str, by_zero: Callable[[Value], Value], overflow: int | None
             return emit(f"arith.{name}f", x, y)
         zero, one = _number(0, y), _number(1, y)
         is_zero = _compare("EQ", kind, y, zero)
-        safe = _select(is_zero, one, y)
+        safe = select(is_zero, one, y)
         if kind == "u":
             result = emit(f"arith.{name}ui", x, safe)
         else:
             is_minus_one = _compare("EQ", kind, y, _number(-1, y))
-            result = emit(f"arith.{name}si", x, _select(is_minus_one, one, safe))
+            result = emit(f"arith.{name}si", x, select(is_minus_one, one, safe))
             # x / -1 is -x for the least number too, and x % -1 is 0.
             negative = emit("arith.subi", zero, x) if overflow is None else zero
-            result = _select(is_minus_one, negative, result)
-        return _select(is_zero, by_zero(x), result)
+            result = select(is_minus_one, negative, result)
+        return select(is_zero, by_zero(x), result)
 
     return rule
 
@@ -195,8 +202,8 @@ def _shift(name: str, beyond: Callable[[Value, int], Value]) -> Rule:
         x, amount = operands
         width = 8 * dtype_of(operation.operands[0]).itemsize
         is_inside = _compare("LT", "u", amount, _number(width, amount))
-        safe = _select(is_inside, amount, _number(0, amount))
-        return _select(is_inside, emit(name, x, safe), beyond(x, width))
+        safe = select(is_inside, amount, _number(0, amount))
+        return select(is_inside, emit(name, x, safe), beyond(x, width))
 
     return rule
 
@@ -247,10 +254,10 @@ def _sign(operation: Operation, operands: Registers) -> Value:
         is_either = emit(
             "arith.ori", *(_compare(direction, "f", x, zero) for direction in ("LT", "GT"))
         )
-        return _select(is_either, emit("math.copysign", one, x), x)
+        return select(is_either, emit("math.copysign", one, x), x)
     zero, one, minus_one = (_number(n, x) for n in (0, 1, -1))
-    negative = _select(_compare("LT", kind, x, zero), minus_one, zero)
-    return _select(_compare("GT", kind, x, zero), one, negative)
+    negative = select(_compare("LT", kind, x, zero), minus_one, zero)
+    return select(_compare("GT", kind, x, zero), one, negative)
 
 
 def _clamp(operation: Operation, operands: Registers) -> Value:
@@ -334,7 +341,7 @@ _RULES: dict[str, Rule] = {
         "or": _by_kind(i="arith.ori"),
         "popcnt": _by_kind(i="math.ctpop"),
         "remainder": _division("rem", lambda x: x, 0),
-        "select": lambda operation, x: _select(*x),
+        "select": lambda operation, x: select(*x),
         "shift_left": _shift("arith.shli", _zero),
         "shift_right_arithmetic": _shift("arith.shrsi", _sign_everywhere),
         "shift_right_logical": _shift("arith.shrui", _zero),
