@@ -6,9 +6,15 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from irax.core.array import Array
+import numpy as np
+
+from irax import dtypes
+from irax.core.array import Array, as_array
+from irax.core.promotion import broadcast_to, select
 from irax.core.tracing import bind
+from irax.lax import elementwise, structure
 from irax.lax import matrices as m
+from irax.lax.gathering import take_along
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import eigen, householder, spectral, triangular
 from irax_compiler.ops.linalg import lu as lu_ops
@@ -91,20 +97,18 @@ def qr(
     >>> abs(r)
     Array([[5.]], dtype=float32)
     """
-    import irax.numpy as jnp
-
     del use_magma
     array = m.matrices("qr", x)
     rows, columns = array.shape[-2:]
     order: list[Array] = []
     if pivoting:
         order = m.factors(householder.QrOrder(), array)
-        array = jnp.take_along_axis(array, order[0][..., None, :], -1)
+        array = take_along(array, order[0][..., None, :], array.ndim - 1)
     if rows >= columns:
         q, r = m.factors(householder.Qr(full=full_matrices and rows > columns), array)
     else:
         q, r = m.factors(householder.Qr(full=False), array[..., :rows])
-        r = jnp.concatenate([r, jnp.matmul(m.adjoint(q), array[..., rows:])], -1)
+        r = structure.concatenate([r, m.adjoint(q) @ array[..., rows:]], r.ndim - 1)
     return (q, r, *order)
 
 
@@ -235,8 +239,6 @@ def eig(
     >>> irax.lax.linalg.eig(jnp.array([[0.0, 1.0], [-1.0, 0.0]]))[0].imag
     Array([ 1., -1.], dtype=float32)
     """
-    from irax import lax
-
     del implementation, use_magma
     array = m.matrices("eig", x, square=True)
     if not compute_left_eigenvectors and not compute_right_eigenvectors:
@@ -245,20 +247,18 @@ def eig(
     results = [_left(right)] if compute_left_eigenvectors else []
     results += [right] if compute_right_eigenvectors else []
     if not enable_eigvec_derivs:
-        results = [lax.stop_gradient(v) for v in results]
+        results = [structure.stop_gradient(v) for v in results]
     return [values, *results]
 
 
 def _left(right: Array) -> Array:
     """The left eigenvectors, which are those of the inverse, scaled as LAPACK scales them."""
-    import irax.numpy as jnp
-
-    left = m.adjoint(jnp.linalg.inv(right))
-    size = jnp.abs(left)
-    place = jnp.argmax(size, -2, keepdims=True)
-    largest = jnp.take_along_axis(left, place, -2)
-    phase = jnp.conj(largest) / jnp.abs(largest)
-    return left * phase / jnp.sqrt(jnp.sum(size**2, -2, keepdims=True))
+    identity = broadcast_to(m.identity(right.shape[-1], right.dtype), right.shape)
+    left = m.adjoint(bind(lu_ops.Solve(), right, identity) if right.size else right)
+    size = abs(left)
+    largest = take_along(left, size.argmax(-2, keepdims=True), left.ndim - 2)
+    phase = m.conjugated(largest) / abs(largest)
+    return left * phase / elementwise.sqrt((size**2).sum(-2, keepdims=True))
 
 
 def schur(
@@ -310,9 +310,6 @@ def qdwh(
     Array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
-    import irax.numpy as jnp
-    from irax import lax
-
     del is_hermitian
     if dynamic_shape is not None:
         raise NotImplementedError("lax.linalg.qdwh: dynamic_shape is not supported")
@@ -322,21 +319,26 @@ def qdwh(
         raise ValueError(
             f"lax.linalg.qdwh: expected at least as many rows as columns, got shape {array.shape}"
         )
-    lowest = float(jnp.finfo(array.dtype).eps) if eps is None else eps
+    lowest = float(dtypes.finfo(array.dtype).eps) if eps is None else eps
     weights = _halley_weights(lowest, max_iterations)
     # U does not depend on the scale: its derivative is none of it.
-    size = lax.stop_gradient(jnp.linalg.matrix_norm(array))[..., None, None]
-    u = array / jnp.where(size == 0, 1, size)
-    unit = jnp.broadcast_to(
-        jnp.eye(columns, dtype=array.dtype), (*array.shape[:-2], columns, columns)
-    )
+    size = structure.stop_gradient(_frobenius(array))
+    u = array / select(size == 0, 1, size, "lax.linalg.qdwh")
+    identity = m.identity(columns, array.dtype)
+    unit = broadcast_to(identity, (*array.shape[:-2], columns, columns))
     for a, b, c in weights:
-        q, _ = qr(jnp.concatenate([c**0.5 * u, unit], -2), full_matrices=False)
+        stacked = structure.concatenate([c**0.5 * u, unit], array.ndim - 2)
+        q, _ = qr(stacked, full_matrices=False)
         upper, lower = q[..., :rows, :], q[..., rows:, :]
-        u = b / c * u + (a - b / c) / c**0.5 * jnp.matmul(upper, m.adjoint(lower))
-    h = m.symmetrized(jnp.matmul(m.adjoint(u), array))
-    count = jnp.asarray(len(weights), dtype=jnp.int32)
-    return u, h, count, jnp.isfinite(u).all()
+        u = b / c * u + (a - b / c) / c**0.5 * (upper @ m.adjoint(lower))
+    h = m.symmetrized(m.adjoint(u) @ array)
+    count = as_array(np.array(len(weights), np.int32))
+    return u, h, count, elementwise.is_finite(abs(u)).all()
+
+
+def _frobenius(x: Array) -> Array:
+    """The norms of matrices, in place of them."""
+    return elementwise.sqrt((abs(x) ** 2).sum((-2, -1), keepdims=True))
 
 
 def _halley_weights(lowest: float, most: int | None) -> list[tuple[float, float, float]]:

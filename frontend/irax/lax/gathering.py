@@ -162,6 +162,23 @@ def gather(
     return bind(comparison.select, inside, found, full(found.shape, fill), weak_type=x.weak_type)
 
 
+def take_along(x: Array, places: Array, axis: int) -> Array:
+    """For each place of the other axes, the elements at its own places, within one axis; the
+    places are broadcast along the others.
+    """
+    places = broadcast_to(places, (*x.shape[:axis], places.shape[axis], *x.shape[axis + 1 :]))
+    batching = tuple(d for d in range(x.ndim) if d != axis)
+    dims = window_shapes.WindowDims(
+        collapsed_dims=(axis,),
+        operand_batching_dims=batching,
+        indices_batching_dims=batching,
+        index_map=(axis,),
+        index_vector_dim=x.ndim,
+    )
+    op = gather_ops.Gather(dims, (1,) * x.ndim, indices_are_sorted=False)
+    return bind(op, x, places, weak_type=x.weak_type)
+
+
 def default_fill(dtype: np.dtype[Any]) -> Any:
     """What reading beyond an array gives: nan, the smallest signed or largest unsigned, or True."""
     if dtypes.issubdtype(dtype, np.inexact):

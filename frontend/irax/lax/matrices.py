@@ -1,17 +1,20 @@
-"""What the functions of irax.lax.linalg share: checks of their arguments, and parts of matrices."""
+"""Checks of matrices, and parts of them: what linear algebra here and in irax.numpy shares."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import broadcast_to
+from irax.core.promotion import apply, broadcast_to, select
 from irax.core.tracing import bind
+from irax.lax import complex_numbers, slicing, structure
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
-from irax_compiler.ops import shape
+from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import Op
 
 _KINDS = ("float32", "float64", "complex64", "complex128")
@@ -53,16 +56,59 @@ def transposed(x: Array) -> Array:
     return bind(shape.Transpose(order), x)
 
 
+def conjugated(x: Array) -> Array:
+    """The complex conjugate; real numbers as they are."""
+    return complex_numbers.conj(x) if x.dtype.kind == "c" else x
+
+
+def real_part(x: Array) -> Array:
+    """The real part; real numbers as they are."""
+    return complex_numbers.real(x) if x.dtype.kind == "c" else x
+
+
 def adjoint(x: Array) -> Array:
     """The conjugate of the transpose."""
-    import irax.numpy as jnp
-
-    return jnp.conj(transposed(x))
+    return conjugated(transposed(x))
 
 
 def symmetrized(x: Array) -> Array:
     """The mean of matrices and their adjoints."""
     return (x + adjoint(x)) / 2
+
+
+def is_lower(shape: tuple[int, ...], k: int = 0) -> Array:
+    """Where elements of a matrix are on a diagonal, k to the right of the main one, or below it."""
+    within = max(-shape[-2], min(k, shape[-1]))  # a diagonal beyond the corners may not fit an int
+    rows, columns = (structure.broadcasted_iota(dtypes.default_int(), shape, d) for d in (0, 1))
+    return apply(comparison.greater_equal, rows + within, columns, what="tri")
+
+
+def lower(x: Array, k: int = 0) -> Array:
+    """The matrices with zeros above a diagonal."""
+    return select(is_lower(x.shape[-2:], k), x, structure.full_like(x, 0), "tril")
+
+
+def upper(x: Array, k: int = 0) -> Array:
+    """The matrices with zeros below a diagonal."""
+    return select(is_lower(x.shape[-2:], k - 1), structure.full_like(x, 0), x, "triu")
+
+
+def identity(size: int, dtype: np.dtype[Any]) -> Array:
+    """The matrix of ones on the diagonal."""
+    return as_array(np.eye(size, dtype=dtype))
+
+
+def diagonal(x: Array, offset: int = 0) -> Array:
+    """The elements of matrices on a diagonal, `offset` to the right of the main one."""
+    rows, columns = x.shape[-2:]
+    low = (max(-offset, 0), max(offset, 0))
+    size = max(min(rows - low[0], columns - low[1]), 0)
+    if not size:
+        return structure.full((*x.shape[:-2], 0), 0, x.dtype)
+    # In memory, each is one row and one column after the last.
+    start, step = low[0] * columns + low[1], columns + 1
+    line = structure.reshape(x, (*x.shape[:-2], rows * columns))
+    return slicing.slice_in_dim(line, start, start + (size - 1) * step + 1, step, axis=-1)
 
 
 def one_batch(arrays: Sequence[Array], ranks: Sequence[int]) -> list[Array]:

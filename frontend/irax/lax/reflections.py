@@ -5,6 +5,7 @@ from __future__ import annotations
 from irax.core.array import Array
 from irax.core.tracing import bind
 from irax.lax import matrices as m
+from irax.lax import structure
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import householder
@@ -51,8 +52,6 @@ def ormqr(
     Array([[-3.],
            [ 4.]], dtype=float32)
     """
-    import irax.numpy as jnp
-
     array, factors = m.matrices("ormqr", a), _factors("ormqr", a, taus)
     other = m.matrices("ormqr", c)
     rows, columns = array.shape[-2:]
@@ -61,10 +60,10 @@ def ormqr(
             f"lax.linalg.ormqr: a of shape {array.shape} reflects vectors of {rows} elements; got "
             f"c of shape {other.shape}"
         )
-    widths = [(0, 0)] * (array.ndim - 1) + [(0, rows - columns)]
-    q = householder_product(jnp.pad(array, widths), factors)
+    further = structure.full((*array.shape[:-1], rows - columns), 0, array.dtype)
+    q = householder_product(structure.concatenate([array, further], array.ndim - 1), factors)
     q = m.adjoint(q) if transpose else q
-    return jnp.matmul(q, other) if left else jnp.matmul(other, q)
+    return q @ other if left else other @ q
 
 
 def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
@@ -98,19 +97,16 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Arra
     >>> irax.lax.linalg.tridiagonal(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1]
     Array([2., 2.], dtype=float32)
     """
-    import irax.numpy as jnp
-
     array = m.matrices("tridiagonal", a, square=True)
     if not lower:  # read from the end, it is the lower one
         packed, diagonal, beside, taus = tridiagonal(array[..., ::-1, ::-1])
         return packed[..., ::-1, ::-1], diagonal[..., ::-1], beside[..., ::-1], taus[..., ::-1]
-    below = jnp.tril(array, -1)
-    diagonal = jnp.real(jnp.diagonal(array, axis1=-2, axis2=-1))
-    spread = jnp.eye(array.shape[-1], dtype=array.dtype) * diagonal[..., None, :]
+    below = m.lower(array, -1)
+    diagonal = m.real_part(m.diagonal(array))
+    spread = m.identity(array.shape[-1], array.dtype) * diagonal[..., None, :]
     packed, taus = hessenberg(below + m.adjoint(below) + spread)
-    diagonal = jnp.real(jnp.diagonal(packed, axis1=-2, axis2=-1))
-    beside = jnp.real(jnp.diagonal(packed, -1, axis1=-2, axis2=-1))
-    return jnp.tril(packed) + jnp.triu(array, 1), diagonal, beside, taus
+    diagonal, beside = (m.real_part(m.diagonal(packed, k)) for k in (0, -1))
+    return m.lower(packed) + m.upper(array, 1), diagonal, beside, taus
 
 
 def _factors(what: str, a: ArrayLike, taus: ArrayLike) -> Array:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from irax import dtypes
 from irax.core.array import Array
+from irax.core.promotion import broadcast_to, select
 from irax.core.tracing import bind
+from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of
 from irax.lax.factorizations import qr
+from irax.lax.scans import scan
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import triangular
+
+
+def where(condition: Array, x: Any, y: Any) -> Array:
+    """`x` where the condition holds, else `y`: promoted, and all broadcast."""
+    return select(condition, x, y, "lax.linalg")
 
 
 def triangular_solve(
@@ -42,13 +53,11 @@ def triangular_solve(
     Array([[1.],
            [2.]], dtype=float32)
     """
-    import irax.numpy as jnp
-
     first = m.matrices("triangular_solve", a, square=True)
     second = array_of("lax.linalg.triangular_solve", b)
     vector = second.ndim == first.ndim - 1
     if vector:
-        second = jnp.expand_dims(second, -1 if left_side else -2)
+        second = structure.expand_dims(second, [-1 if left_side else -2])
     along = second.shape[-2 if left_side else -1] if second.ndim >= 2 else None
     fits = second.shape[:-2] == first.shape[:-2] and along == first.shape[-1]
     if second.dtype != first.dtype or not fits:
@@ -58,13 +67,13 @@ def triangular_solve(
             "left_side) as a has"
         )
     if conjugate_a and not transpose_a:
-        first = jnp.conj(first)
+        first = m.conjugated(first)
     kind = "NO_TRANSPOSE"
     if transpose_a:
         kind = "ADJOINT" if conjugate_a and first.dtype.kind == "c" else "TRANSPOSE"
     op = triangular.TriangularSolve(left_side, lower, unit_diagonal, kind)
     result = bind(op, first, second)
-    return jnp.squeeze(result, -1 if left_side else -2) if vector else result
+    return structure.squeeze(result, [-1 if left_side else -2]) if vector else result
 
 
 def tridiagonal_solve(
@@ -87,9 +96,6 @@ def tridiagonal_solve(
     Array([[1.],
            [1.]], dtype=float32)
     """
-    import irax.numpy as jnp
-    from irax import lax
-
     right = m.matrices("tridiagonal_solve", b)
     bands = [array_of("lax.linalg.tridiagonal_solve", x) for x in (dl, d, du)]
     if any(x.dtype != right.dtype or x.shape != right.shape[:-1] for x in bands):
@@ -100,26 +106,28 @@ def tridiagonal_solve(
         )
     if not right.size:
         return right
-    low, mid, high = (jnp.moveaxis(x, -1, 0)[..., None] for x in bands)
-    rows = jnp.moveaxis(right, -2, 0)
-    high = jnp.concatenate([high[:-1], jnp.zeros_like(high[:1])])
+    low, mid, high = (_rows_first(x[..., None]) for x in bands)
+    rows = _rows_first(right)
+    high = structure.concatenate([high[:-1], structure.full_like(high[:1], 0)], 0)
 
     def eliminate(row: tuple[Array, ...], below: tuple[Array, ...]):
         """The pivot's row [pivot, first, second, right]; what is left of the other goes on."""
         p, u, r = row
         lower, q, v, s = below
-        swap = jnp.abs(lower) > jnp.abs(p)
-        top = jnp.where(swap, lower, p)
-        ratio = jnp.where(swap, p, lower) / jnp.where(top == 0, 1, top)
-        pivot = (top, jnp.where(swap, q, u), jnp.where(swap, v, 0), jnp.where(swap, s, r))
-        rest = jnp.where(swap, u - ratio * q, q - ratio * u)
-        rest_right = jnp.where(swap, r - ratio * s, s - ratio * r)
-        return (rest, jnp.where(swap, -ratio * v, v), rest_right), pivot
+        swap = abs(lower) > abs(p)
+        top = where(swap, lower, p)
+        ratio = where(swap, p, lower) / where(top == 0, 1, top)
+        pivot = (top, where(swap, q, u), where(swap, v, 0), where(swap, s, r))
+        rest = where(swap, u - ratio * q, q - ratio * u)
+        rest_right = where(swap, r - ratio * s, s - ratio * r)
+        return (rest, where(swap, -ratio * v, v), rest_right), pivot
 
     first = (mid[0], high[0], rows[0])
-    (p, u, r), pivots = lax.scan(eliminate, first, (low[1:], mid[1:], high[1:], rows[1:]))
-    last = (p, u, jnp.zeros_like(u), r)
-    pivots = tuple(jnp.concatenate([x, y[None]]) for x, y in zip(pivots, last, strict=True))
+    (p, u, r), pivots = scan(eliminate, first, (low[1:], mid[1:], high[1:], rows[1:]))
+    last = (p, u, structure.full_like(u, 0), r)
+    pivots = tuple(
+        structure.concatenate([x, y[None]], 0) for x, y in zip(pivots, last, strict=True)
+    )
     if perturb_singular:
         pivots = (_away_from_zero(*pivots[:3]), *pivots[1:])
 
@@ -128,19 +136,22 @@ def tridiagonal_solve(
         x = (r - u * after[0] - v * after[1]) / p
         return (x, after[0]), x
 
-    nothing = jnp.zeros_like(rows[0])
-    _, x = lax.scan(substitute, (nothing, nothing), pivots, reverse=True)
-    return jnp.moveaxis(x, 0, -2)
+    nothing = structure.full_like(rows[0], 0)
+    _, x = scan(substitute, (nothing, nothing), pivots, reverse=True)
+    return structure.transpose(x, (*range(1, x.ndim - 1), 0, x.ndim - 1))
+
+
+def _rows_first(x: Array) -> Array:
+    """The last dimension but one before all others."""
+    return structure.transpose(x, (x.ndim - 2, *range(x.ndim - 2), x.ndim - 1))
 
 
 def _away_from_zero(pivots: Array, *beside: Array) -> Array:
-    import irax.numpy as jnp
-
-    sizes = [jnp.max(jnp.abs(x), 0) for x in (pivots, *beside)]
-    largest = jnp.maximum(jnp.maximum(sizes[0], sizes[1]), sizes[2])
-    least = largest * jnp.finfo(pivots.dtype).eps
-    small = jnp.abs(pivots) < least
-    return jnp.where(small, jnp.where(jnp.real(pivots) < 0, -least, least), pivots)
+    sizes = [abs(x).max(0) for x in (pivots, *beside)]
+    largest = elementwise.max(elementwise.max(sizes[0], sizes[1]), sizes[2])
+    least = largest * float(dtypes.finfo(pivots.dtype).eps)
+    small = abs(pivots) < least
+    return where(small, where(m.real_part(pivots) < 0, -least, least), pivots)
 
 
 def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
@@ -153,8 +164,6 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     >>> irax.lax.linalg.cholesky_update(jnp.array([[3.0]]), jnp.array([4.0]))
     Array([[5.]], dtype=float32)
     """
-    import irax.numpy as jnp
-
     factor = m.matrices("cholesky_update", r_matrix, square=True)
     vector = array_of("lax.linalg.cholesky_update", w_vector)
     if vector.dtype != factor.dtype or vector.shape != factor.shape[:-1]:
@@ -162,10 +171,9 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
             f"lax.linalg.cholesky_update: expected w_vector {factor.dtype}"
             f"{list(factor.shape[:-1])}, got {vector.dtype}{list(vector.shape)}"
         )
-    stacked = jnp.concatenate([jnp.triu(factor), vector[..., None, :]], -2)
+    stacked = structure.concatenate([m.upper(factor), vector[..., None, :]], factor.ndim - 2)
     r = qr(stacked, full_matrices=False)[1]
-    diagonal = jnp.diagonal(r, axis1=-2, axis2=-1)
-    return jnp.where(diagonal < 0, -1, 1)[..., None].astype(r.dtype) * r
+    return where(m.diagonal(r) < 0, -1, 1)[..., None].astype(r.dtype) * r
 
 
 def symmetric_product(
@@ -189,8 +197,6 @@ def symmetric_product(
     >>> irax.lax.linalg.symmetric_product(a, jnp.ones((1, 1)), beta=2.0)
     Array([[7.]], dtype=float32)
     """
-    import irax.numpy as jnp
-
     a = m.matrices("symmetric_product", a_matrix)
     c = m.matrices("symmetric_product", c_matrix, square=True)
     if c.shape != (*a.shape[:-1], a.shape[-2]) or c.dtype != a.dtype:
@@ -198,10 +204,10 @@ def symmetric_product(
             f"lax.linalg.symmetric_product: expected c_matrix {a.dtype}"
             f"{[*a.shape[:-1], a.shape[-2]]}, got {c.dtype}{list(c.shape)}"
         )
-    result = alpha * jnp.matmul(a, m.transposed(a)) + beta * c
+    result = alpha * (a @ m.transposed(a)) + beta * c
     if not symmetrize_output:
         return result
-    return jnp.tril(result) + m.transposed(jnp.tril(result, -1))
+    return m.lower(result) + m.transposed(m.lower(result, -1))
 
 
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
@@ -213,9 +219,6 @@ def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     >>> irax.lax.linalg.lu_pivots_to_permutation(jnp.array([1, 1]), 3)
     Array([1, 0, 2], dtype=int32)
     """
-    import irax.numpy as jnp
-    from irax import lax
-
     array = array_of("lax.linalg.lu_pivots_to_permutation", pivots)
     if array.dtype != np.int32:
         raise TypeError(
@@ -226,15 +229,15 @@ def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
             f"lax.linalg.lu_pivots_to_permutation: expected at most {permutation_size} pivots in "
             f"the last dimension, got shape {array.shape}"
         )
-    rows = jnp.arange(permutation_size, dtype=np.int32)
-    order = jnp.broadcast_to(rows, (*array.shape[:-1], permutation_size))
+    rows = structure.iota(np.int32, permutation_size)
+    order = broadcast_to(rows, (*array.shape[:-1], permutation_size))
 
     def exchange(order: Array, step: tuple[Array, Array]):
         k, pivot = step
         at_k, at_pivot = rows == k, rows == pivot[..., None]
-        mine = jnp.sum(jnp.where(at_k, order, 0), -1, keepdims=True, dtype=np.int32)
-        other = jnp.sum(jnp.where(at_pivot, order, 0), -1, keepdims=True, dtype=np.int32)
-        return jnp.where(at_k, other, jnp.where(at_pivot, mine, order)), None
+        mine = where(at_k, order, 0).sum(-1, keepdims=True, dtype=np.int32)
+        other = where(at_pivot, order, 0).sum(-1, keepdims=True, dtype=np.int32)
+        return where(at_k, other, where(at_pivot, mine, order)), None
 
-    steps = (rows[: array.shape[-1]], jnp.moveaxis(array, -1, 0))
-    return lax.scan(exchange, order, steps)[0]
+    steps = (rows[: array.shape[-1]], _rows_first(array[..., None])[..., 0])
+    return scan(exchange, order, steps)[0]

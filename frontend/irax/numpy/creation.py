@@ -10,8 +10,9 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.promotion import as_arrays, convert
+from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_shape, filling
-from irax.numpy.logic import equal, greater_equal, where
+from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
 from irax.numpy.ufuncs import add
@@ -375,7 +376,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
     """
-    mask = _lower(canonical_shape("tri", (N, N if M is None else M)), k)
+    mask = matrices.is_lower(canonical_shape("tri", (N, N if M is None else M)), k)
     return astype(mask, np.float32 if dtype is None else dtype)
 
 
@@ -384,25 +385,18 @@ def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
     return max(-shape[-2], min(k, shape[-1])) if isinstance(k, int) else k
 
 
-def _lower(shape: tuple[int, ...], k: int) -> Array:
-    k = _diagonal(k, shape)
-    rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
-    columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
-    return greater_equal(add(rows, k), columns)
-
-
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros above a diagonal."""
     (x,) = as_arrays([m], "tril")
     _check_matrices("tril", x)
-    return where(_lower(x.shape[-2:], k), x, lax.full_like(x, 0))
+    return matrices.lower(x, k)
 
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros below a diagonal."""
     (x,) = as_arrays([m], "triu")
     _check_matrices("triu", x)
-    return where(_lower(x.shape[-2:], k - 1), lax.full_like(x, 0), x)
+    return matrices.upper(x, k)
 
 
 def _check_matrices(name: str, x: Array) -> None:
@@ -466,13 +460,4 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     first, second = (canonical_axis("diagonal", axis, x.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ValueError("diagonal: axis1 and axis2 are the same axis")
-    x = moveaxis(x, (first, second), (-2, -1))
-    rows, columns = x.shape[-2:]
-    low = (max(-offset, 0), max(offset, 0))
-    size = max(min(rows - low[0], columns - low[1]), 0)
-    if not size:
-        return lax.full((*x.shape[:-2], 0), 0, x.dtype)
-    # In memory, each is one row and one column after the last.
-    start, step = low[0] * columns + low[1], columns + 1
-    rows_in_line = lax.reshape(x, (*x.shape[:-2], rows * columns))
-    return lax.slice_in_dim(rows_in_line, start, start + (size - 1) * step + 1, step, axis=-1)
+    return matrices.diagonal(moveaxis(x, (first, second), (-2, -1)), offset)

@@ -14,7 +14,7 @@ from irax.core.array import Array, as_array
 from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, convert
 from irax.core.tracing import bind
 from irax.lax.arguments import canonical_axis
-from irax.lax.gathering import GatherScatterMode, default_fill
+from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
 from irax.numpy.manipulation import atleast_1d, ravel
@@ -166,19 +166,9 @@ def take_along_axis(
     others = broadcast_shapes(without(x.shape), without(places.shape), what=what)
     x = broadcast_to(x, (*others[:axis], size, *others[axis:]))
     shape = (*others[:axis], places.shape[axis], *others[axis:])
-    places = broadcast_to(places, shape)
     if not math.prod(shape):
         return lax.full(shape, 0, x.dtype)
-    batching = tuple(d for d in range(x.ndim) if d != axis)
-    dims = window_shapes.WindowDims(
-        collapsed_dims=(axis,),
-        operand_batching_dims=batching,
-        indices_batching_dims=batching,
-        index_map=(axis,),
-        index_vector_dim=x.ndim,
-    )
-    op = gather.Gather(dims, (1,) * x.ndim, indices_are_sorted=False)
-    found = bind(op, x, places, weak_type=x.weak_type)
+    found = take_along(x, places, axis)
     return _filled(found, inside if inside is None else broadcast_to(inside, shape), fill_value)
 
 
