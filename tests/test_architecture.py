@@ -7,8 +7,9 @@ IREE runtime are each known in one place, so that another of their kind can take
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -110,13 +111,7 @@ ABOVE = {
 
 UPWARD = {
     "core/promotion.py: irax.execution",
-    "core/strictness.py: irax.numpy",
     "core/tracing.py: irax.execution",
-    "transforms/custom_jvp.py: irax.numpy",
-    "transforms/custom_rules.py: irax.numpy",
-    "transforms/custom_vmap.py: irax.lax",
-    "transforms/jacobians.py: irax.numpy",
-    "transforms/symbolic_zeros.py: irax.numpy",
 }
 """Imports inside of functions that go up all the same: none may be added, and those that go are to
 go from here too."""
@@ -173,6 +168,105 @@ def test_the_compiler_is_used_through_its_doors(package: str):
 def test_an_import_of_the_compilers_inside_is_found():
     source = "from irax_compiler import api\nfrom irax_compiler.passes.jvp import Jvp"
     assert inner_imports("irax", source) == ["irax_compiler.passes.jvp.Jvp"]
+
+
+# ---- circles -------------------------------------------------------------------------------------
+
+CIRCULAR = {
+    ("irax.core.tracing", "irax.execution.eager"): "outside of all traces an op runs at once",
+    ("irax.execution.jit", "irax.stages"): "jit(f).trace makes a stage of what jit traced",
+}
+"""Imports that close a circle all the same, and why."""
+
+
+def modules(package: str) -> dict[str, Path]:
+    """The files of a package by the names of their modules."""
+    folder = FOLDERS[package]
+    found = {}
+    for path in (folder / package).rglob("*.py"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def at_run_time(tree: ast.AST) -> ast.AST:
+    """The tree without what stands under `if TYPE_CHECKING`."""
+
+    class Remove(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> Any:
+            self.generic_visit(node)
+            return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
+
+    return Remove().visit(tree)
+
+
+def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """For each module, the others among `sources` that it imports, inside of functions or not."""
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        graph[module] = set()
+        for _, name in imports(at_run_time(ast.parse(source))):
+            while name and name not in sources:
+                name = name.rpartition(".")[0]
+            if name not in ("", module):
+                graph[module].add(name)
+    return graph
+
+
+def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """The sets of several nodes that all reach one another: Tarjan's algorithm."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        order[node] = lowest[node] = len(order)
+        path.append(node)
+        for other in graph[node]:
+            if other not in order:
+                visit(other)
+            if other in path:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == order[node]:
+            start = path.index(node)
+            found.append(sorted(path[start:]))
+            del path[start:]
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return [circle for circle in found if len(circle) > 1]
+
+
+@pytest.mark.parametrize("package", ["irax", "irax_runtime", "irax_tools"])
+def test_no_imports_go_in_circles(package: str):
+    graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})
+    for importer, imported in CIRCULAR:
+        graph.get(importer, set()).discard(imported)
+    assert circles(graph) == []
+
+
+def test_circles_that_are_allowed_are_there():
+    sources = {n: path.read_text("utf-8") for p in FOLDERS for n, path in modules(p).items()}
+    graph = import_graph(sources)
+    assert [edge for edge in CIRCULAR if edge[1] not in graph[edge[0]]] == []
+
+
+@pytest.mark.parametrize(
+    "source, closes",
+    [
+        ("import p.b", True),
+        ("from p import b", True),
+        ("def f():\n    from p.b import c", True),
+        ("import importlib\nimportlib.import_module('p.b')", True),
+        ("if TYPE_CHECKING:\n    import p.b\nelse:\n    import p.c", False),
+        ("import p.c, q.b", False),
+    ],
+)
+def test_a_circle_is_found(source: str, closes: bool):
+    graph = import_graph({"p.a": source, "p.b": "from p.a import x", "p.c": ""})
+    assert circles(graph) == ([["p.a", "p.b"]] if closes else [])
 
 
 def test_what_both_rooms_need_is_the_same_in_both():

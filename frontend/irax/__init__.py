@@ -161,5 +161,5 @@ def __dir__() -> list[str]:
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 
 
-# Operators and methods of arrays are attached there.
-import irax.numpy  # noqa: E402
+# Operators and methods of arrays are attached there, once the functions that they are are there.
+import irax.numpy.array_methods  # noqa: E402

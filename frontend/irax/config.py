@@ -193,7 +193,7 @@ class Config(threading.local):
         """Declares the options as flags of absl's: see `irax.flags`."""
         from irax.execution import flags
 
-        flags.declare(self)
+        flags.declare(self, options())
 
     def parse_flags_with_absl(self) -> None:
         """Takes options from the command line (`--jax_debug_nans=true`): see `irax.flags`.
@@ -203,7 +203,7 @@ class Config(threading.local):
         """
         from irax.execution import flags
 
-        flags.parse(self)
+        flags.parse(self, options())
 
     @property
     def x64_enabled(self) -> bool:

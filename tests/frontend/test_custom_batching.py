@@ -5,7 +5,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax.transforms.custom_vmap import custom_vmap, sequential_vmap
+from irax.custom_batching import custom_vmap, sequential_vmap
 from irax_compiler.ops.core import UnsupportedOp
 
 X = jnp.arange(6.0).reshape(3, 2)

@@ -107,14 +107,21 @@ def _released(function: Callable[..., Any]) -> Callable[..., Any]:
     return outside
 
 
+_library_classes: set[type] = set()
+
+
+def library_class(cls: _Class) -> _Class:
+    """Decorator of a class of functions of the library's, which wrap others."""
+    _library_classes.add(cls)
+    return cls
+
+
 def _is_users(x: Any) -> bool:
     """Whether an argument is a function of the user's, or one of irax's that wraps it."""
     if not callable(x) or isinstance(x, type | np.dtype):
         return False
     if type(x).__module__.startswith("irax."):
-        from irax.numpy import ufunc
-
-        return hasattr(x, "__wrapped__") and not isinstance(x, ufunc)
+        return hasattr(x, "__wrapped__") and type(x) not in _library_classes
     home = sys.modules.get(getattr(x, "__module__", None) or "")
     by_name = getattr(home, getattr(x, "__name__", ""), None) is x
     if by_name and home is not None and home.__name__.startswith("irax"):

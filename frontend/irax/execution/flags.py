@@ -9,9 +9,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from irax.config import Config, options
+if TYPE_CHECKING:
+    from irax.config import Config
+
+Options = Mapping[str, Any]
+"""The options by name, with what values they take."""
 
 _PREFIXES = ("irax_", "jax_")
 
@@ -25,10 +30,10 @@ def _absl() -> tuple[Any, Any]:
         ) from error
 
 
-def declare(config: Config) -> None:
-    """Declares a flag for each option. What they say is taken when absl has parsed them."""
+def declare(config: Config, options: Options) -> None:
+    """Declares a flag for each of the options. What they say is taken when absl has parsed them."""
     app, flags = _absl()
-    for prefix, (name, choices) in itertools.product(_PREFIXES, options().items()):
+    for prefix, (name, choices) in itertools.product(_PREFIXES, options.items()):
         if prefix + name in flags.FLAGS:  # JAX is in this process too, or this was called before
             continue
         text = f"the option {name} of irax"
@@ -38,21 +43,21 @@ def declare(config: Config) -> None:
             flags.DEFINE_string(prefix + name, None, text)
         else:
             flags.DEFINE_enum(prefix + name, None, [c for c in choices if c is not None], text)
-    app.call_after_init(lambda: _take(config, flags.FLAGS))
+    app.call_after_init(lambda: _take(config, options, flags.FLAGS))
 
 
-def parse(config: Config) -> None:
+def parse(config: Config, options: Options) -> None:
     """Takes the options that the command line has before a `--`."""
-    declare(config)
+    declare(config, options)
     flags = _absl()[1].FLAGS
     given = itertools.takewhile(lambda text: text != "--", sys.argv[1:])
     starts = tuple(f"--{no}{prefix}" for no in ("", "no") for prefix in _PREFIXES)
     flags(["irax", *(text for text in given if text.startswith(starts))], known_only=True)
-    _take(config, flags)
+    _take(config, options, flags)
 
 
-def _take(config: Config, flags: Any) -> None:
-    for prefix, name in itertools.product(_PREFIXES, options()):
+def _take(config: Config, options: Options, flags: Any) -> None:
+    for prefix, name in itertools.product(_PREFIXES, options):
         value = flags[prefix + name].value
         # JAX's own flags have defaults; only what was given counts.
         if flags[prefix + name].present and value is not None:

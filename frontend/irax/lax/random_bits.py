@@ -10,10 +10,11 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays
+from irax.core.promotion import as_arrays, broadcast_to, check_dtype, convert
 from irax.core.tracing import bind
+from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
-from irax.lax.structure import reshape
+from irax.lax.structure import bitcast_convert_type, reshape
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops.conversion import BitcastConvert
 from irax_compiler.ops.random_bits import RngBitGenerator
@@ -63,7 +64,13 @@ def rng_bit_generator(
         raise TypeError(f"{what}: dtype must be an unsigned integer dtype, got {wanted}")
     if (state.dtype, state.shape) not in ((U32, (4,)), (U64, (2,)), (U64, (3,))):
         raise TypeError(f"{what}: key must be uint32[4] or uint64[2], got {state.aval}")
-    op = RngBitGenerator(sizes, wanted, RandomAlgorithm(algorithm).name.removeprefix("RNG_"))
+    return _generated(state, sizes, wanted, RandomAlgorithm(algorithm))
+
+
+def _generated(
+    state: Array, sizes: tuple[int, ...], dtype: np.dtype[Any], algorithm: RandomAlgorithm
+) -> tuple[Array, Array]:
+    op = RngBitGenerator(sizes, dtype, algorithm.name.removeprefix("RNG_"))
     if state.dtype == U64:
         after, bits = bind(op, state)
         return after, bits
@@ -93,8 +100,6 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Any) -> Array:
     >>> irax.lax.rng_uniform(0.0, 1.0, (3,)).shape
     (3,)
     """
-    from irax import random  # which is made of this package
-
     what = "lax.rng_uniform"
     low, high = as_arrays([a, b], what)
     if low.ndim or high.ndim:
@@ -103,7 +108,27 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Any) -> Array:
         )
     if low.dtype != high.dtype:
         raise TypeError(f"{what}: a and b must have one dtype, got {low.dtype} and {high.dtype}")
-    key = random.fold_in(as_array(np.array([0x1F83D9AB, 0x5BE0CD19], U32)), next(_calls))
-    if dtypes.issubdtype(low.dtype, np.integer):
-        return random.randint(key, canonical_shape(what, shape), low, high, low.dtype)
-    return random.uniform(key, canonical_shape(what, shape), low.dtype, low, high)
+    check_dtype(what, low.dtype, (np.integer, np.floating))
+    word = U64 if low.dtype.itemsize == 8 else U32
+    key = as_array(np.array([next(_calls), 0, 0x1F83D9AB, 0x5BE0CD19], U32))
+    bits = _generated(key, canonical_shape(what, shape), word, RandomAlgorithm.RNG_DEFAULT)[1]
+    numbers = _integers if dtypes.issubdtype(low.dtype, np.integer) else _floats
+    return numbers(bits, low, high)
+
+
+def _integers(bits: Array, low: Array, high: Array) -> Array:
+    """Integers from low up to, not including, high."""
+    span = bitcast_convert_type(elementwise.sub(high, low), f"uint{8 * low.dtype.itemsize}")
+    steps = elementwise.rem(bits, broadcast_to(convert(span, bits.dtype), bits.shape))
+    return elementwise.add(broadcast_to(low, bits.shape), convert(steps, low.dtype))
+
+
+def _floats(bits: Array, low: Array, high: Array) -> Array:
+    """Floats from low up to, not including, high."""
+    wide = np.dtype(np.float64 if bits.dtype == U64 else np.float32)
+    digits = np.finfo(wide).nmant
+    dropped = np.full(bits.shape, 8 * bits.dtype.itemsize - digits, bits.dtype)
+    whole = convert(elementwise.shift_right_logical(bits, dropped), wide)
+    unit = convert(whole * 2.0**-digits, low.dtype)
+    below = broadcast_to(elementwise.nextafter(high, low), bits.shape)  # sums may round up to it
+    return elementwise.min(low + unit * (high - low), below)

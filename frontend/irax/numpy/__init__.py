@@ -86,7 +86,6 @@ from irax.numpy.logic import logical_xor as logical_xor
 from irax.numpy.logic import not_equal as not_equal
 from irax.numpy.logic import right_shift as right_shift
 from irax.numpy.logic import signbit as signbit
-from irax.numpy.logic import where as where
 from irax.numpy.manipulation import array_split as array_split
 from irax.numpy.manipulation import atleast_1d as atleast_1d
 from irax.numpy.manipulation import atleast_2d as atleast_2d
@@ -219,6 +218,7 @@ from irax.numpy.searching import nonzero as nonzero
 from irax.numpy.searching import take as take
 from irax.numpy.searching import take_along_axis as take_along_axis
 from irax.numpy.searching import unravel_index as unravel_index
+from irax.numpy.searching import where as where
 from irax.numpy.statistics import average as average
 from irax.numpy.statistics import corrcoef as corrcoef
 from irax.numpy.statistics import cov as cov
@@ -453,5 +453,5 @@ def __dir__() -> list[str]:
 
 _replay_all(globals())
 
-# Operators and methods of arrays are functions from above: they are attached once those are there.
-from irax.numpy import array_methods as array_methods  # noqa: E402
+# Methods of ufuncs are made of functions from above.
+from irax.numpy import ufunc_methods as _ufunc_methods  # noqa: E402

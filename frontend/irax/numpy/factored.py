@@ -474,15 +474,3 @@ def matrix_rank(
     given = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else rtol
     limit = reductions.max(s, -1, keepdims=True, initial=0) * creation.asarray(given)[..., None]
     return reductions.sum(s > limit, -1)
-
-
-def cond(x: ArrayLike, p: Any = None) -> Array:
-    """The condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular values."""
-    from irax.numpy.linalg import norm
-
-    (array,) = inexact("linalg.cond", x)
-    if p in (None, 2, -2):
-        s = svdvals(array)
-        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
-    square("linalg.cond", array)
-    return norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))

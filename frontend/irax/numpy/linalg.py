@@ -19,12 +19,12 @@ from irax.numpy.contraction import tensordot as tensordot
 from irax.numpy.contraction import vecdot as vecdot
 from irax.numpy.creation import eye
 from irax.numpy.factored import cholesky as cholesky
-from irax.numpy.factored import cond as cond
 from irax.numpy.factored import det as det
 from irax.numpy.factored import eig as eig
 from irax.numpy.factored import eigh as eigh
 from irax.numpy.factored import eigvals as eigvals
 from irax.numpy.factored import eigvalsh as eigvalsh
+from irax.numpy.factored import inexact as _inexact
 from irax.numpy.factored import inv as inv
 from irax.numpy.factored import lstsq as lstsq
 from irax.numpy.factored import matrix_rank as matrix_rank
@@ -32,6 +32,7 @@ from irax.numpy.factored import pinv as pinv
 from irax.numpy.factored import qr as qr
 from irax.numpy.factored import slogdet as slogdet
 from irax.numpy.factored import solve as solve
+from irax.numpy.factored import square as _square_matrices
 from irax.numpy.factored import svd as svd
 from irax.numpy.factored import svdvals as svdvals
 from irax.numpy.factored import tensorinv as tensorinv
@@ -129,6 +130,16 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
     extreme = _max_of_sizes if ord > 0 else reductions.min
     result = extreme(sums, chosen, keepdims=True)
     return result if keepdims else lax.squeeze(result, tuple(axes))
+
+
+def cond(x: ArrayLike, p: Any = None) -> Array:
+    """The condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular values."""
+    (array,) = _inexact("linalg.cond", x)
+    if p in (None, 2, -2):
+        s = svdvals(array)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    _square_matrices("linalg.cond", array)
+    return norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))
 
 
 def vector_norm(

@@ -172,37 +172,8 @@ bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 # ---- choosing ------------------------------------------------------------------------------------
 
 
-def where(
-    condition: ArrayLike,
-    x: ArrayLike | None = None,
-    y: ArrayLike | None = None,
-    /,
-    *,
-    size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
-    """The elements of `x` where a condition holds, those of `y` elsewhere.
-
-    With the condition alone it is `nonzero(condition)`, whose `size` and `fill_value` it takes.
-
-    Args:
-        condition: an array; what is not 0 holds.
-        x: an array or a number.
-        y: likewise; all three are broadcast to one shape.
-        size: with the condition alone, how many places there are to be.
-        fill_value: with the condition alone, what fills up to `size`.
-
-    Raises:
-        ValueError: shapes that do not fit, or only one of `x` and `y`.
-        ConcretizationTypeError: a traced condition alone, without `size`.
-
-    >>> irax.numpy.where(irax.numpy.arange(3) > 0, 1.0, -1.0)
-    Array([-1.,  1.,  1.], dtype=float32, weak_type=True)
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
+    """The elements of `x` where a condition holds, those of `y` elsewhere: `irax.numpy.where`,
+    which takes a condition alone, too.
     """
-    if x is None and y is None:
-        from irax.numpy.searching import nonzero
-
-        return nonzero(condition, size=size, fill_value=fill_value)
-    if x is None or y is None:
-        raise ValueError("where: expected both x and y, or neither")
     return choose(_truth(condition, "where"), x, y, "where")

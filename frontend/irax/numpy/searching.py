@@ -15,8 +15,9 @@ from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, conve
 from irax.core.tracing import bind
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
+from irax.numpy import logic
 from irax.numpy.division import floor_divide, remainder
-from irax.numpy.logic import less, logical_and, logical_not, not_equal, where
+from irax.numpy.logic import less, logical_and, logical_not, not_equal
 from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
 from irax.typing import ArrayLike
@@ -45,7 +46,7 @@ def _places(
         )
     parsed = GatherScatterMode.from_any(mode)
     if negative:
-        places = where(less(places, 0), add(places, size), places)
+        places = logic.where(less(places, 0), add(places, size), places)
     if parsed is GatherScatterMode.PROMISE_IN_BOUNDS:
         return places, None
     inside = logical_and(less(-1, places), less(places, size))
@@ -58,7 +59,7 @@ def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
         return found
     fill = default_fill(found.dtype) if fill_value is None else fill_value
     fill = convert(as_array(fill), found.dtype, found.weak_type)
-    return where(inside, found, fill)
+    return logic.where(inside, found, fill)
 
 
 def take(
@@ -216,7 +217,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     there = less(lax.iota(dtypes.default_int(), size), count)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
     return tuple(
-        where(there, places, 0 if fill is None else fill)
+        logic.where(there, places, 0 if fill is None else fill)
         for places, fill in zip(unravel_index(order, mask.shape), fills, strict=True)
     )
 
@@ -242,3 +243,37 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -
     places = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
     rows = lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
     return rows if x.ndim else lax.slice_in_dim(rows, 0, 0, axis=1)
+
+
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The elements of `x` where a condition holds, those of `y` elsewhere.
+
+    With the condition alone it is `nonzero(condition)`, whose `size` and `fill_value` it takes.
+
+    Args:
+        condition: an array; what is not 0 holds.
+        x: an array or a number.
+        y: likewise; all three are broadcast to one shape.
+        size: with the condition alone, how many places there are to be.
+        fill_value: with the condition alone, what fills up to `size`.
+
+    Raises:
+        ValueError: shapes that do not fit, or only one of `x` and `y`.
+        ConcretizationTypeError: a traced condition alone, without `size`.
+
+    >>> irax.numpy.where(irax.numpy.arange(3) > 0, 1.0, -1.0)
+    Array([-1.,  1.,  1.], dtype=float32, weak_type=True)
+    """
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ValueError("where: expected both x and y, or neither")
+    return logic.where(condition, x, y)

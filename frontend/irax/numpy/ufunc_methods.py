@@ -17,7 +17,7 @@ from irax.numpy import logic, reductions, ufuncs
 from irax.numpy.logic import greater_equal, less, logical_and, where
 from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.searching import take
-from irax.numpy.ufunc_objects import ufunc
+from irax.numpy.ufunc_objects import method_of_ufuncs, ufunc
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops.reductions import reduce as reduction
 
@@ -53,6 +53,7 @@ def _operand(f: ufunc, method: str, a: ArrayLike, dtype: DTypeLike | None) -> Ar
     return x if dtype is None else convert(x, dtypes.requested_dtype(dtype, f.__name__))
 
 
+@method_of_ufuncs
 def reduce(
     f: ufunc,
     a: ArrayLike,
@@ -125,6 +126,7 @@ def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None
     return lax.scan(step, first, (rows, mask))[0]
 
 
+@method_of_ufuncs
 def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Array:
     """`ufunc.accumulate`."""
     name = f.__name__
@@ -148,6 +150,7 @@ def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Ar
     return moveaxis(lax.concatenate([rows[:1], results], 0), 0, axis)
 
 
+@method_of_ufuncs
 def outer(f: ufunc, A: ArrayLike, B: ArrayLike) -> Array:
     """`ufunc.outer`."""
     x, y = as_arrays([A, B], f"{f.__name__}.outer")
@@ -155,6 +158,7 @@ def outer(f: ufunc, A: ArrayLike, B: ArrayLike) -> Array:
     return f(reshape(x, x.shape + (1,) * y.ndim), reshape(y, (1,) * x.ndim + y.shape))
 
 
+@method_of_ufuncs
 def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:
     """`ufunc.at`."""
     if b is None:
@@ -173,6 +177,7 @@ def at(f: ufunc, a: ArrayLike, indices: Any, b: ArrayLike | None) -> Array:
     return lax.reshape(lax.fori_loop(0, places.size, step, ravel(x)), x.shape)
 
 
+@method_of_ufuncs
 def reduceat(f: ufunc, a: ArrayLike, indices: Any, axis: int, dtype: DTypeLike | None) -> Array:
     """`ufunc.reduceat`."""
     name = f"{f.__name__}.reduceat"

@@ -1,21 +1,25 @@
 """Elementwise functions as objects: what makes `add.reduce` of `add`.
 
-What the methods do is in `ufunc_methods`, which is imported when one of them is first used.
+What the methods do is in `ufunc_methods`, which is made of such functions and registers it here.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from irax.core.array import Array
-from irax.core.strictness import library
+from irax.core.array import Array, as_array
+from irax.core.strictness import library, library_class
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.execution.replay import replayed
+from irax.numpy.vectorization import vectorize
 from irax.typing import ArrayLike, DTypeLike
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
+
+@library_class
 class ufunc:
     """An elementwise function with NumPy's methods: `reduce`, `accumulate`, `outer`, `at`, ...
 
@@ -97,8 +101,6 @@ class ufunc:
         self._call = replayed(self._call, numbers_vary=True)
 
     def _of_elements(self, *operands: ArrayLike) -> Any:
-        from irax.numpy.vectorization import vectorize
-
         self._call = vectorize(self.__wrapped__)
         return self._call(*operands)
 
@@ -140,12 +142,10 @@ class ufunc:
                 f"{self.__name__}.{method}: is for functions of two operands with one result, "
                 f"this one has {self.nin} and {self.nout}"
             )
-        from irax.numpy import ufunc_methods
-
         special = self._methods.get(method)
         if special is not None:
             return special(*args, **options)
-        return getattr(ufunc_methods, method)(self, *args, **options)
+        return _methods[method](self, *args, **options)
 
     @api_boundary
     def reduce(
@@ -206,9 +206,7 @@ class ufunc:
                 f"{self.__name__}.at: arrays are immutable: pass inplace=False, and use the result"
             )
         if self.nin == 1:
-            from irax.numpy.creation import asarray
-
-            return asarray(a).at[indices].apply(self)
+            return as_array(a, f"{self.__name__}.at").at[indices].apply(self)
         return self._method("at", a, indices, b)
 
     @api_boundary
@@ -236,6 +234,15 @@ class ufunc:
             out: not supported.
         """
         return self._method("reduceat", a, indices, axis=axis, dtype=dtype, out=out)
+
+
+_methods: dict[str, Callable[..., Any]] = {}
+
+
+def method_of_ufuncs(function: _Function) -> _Function:
+    """Decorator of what a method of this name does; it takes the ufunc first."""
+    _methods[function.__name__] = function
+    return function
 
 
 def _signature(nin: int) -> inspect.Signature:

@@ -13,7 +13,7 @@ from irax.core.array import Array
 from irax.core.promotion import as_arrays, broadcast_shapes, judge_ranks
 from irax.core.tracebacks import api_boundary
 from irax.lax.arguments import canonical_axis
-from irax.numpy.manipulation import expand_dims, reshape
+from irax.lax.structure import expand_dims, reshape
 from irax.transforms import vmap
 from irax.typing import ArrayLike
 
@@ -248,7 +248,7 @@ def apply_over_axes(
         place = canonical_axis("apply_over_axes", axis, rank)
         (x,) = as_arrays([func(x, place)], "apply_over_axes")
         if x.ndim == rank - 1:
-            x = expand_dims(x, place)
+            x = expand_dims(x, [place])
         if x.ndim != rank:
             raise ValueError(
                 f"apply_over_axes: the function returned {x.ndim} dimensions; expected {rank}, or "

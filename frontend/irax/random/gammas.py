@@ -172,14 +172,14 @@ def dirichlet(
     >>> irax.random.dirichlet(irax.random.key(0), irax.numpy.ones(3), (4,)).shape
     (4, 3)
     """
-    from irax.nn import softmax  # whose initializers are made of this package
-
     dtype = dtype_of("dirichlet", dtype)
     alpha = convert(as_array(alpha, "dirichlet: alpha"), dtype)
     if not alpha.ndim:
         raise ValueError("dirichlet: alpha must be a vector, or a batch of them, got a scalar")
     sizes = alpha.shape[:-1] if shape is None else shape_of("dirichlet", shape)
-    return softmax(loggamma(key, alpha, (*sizes, alpha.shape[-1]), dtype), -1)
+    logs = loggamma(key, alpha, (*sizes, alpha.shape[-1]), dtype)
+    parts = jnp.exp(logs - lax.stop_gradient(logs.max(-1, keepdims=True)))
+    return parts / parts.sum(-1, keepdims=True)
 
 
 def chisquare(

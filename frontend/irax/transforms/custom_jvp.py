@@ -10,12 +10,12 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core import array_trees
-from irax.core.array import Array
+from irax.core.array import Array, aval_of
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
-from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
-from irax.transforms.symbolic_zeros import SymbolicZero
+from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type
+from irax.transforms.symbolic_zeros import SymbolicZero, zeros
 from irax_compiler.ops.control_flow.custom_rules import CustomJvp
 
 
@@ -63,9 +63,7 @@ class custom_jvp(Ruled):
             out = self(*primals)
             parts = [j(t, out, *primals) for j, t in zip(jvps, tangents, strict=True) if j]
             if not parts:
-                import irax.numpy as jnp
-
-                return out, array_trees.tree_map(jnp.zeros_like, out)
+                return out, array_trees.tree_map(lambda x: zeros(aval_of(x)), out)
             return out, functools.reduce(
                 lambda a, b: tree_util.tree_map(lambda x, y: x + y, a, b), parts
             )

@@ -286,10 +286,3 @@ def of_type(
     ):
         raise error(f"the rule of {name} returned a {what} of type {array.aval}; expected {aval}")
     return array if array.dtype == aval.dtype else array.astype(aval.dtype)
-
-
-def zeros(aval: ShapedArray) -> Array:
-    """A zero of a type."""
-    import irax.numpy as jnp
-
-    return jnp.zeros(aval.shape, aval.dtype)

@@ -15,8 +15,8 @@ from irax.core.avals import ShapedArray
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, call, trace_function
-from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type, zeros
-from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
+from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type
+from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero, zeros
 from irax_compiler.ops.control_flow.custom_rules import CustomVjp
 
 

@@ -20,7 +20,7 @@ from irax_compiler import mlir
 from irax_compiler.ops.control_flow import custom_batching as ops
 from irax_compiler.ops.core import UnsupportedOp
 
-__all__ = ["custom_vmap", "sequential_vmap"]
+__all__ = ["custom_vmap"]
 
 
 class custom_vmap(ForwardsDefinitions):
@@ -147,29 +147,3 @@ class _Rule:
                     f"custom_vmap: the rule of {self.name} returned {aval}, said to have {size} "
                     "lanes along axis 0"
                 )
-
-
-def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
-    """A function that `vmap` calls for one lane after the other, in a loop.
-
-    >>> f = irax.custom_batching.sequential_vmap(lambda x: x + 1.0)
-    >>> irax.vmap(f)(irax.numpy.arange(3.0))
-    Array([1., 2., 3.], dtype=float32)
-    """
-    from irax import lax
-
-    function = custom_vmap(f)
-
-    def rule(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
-        mapped = array_trees.tree_leaves(in_batched)
-        leaves, tree = array_trees.tree_flatten(args)
-
-        def one(rows: Sequence[Any]) -> Any:
-            own = iter(rows)
-            merged = [next(own) if m else x for x, m in zip(leaves, mapped, strict=True)]
-            return function(*array_trees.tree_unflatten(tree, merged))
-
-        return lax.map(one, [x for x, m in zip(leaves, mapped, strict=True) if m]), True
-
-    function.def_vmap(rule)
-    return function

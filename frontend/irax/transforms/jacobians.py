@@ -191,15 +191,13 @@ def _basis(trees: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _split_axis(x: Array, trees: Sequence[Any], axis: int, argnums: Any) -> Any:
     """Cuts an axis that runs over all elements of `trees` into a pytree like them."""
-    import irax.numpy as jnp
-
     leaves, structure = tree_util.tree_flatten(tuple(trees))
     arrays = [as_array(leaf) for leaf in leaves]
     position = axis % x.ndim
-    edges = np.cumsum([leaf.size for leaf in arrays])[:-1]
-    parts = [
-        jnp.reshape(part, (*x.shape[:position], *leaf.shape, *x.shape[position + 1 :]))
-        for part, leaf in zip(jnp.split(x, edges.tolist(), axis=position), arrays, strict=True)
-    ]
+    parts, start = [], 0
+    for leaf in arrays:
+        part = x[(*[slice(None)] * position, slice(start, start + leaf.size))]
+        parts.append(part.reshape(*x.shape[:position], *leaf.shape, *x.shape[position + 1 :]))
+        start += leaf.size
     split = tree_util.tree_unflatten(structure, parts)
     return split[0] if isinstance(argnums, int | np.integer) else split

@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core.array import Array, aval_of
+from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray
+from irax.core.promotion import broadcast_to
 from irax.core.tracing import Tracer
+
+
+def zeros(aval: ShapedArray) -> Array:
+    """A zero of a type."""
+    return broadcast_to(as_array(np.zeros((), aval.dtype)), aval.shape)
 
 
 class SymbolicZero:
@@ -53,11 +59,9 @@ class SymbolicZero:
 
     def instantiate(self) -> Any:
         """The zero as an array."""
-        import irax.numpy as jnp
-
         if self.dtype == dtypes.float0:
             return np.zeros(self.shape, dtypes.float0)
-        return jnp.zeros(self.shape, self.dtype)
+        return zeros(self.aval)
 
 
 @dataclass(frozen=True)
