@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.ops import meanings, registers
 from irax_compiler.ops.core import ArrayType, register
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 
@@ -44,40 +45,67 @@ def _multiply_high(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return ((x.astype(wide) * y.astype(wide)) >> width).astype(x.dtype)
 
 
-def _no_bits(dtype: np.dtype) -> Any:
-    return 0
-
-
-def _all_bits(dtype: np.dtype) -> Any:
-    return np.invert(np.zeros((), dtype))
-
-
 @dataclass(frozen=True, eq=False)
 class _LogicalShift(Elementwise):
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         return np.right_shift if operands[0].dtype.kind == "u" else self.function
 
 
-and_ = binary("and", np.bitwise_and, commutative=True, identity=_all_bits)
-or_ = binary("or", np.bitwise_or, commutative=True, identity=_no_bits)
-xor = binary("xor", np.bitwise_xor, commutative=True, identity=_no_bits)
-not_ = unary("not", np.invert)
-shift_left = binary("shift_left", np.left_shift, identity=_no_bits)
+and_ = binary(
+    "and",
+    np.bitwise_and,
+    commutative=True,
+    identity=meanings.all_bits,
+    scalar_lowering=registers.by_kind(i="arith.andi"),
+)
+or_ = binary(
+    "or",
+    np.bitwise_or,
+    commutative=True,
+    identity=meanings.zero,
+    scalar_lowering=registers.by_kind(i="arith.ori"),
+)
+xor = binary(
+    "xor",
+    np.bitwise_xor,
+    commutative=True,
+    identity=meanings.zero,
+    scalar_lowering=registers.by_kind(i="arith.xori"),
+)
+not_ = unary("not", np.invert, scalar_lowering=registers.NOT)
+shift_left = binary(
+    "shift_left", np.left_shift, identity=meanings.zero, scalar_lowering=registers.SHIFT_LEFT
+)
 shift_right_arithmetic = binary(
-    "shift_right_arithmetic", _shift_right_arithmetic, identity=_no_bits
+    "shift_right_arithmetic",
+    _shift_right_arithmetic,
+    identity=meanings.zero,
+    scalar_lowering=registers.SHIFT_RIGHT_ARITHMETIC,
 )
 shift_right_logical = register(
     _LogicalShift(
-        "stablehlo.shift_right_logical", _shift_right_logical, widen=False, identity=_no_bits
+        "stablehlo.shift_right_logical",
+        _shift_right_logical,
+        widen=False,
+        identity=meanings.zero,
+        scalar_lowering=registers.SHIFT_RIGHT_LOGICAL,
     )
 )
 popcnt = register(
     Elementwise(
-        "stablehlo.popcnt", lambda x: np.bitwise_count(_bits(x)).astype(x.dtype), widen=False
+        "stablehlo.popcnt",
+        lambda x: np.bitwise_count(_bits(x)).astype(x.dtype),
+        widen=False,
+        scalar_lowering=registers.by_kind(i="math.ctpop"),
     )
 )
 count_leading_zeros = register(
-    Elementwise("stablehlo.count_leading_zeros", _count_leading_zeros, widen=False)
+    Elementwise(
+        "stablehlo.count_leading_zeros",
+        _count_leading_zeros,
+        widen=False,
+        scalar_lowering=registers.by_kind(i="math.ctlz"),
+    )
 )
 multiply_high = binary(
     "mulhi", _multiply_high, dialect="chlo", widen=False, commutative=True, short=False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops import elementwise, registers, shape
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
@@ -46,6 +46,7 @@ class Compare(Op):
     """Elementwise comparison to booleans; TOTALORDER compares floats by IEEE 754's total order."""
 
     name = "stablehlo.compare"
+    scalar_lowering = registers.COMPARE
     elementwise = True
     arithmetic = True
     recompute = Recompute.CHEAP
@@ -86,6 +87,7 @@ class Select(Op):
     """`on_true` where the predicate holds, else `on_false`; the predicate may be a scalar."""
 
     name = "stablehlo.select"
+    scalar_lowering = registers.SELECT
     elementwise = True
     recompute = Recompute.CHEAP
 
@@ -131,6 +133,7 @@ class Clamp(Op):
     """min(max(x, low), high); the bounds may be scalars."""
 
     name = "stablehlo.clamp"
+    scalar_lowering = registers.CLAMP
     elementwise = True
     arithmetic = True
     recompute = Recompute.CHEAP

@@ -12,7 +12,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import registers, shape
 from irax_compiler.ops.core import (
     I32,
     ArrayType,
@@ -36,6 +36,7 @@ class Convert(Op):
     """Elementwise conversion by value; floats saturate to integers and nan becomes 0."""
 
     name = "stablehlo.convert"
+    scalar_lowering = registers.CONVERT
     elementwise = True
     recompute = Recompute.CHEAP
     dtype: np.dtype = result_dtype()
@@ -118,6 +119,7 @@ class BitcastConvert(Op):
     """The same bits as another dtype; a last dimension appears or goes where widths differ."""
 
     name = "stablehlo.bitcast_convert"
+    scalar_lowering = registers.BITCAST
     recompute = Recompute.CHEAP
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()

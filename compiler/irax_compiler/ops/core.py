@@ -65,6 +65,16 @@ class Recompute(Enum):
     DEAR = "more than that, or a kernel of its own"
 
 
+@dataclass(frozen=True)
+class ScalarLowering:
+    """An elementwise op in the kernel of a loop, as operations of arith and math."""
+
+    build: Callable[[Operation, Sequence[Value]], Value]
+    """Builds the result of an operation from registers that hold its operands."""
+    applies: Callable[[Operation], bool] = lambda operation: True
+    """Whether it is right for an operation: for its parameters, or dtypes."""
+
+
 class Op:
     """Base of all ops. Subclasses state parameters as fields and override the rules they have.
 
@@ -105,6 +115,10 @@ class Op:
     identity: Callable[[np.dtype], Any] | None = None
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
+
+    scalar_lowering: ScalarLowering | None = None
+    """How kernels of loops over few elements compute it; a loop with an op that has none, IREE runs
+    kernel by kernel."""
 
     # -- building and reading --
 

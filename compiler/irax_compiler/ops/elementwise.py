@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
-import ml_dtypes
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, inexact
-from irax_compiler.ops import comparison, shape
+from irax_compiler.mlir import Value, dtype_of
+from irax_compiler.ops import comparison, meanings, registers, shape
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
     Op,
     Recompute,
+    ScalarLowering,
     Tangent,
     full_like,
     only,
@@ -29,7 +29,7 @@ from irax_compiler.ops.core import (
     zeros_like,
 )
 
-Partial = Callable[..., Value]
+Partial = Callable[..., Tangent]
 """(tangent, *operands, result) -> the contribution of one operand's tangent to the result's."""
 
 
@@ -53,6 +53,7 @@ class Elementwise(Op):
     """Whether it takes a few instructions; None for those that are not transcendental."""
     commutative: bool = False
     identity: Callable[[np.dtype], Any] | None = None
+    scalar_lowering: ScalarLowering | None = None
 
     @property
     def recompute(self) -> Recompute:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -120,6 +121,7 @@ class Traits(TypedDict, total=False):
     short: bool
     commutative: bool
     identity: Callable[[np.dtype], Any]
+    scalar_lowering: ScalarLowering
 
 
 def unary(
@@ -175,144 +177,22 @@ def unary_linear(
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-
-def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.kind not in "iu":
-        return np.divide(x, y)
-    # Integers round to zero; x / 0 is -1 (all bits set), as on XLA.
-    safe = np.where(y == 0, np.ones_like(y), y)
-    quotient = np.floor_divide(x, safe)
-    quotient += ((np.remainder(x, safe) != 0) & ((x < 0) != (safe < 0))).astype(quotient.dtype)
-    return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)
-
-
-def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.kind not in "iu":
-        return np.fmod(x, y)
-    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
-
-
-def _power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.kind not in "iu":
-        return np.power(x, y)
-    positive = np.power(x, np.maximum(y, 0))
-    # x ** -n is 0 but for x = 1 and x = -1, where it is x ** n.
-    inverse = np.where((x == 1) | (x == -1), np.power(x, y & 1), np.zeros_like(positive))
-    return np.where(y < 0, inverse, positive)
-
-
-def _round_away_from_zero(x: np.ndarray) -> np.ndarray:
-    truncated = np.trunc(x)
-    further = np.abs(x - truncated) >= 0.5
-    return np.where(further, truncated + np.copysign(1, x), truncated)
-
-
-def _sign(x: np.ndarray) -> np.ndarray:
-    if x.dtype.kind != "c":
-        return np.where(x == 0, x, np.sign(x))  # sign(-0.0) is -0.0
-    directions = np.where(x == 0, np.zeros_like(x), np.sign(x))
-    return np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), directions)
-
-
-def _exponential_minus_one(x: np.ndarray) -> np.ndarray:
-    if x.dtype.kind != "c":
-        return np.expm1(x)
-    # NumPy's is nan where a part is infinite. exp(a + bi) - 1, where cos(b) - 1 has to be exact:
-    a, b = np.real(x), np.imag(x)
-    less = 0 - 2 * np.square(np.sin(b / 2))
-    real = np.where(a == -np.inf, -1, np.expm1(a) * (1 + less) + less)
-    imag = np.where((b == 0) | ((a == -np.inf) & ~np.isfinite(b)), b * 0, np.exp(a) * np.sin(b))
-    endless = (a == np.inf) & ~np.isfinite(b)
-    return _complex(np.where(endless, a, real), np.where(a == -np.inf, np.nan_to_num(imag), imag))
-
-
-def _extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., Any]:
-    """Maximum or minimum with 0.0 larger than -0.0, which NumPy leaves open."""
-
-    def evaluate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        chosen = choose(x, y)
-        if x.dtype.kind == "f" and np.count_nonzero(chosen) != chosen.size:
-            tied = (x == 0) & (y == 0)
-            if tied.any():
-                return np.where(tied, of_zeros(x, y), chosen)
-        return chosen
-
-    return evaluate
-
-
-def of_complex64(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, but of complex64 by that of complex128: NumPy's own loses digits."""
-
-    def evaluate(x: np.ndarray) -> np.ndarray:
-        if x.dtype != np.complex64:
-            return function(x)
-        return function(x.astype(np.complex128)).astype(np.complex64)
-
-    return evaluate
-
-
-def _atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    if y.dtype.kind != "c":
-        return np.arctan2(y, x)
-    return (-1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))).astype(y.dtype)
-
-
-def _cbrt(x: np.ndarray) -> np.ndarray:
-    """The principal root of complex numbers."""
-    if x.dtype.kind != "c":
-        return np.cbrt(x)
-    return np.where(x == 0, x, np.power(x, x.dtype.type(1 / 3)))
-
-
-def _logistic(x: np.ndarray) -> np.ndarray:
-    return np.reciprocal(1 + np.exp(-x))
-
-
-def _zero(dtype: np.dtype) -> Any:
-    return 0
-
-
-def _one(dtype: np.dtype) -> Any:
-    return 1
-
-
-def _least(dtype: np.dtype) -> Any:
-    """The number that no other is below."""
-    if dtype == np.bool_:
-        return False
-    if _has_infinities(dtype):
-        return complex(-np.inf, -np.inf) if dtype.kind == "c" else -np.inf
-    return ml_dtypes.finfo(dtype).min if inexact(dtype) else ml_dtypes.iinfo(dtype).min
-
-
-def _most(dtype: np.dtype) -> Any:
-    """The number that no other is above."""
-    if dtype == np.bool_:
-        return True
-    if _has_infinities(dtype):
-        return complex(np.inf, np.inf) if dtype.kind == "c" else np.inf
-    return ml_dtypes.finfo(dtype).max if inexact(dtype) else ml_dtypes.iinfo(dtype).max
-
-
-def _has_infinities(dtype: np.dtype) -> bool:
-    """Whether the dtype is one of floats with infinities: some of 8 bits have none."""
-    return inexact(dtype) and not np.isnan(np.asarray(np.inf).astype(dtype))
-
-
 add = binary(
     "add",
     np.add,  # on booleans NumPy's add is "or", and so is StableHLO's
     [lambda t, x, y, z: t, lambda t, x, y, z: t],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: ct},
     commutative=True,
-    identity=_zero,
+    identity=meanings.zero,
+    scalar_lowering=registers.by_kind(f="arith.addf", i="arith.addi"),
 )
 subtract = binary(
     "subtract",
     np.subtract,
     [lambda t, x, y, z: t, lambda t, x, y, z: negate(t)],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
-    identity=_zero,
+    identity=meanings.zero,
+    scalar_lowering=registers.by_kind(f="arith.subf", i="arith.subi"),
 )
 multiply = binary(
     "multiply",
@@ -321,27 +201,30 @@ multiply = binary(
     [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(t, x)],
     {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(ct, x)},
     commutative=True,
-    identity=_one,
+    identity=meanings.one,
+    scalar_lowering=registers.by_kind(f="arith.mulf", i="arith.muli"),
 )
 divide = binary(
     "divide",
-    _divide,
+    meanings.divide,
     [
         lambda t, x, y, z: divide(t, y),
         lambda t, x, y, z: multiply(t, negate(divide(z, y))),
     ],
     {0: lambda ct, x, y: divide(ct, y)},
-    identity=_one,
+    identity=meanings.one,
+    scalar_lowering=registers.QUOTIENT,
 )
 remainder = binary(
     "remainder",
-    _remainder,
+    meanings.remainder,
     [
         lambda t, x, y, z: t,
         # The quotient rounded to zero; where x / y rounds up to it, z tells that it did not reach.
         lambda t, x, y, z: multiply(t, negate(round_nearest_even(divide(subtract(x, z), y)))),
     ],
     short=False,
+    scalar_lowering=registers.REMAINDER,
 )
 negate = register(
     Elementwise(
@@ -349,6 +232,7 @@ negate = register(
         np.negative,
         [lambda t, x, y: negate(t)],
         {0: lambda ct, x: negate(ct)},
+        scalar_lowering=registers.NEGATE,
     )
 )
 
@@ -362,17 +246,19 @@ def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
 
 maximum = binary(
     "maximum",
-    _extremum(np.maximum, np.add),
+    meanings.extremum(np.maximum, np.add),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
-    identity=_least,
+    identity=meanings.least,
+    scalar_lowering=registers.MAXIMUM,
 )
 minimum = binary(
     "minimum",
-    _extremum(np.minimum, lambda x, y: -(-x - y)),
+    meanings.extremum(np.minimum, lambda x, y: -(-x - y)),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
-    identity=_most,
+    identity=meanings.most,
+    scalar_lowering=registers.MINIMUM,
 )
 
 
@@ -391,10 +277,11 @@ def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:
 
 power = binary(
     "power",
-    _power,
+    meanings.power,
     [_power_in_base, _power_in_exponent],
     transcendental=True,
-    identity=_one,
+    identity=meanings.one,
+    scalar_lowering=registers.of_floats("powf"),
 )
 
 
@@ -404,12 +291,13 @@ def _squared_radius(x: Value, y: Value) -> Value:
 
 atan2 = binary(
     "atan2",
-    _atan2,
+    meanings.atan2,
     [
         lambda t, x, y, z: multiply(t, divide(y, _squared_radius(x, y))),
         lambda t, x, y, z: multiply(t, negate(divide(x, _squared_radius(x, y)))),
     ],
     transcendental=True,
+    scalar_lowering=registers.of_floats("atan2"),
 )
 
 # ---- complex numbers -----------------------------------------------------------------------------
@@ -417,12 +305,6 @@ atan2 = binary(
 # These are linear over the real numbers. Transposes are taken without conjugation: u * (J v) and
 # (J^T u) * v have the same real part. So the gradient of a real function of z = x + iy is
 # df/dx - i df/dy.
-
-
-def _complex(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    result = np.empty(x.shape, np.complex64 if x.dtype == np.float32 else np.complex128)
-    result.real, result.imag = x, y
-    return result
 
 
 def _from_real(ct: Value, x: Value) -> Value:
@@ -435,7 +317,7 @@ def _from_imaginary(ct: Value, x: Value) -> Value:
 
 complex_ = binary(
     "complex",
-    _complex,
+    meanings.complex_of,
     [
         lambda t, x, y, z: complex_(t, zeros_like(t)),
         lambda t, x, y, z: complex_(zeros_like(t), t),
@@ -474,27 +356,56 @@ def _sign_tangent(t: Value, x: Value, y: Value) -> Value | None:
     return multiply(y, complex_(zero, turned))
 
 
-abs = register(Elementwise("stablehlo.abs", np.abs, [_abs_tangent]))
-sign = register(Elementwise("stablehlo.sign", _sign, [_sign_tangent]))  # pyright: ignore
-floor = unary("floor", np.floor)
-ceil = unary("ceil", np.ceil)
-round_nearest_even = unary("round_nearest_even", np.rint)
-round_nearest_afz = unary("round_nearest_afz", _round_away_from_zero)
-is_finite = unary("is_finite", np.isfinite)
+abs = register(
+    Elementwise(
+        "stablehlo.abs",
+        np.abs,
+        [_abs_tangent],
+        scalar_lowering=registers.by_kind(f="math.absf", i="math.absi"),
+    )
+)
+sign = register(
+    Elementwise("stablehlo.sign", meanings.sign, [_sign_tangent], scalar_lowering=registers.SIGN)
+)
+floor = unary("floor", np.floor, scalar_lowering=registers.of_floats("floor"))
+ceil = unary("ceil", np.ceil, scalar_lowering=registers.of_floats("ceil"))
+round_nearest_even = unary(
+    "round_nearest_even", np.rint, scalar_lowering=registers.of_floats("roundeven")
+)
+round_nearest_afz = unary(
+    "round_nearest_afz",
+    meanings.round_away_from_zero,
+    scalar_lowering=registers.of_floats("round"),
+)
+is_finite = unary("is_finite", np.isfinite, scalar_lowering=registers.IS_FINITE)
 
-exponential = unary("exponential", np.exp, lambda x, y: y, transcendental=True)
+exponential = unary(
+    "exponential",
+    np.exp,
+    lambda x, y: y,
+    transcendental=True,
+    scalar_lowering=registers.of_floats("exp"),
+)
 exponential_minus_one = unary(
     "exponential_minus_one",
-    _exponential_minus_one,
+    meanings.exponential_minus_one,
     lambda x, y: add(y, full_like(y, 1)),
     transcendental=True,
+    scalar_lowering=registers.of_floats("expm1"),
 )
-log = unary("log", np.log, inverse_derivative=lambda x, y: x, transcendental=True)
+log = unary(
+    "log",
+    np.log,
+    inverse_derivative=lambda x, y: x,
+    transcendental=True,
+    scalar_lowering=registers.of_floats("log"),
+)
 log_plus_one = unary(
     "log_plus_one",
-    of_complex64(np.log1p),
+    meanings.of_complex64(np.log1p),
     inverse_derivative=lambda x, y: add(x, full_like(x, 1)),
     transcendental=True,
+    scalar_lowering=registers.of_floats("log1p"),
 )
 sqrt = unary(
     "sqrt",
@@ -502,28 +413,54 @@ sqrt = unary(
     inverse_derivative=lambda x, y: multiply(full_like(y, 2), y),
     transcendental=True,
     short=True,
+    scalar_lowering=registers.of_floats("sqrt"),
 )
 rsqrt = unary(
     "rsqrt",
     lambda x: np.reciprocal(np.sqrt(x)),
     lambda x, y: multiply(full_like(y, -0.5), divide(y, x)),
     transcendental=True,
+    scalar_lowering=registers.of_floats("rsqrt"),
 )
 cbrt = unary(
     "cbrt",
-    _cbrt,
+    meanings.cbrt,
     inverse_derivative=lambda x, y: multiply(full_like(y, 3), multiply(y, y)),
     transcendental=True,
+    scalar_lowering=registers.of_floats("cbrt"),
 )
 logistic = unary(
     "logistic",
-    _logistic,
+    meanings.logistic,
     lambda x, y: multiply(y, subtract(full_like(y, 1), y)),
     transcendental=True,
+    scalar_lowering=registers.LOGISTIC,
 )
-sine = unary("sine", np.sin, lambda x, y: cosine(x), transcendental=True)
-cosine = unary("cosine", np.cos, lambda x, y: negate(sine(x)), transcendental=True)
-tan = unary("tan", np.tan, lambda x, y: add(full_like(y, 1), multiply(y, y)), transcendental=True)
+sine = unary(
+    "sine",
+    np.sin,
+    lambda x, y: cosine(x),
+    transcendental=True,
+    scalar_lowering=registers.of_floats("sin"),
+)
+cosine = unary(
+    "cosine",
+    np.cos,
+    lambda x, y: negate(sine(x)),
+    transcendental=True,
+    scalar_lowering=registers.of_floats("cos"),
+)
+tan = unary(
+    "tan",
+    np.tan,
+    lambda x, y: add(full_like(y, 1), multiply(y, y)),
+    transcendental=True,
+    scalar_lowering=registers.of_floats("tan"),
+)
 tanh = unary(
-    "tanh", np.tanh, lambda x, y: subtract(full_like(y, 1), multiply(y, y)), transcendental=True
+    "tanh",
+    np.tanh,
+    lambda x, y: subtract(full_like(y, 1), multiply(y, y)),
+    transcendental=True,
+    scalar_lowering=registers.of_floats("tanh"),
 )

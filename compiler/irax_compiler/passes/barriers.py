@@ -24,9 +24,9 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of
 from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.registers import signless_dtype
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops.memory import seen_as
-from irax_compiler.passes.loops.registers import signless_dtype
 from irax_compiler.passes.rewriting import replace
 
 _LOOPS = {"stablehlo.while", "scf.for"}

@@ -16,10 +16,10 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.core import is_generated
+from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
-from irax_compiler.passes.loops.registers import emit, index, signless_dtype
 
 _SMALL = 1024
 """Up to so many elements each part makes constants and iotas for itself."""

@@ -19,11 +19,11 @@ from irax_compiler.ops.elementwise import (
     exponential,
     multiply,
     negate,
-    of_complex64,
     rsqrt,
     subtract,
     unary,
 )
+from irax_compiler.ops.meanings import of_complex64
 
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")

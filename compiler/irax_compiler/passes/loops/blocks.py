@@ -14,19 +14,20 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import read as read_op
 from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.formulas import definition, is_formula
-from irax_compiler.passes.core import walk
-from irax_compiler.passes.loops import registers, vectors
-from irax_compiler.passes.loops.launch import Functions
-from irax_compiler.passes.loops.memory import held_dtype
-from irax_compiler.passes.loops.registers import (
+from irax_compiler.ops.registers import (
     Registers,
     emit,
     register_type,
 )
+from irax_compiler.passes.core import walk
+from irax_compiler.passes.loops import vectors
+from irax_compiler.passes.loops.launch import Functions
+from irax_compiler.passes.loops.memory import held_dtype
 
 REGISTERS = 128
 """Up to so many elements a value is kept in registers."""

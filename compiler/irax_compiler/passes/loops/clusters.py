@@ -16,11 +16,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import Recompute, traits_of
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.passes.core import inputs, nested, walk
-from irax_compiler.passes.loops import blocks, kernels, registers
+from irax_compiler.passes.loops import blocks, kernels
 
 WORTHWHILE = 16
 """So many operations IREE makes several kernels of."""

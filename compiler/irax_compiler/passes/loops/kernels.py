@@ -13,10 +13,10 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, shape
+from irax_compiler.ops import barrier, registers, shape
 from irax_compiler.ops.formulas import has_loop, is_formula
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, launch, registers, vectors
+from irax_compiler.passes.loops import blocks, launch, vectors
 from irax_compiler.passes.loops.blocks import REGISTERS
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 

@@ -18,8 +18,8 @@ from irax_compiler.mlir import (
     Type,
     Value,
 )
-from irax_compiler.passes.loops import registers
-from irax_compiler.passes.loops.registers import Registers, emit
+from irax_compiler.ops import registers
+from irax_compiler.ops.registers import Registers, emit
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, elementwise, fft, shape
-from irax_compiler.passes.loops.registers import signless_dtype
+from irax_compiler.ops.registers import signless_dtype
 
 
 def held_dtype(x: Value) -> np.dtype:

@@ -9,11 +9,10 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import registers, shape
 from irax_compiler.ops.core import read
 from irax_compiler.ops.dot import DotGeneral
-from irax_compiler.passes.loops import registers
-from irax_compiler.passes.loops.registers import Registers, emit
+from irax_compiler.ops.registers import Registers, emit
 
 Combine = Callable[[Registers, Registers], Registers]
 

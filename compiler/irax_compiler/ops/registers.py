@@ -1,4 +1,5 @@
-"""StableHLO on few elements, as operations of arith and math on registers.
+"""Elementwise ops on few elements, as operations of arith and math on registers: the lowerings that
+ops declare as `scalar_lowering`, and what they are made of.
 
 A value of one element is a scalar, one of more a vector of them, whatever its shape. Neither has a
 sign; the dtype of the StableHLO value says which operation is meant.
@@ -14,6 +15,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops.core import ScalarLowering, traits_of
 
 Registers = Sequence[Value]
 Rule = Callable[[Operation, Registers], Value]
@@ -43,19 +45,17 @@ def constant(elements: np.ndarray) -> Value:
 
 
 def is_known(operation: Operation) -> bool:
-    """Whether there is a rule for an elementwise operation on elements of these dtypes."""
-    if operation.name == "stablehlo.compare" and "TOTAL" in str(operation.attributes):
-        return False
-    if operation.name == "stablehlo.bitcast_convert":
-        (x,), (y,) = operation.operands, operation.results
-        return dtype_of(x).itemsize == dtype_of(y).itemsize
-    return operation.name in _RULES
+    """Whether there are registers for an elementwise operation on elements of these dtypes."""
+    lowering = traits_of(operation).scalar_lowering
+    return lowering is not None and lowering.applies(operation)
 
 
 def apply(operation: Operation, operands: Registers) -> Value:
     """An elementwise operation on registers."""
     size = max(size_of(x) for x in operands)
-    return _RULES[operation.name](operation, [spread(x, size) for x in operands])
+    lowering = traits_of(operation).scalar_lowering
+    assert lowering is not None
+    return lowering.build(operation, [spread(x, size) for x in operands])
 
 
 def size_of(x: Value) -> int:
@@ -143,9 +143,20 @@ def _kind(operation: Operation) -> str:
 
 
 def _by_kind(f: str = "", i: str = "", u: str = "") -> Rule:
-    """The operation of each kind of number; that of signed integers serves for all, if alone."""
     names = {"f": f, "i": i, "u": u or i}
     return lambda operation, x: emit(names[_kind(operation)], *x)
+
+
+def by_kind(f: str = "", i: str = "", u: str = "") -> ScalarLowering:
+    """The operation for each kind of number: floats, signed and unsigned integers. That for signed
+    integers serves for unsigned ones too, if alone.
+    """
+    return ScalarLowering(_by_kind(f, i, u))
+
+
+def of_floats(name: str) -> ScalarLowering:
+    """An operation of `math`, which has floats only."""
+    return by_kind(f=f"math.{name}")
 
 
 def _compare(direction: str, kind: str, x: Value, y: Value) -> Value:
@@ -260,11 +271,6 @@ def _sign(operation: Operation, operands: Registers) -> Value:
     return select(_compare("GT", kind, x, zero), one, negative)
 
 
-def _clamp(operation: Operation, operands: Registers) -> Value:
-    low, x, high = operands
-    return _MINIMUM(operation, [_MAXIMUM(operation, [low, x]), high])
-
-
 def _is_finite(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
     return _compare("EQ", "f", emit("arith.subf", x, x), _number(0.0, x))  # else nan
@@ -306,48 +312,37 @@ def _extremum(kind: str) -> Rule:
     return of_any
 
 
-_MAXIMUM, _MINIMUM = _extremum("max"), _extremum("min")
-_FUNCTIONS = {
-    **{name: name for name in ("atan2", "cbrt", "ceil", "floor", "tan", "tanh", "rsqrt", "sqrt")},
-    "cosine": "cos",
-    "exponential": "exp",
-    "exponential_minus_one": "expm1",
-    "log": "log",
-    "log_plus_one": "log1p",
-    "power": "powf",
-    "round_nearest_afz": "round",
-    "round_nearest_even": "roundeven",
-    "sine": "sin",
-}
-_RULES: dict[str, Rule] = {
-    f"stablehlo.{name}": rule
-    for name, rule in {
-        "abs": _by_kind(f="math.absf", i="math.absi"),
-        "add": _by_kind(f="arith.addf", i="arith.addi"),
-        "and": _by_kind(i="arith.andi"),
-        "bitcast_convert": _bitcast,
-        "clamp": _clamp,
-        "compare": _comparison,
-        "convert": _convert,
-        "count_leading_zeros": _by_kind(i="math.ctlz"),
-        "divide": _division("div", lambda x: _number(-1, x), None),
-        "is_finite": _is_finite,
-        "logistic": _logistic,
-        "maximum": _MAXIMUM,
-        "minimum": _MINIMUM,
-        "multiply": _by_kind(f="arith.mulf", i="arith.muli"),
-        "negate": _negate,
-        "not": _not,
-        "or": _by_kind(i="arith.ori"),
-        "popcnt": _by_kind(i="math.ctpop"),
-        "remainder": _division("rem", lambda x: x, 0),
-        "select": lambda operation, x: select(*x),
-        "shift_left": _shift("arith.shli", _zero),
-        "shift_right_arithmetic": _shift("arith.shrsi", _sign_everywhere),
-        "shift_right_logical": _shift("arith.shrui", _zero),
-        "sign": _sign,
-        "subtract": _by_kind(f="arith.subf", i="arith.subi"),
-        "xor": _by_kind(i="arith.xori"),
-        **{name: _by_kind(f=f"math.{function}") for name, function in _FUNCTIONS.items()},
-    }.items()
-}
+MAXIMUM, MINIMUM = ScalarLowering(_extremum("max")), ScalarLowering(_extremum("min"))
+
+
+def _clamp(operation: Operation, operands: Registers) -> Value:
+    low, x, high = operands
+    return MINIMUM.build(operation, [MAXIMUM.build(operation, [low, x]), high])
+
+
+def _is_elementwise(operation: Operation) -> bool:
+    """Whether bits become as many numbers of the same width."""
+    (x,), (y,) = operation.operands, operation.results
+    return dtype_of(x).itemsize == dtype_of(y).itemsize
+
+
+def _is_partial(operation: Operation) -> bool:
+    """Whether it compares as numbers compare, of which nan has no order."""
+    return "TOTAL" not in str(operation.attributes)
+
+
+SIGN = ScalarLowering(_sign)
+IS_FINITE = ScalarLowering(_is_finite)
+LOGISTIC = ScalarLowering(_logistic)
+NEGATE = ScalarLowering(_negate)
+NOT = ScalarLowering(_not)
+QUOTIENT = ScalarLowering(_division("div", lambda x: _number(-1, x), None))
+REMAINDER = ScalarLowering(_division("rem", lambda x: x, 0))
+SHIFT_LEFT = ScalarLowering(_shift("arith.shli", _zero))
+SHIFT_RIGHT_ARITHMETIC = ScalarLowering(_shift("arith.shrsi", _sign_everywhere))
+SHIFT_RIGHT_LOGICAL = ScalarLowering(_shift("arith.shrui", _zero))
+COMPARE = ScalarLowering(_comparison, _is_partial)
+SELECT = ScalarLowering(lambda operation, operands: select(*operands))
+CLAMP = ScalarLowering(_clamp)
+CONVERT = ScalarLowering(_convert)
+BITCAST = ScalarLowering(_bitcast, _is_elementwise)
