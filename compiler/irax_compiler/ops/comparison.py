@@ -15,7 +15,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
-    Recompute,
+    Recomputation,
     Tangent,
     attribute,
     keyword,
@@ -49,7 +49,7 @@ class Compare(Op):
     scalar_lowering = registers.COMPARE
     elementwise = True
     arithmetic = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     comparison_direction: str = attribute(keyword("comparison_direction"))
     compare_type: str | None = attribute(keyword("comparison_type"))
 
@@ -89,7 +89,7 @@ class Select(Op):
     name = "stablehlo.select"
     scalar_lowering = registers.SELECT
     elementwise = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
 
     def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
         return np.where(p, on_true, on_false)
@@ -136,7 +136,7 @@ class Clamp(Op):
     scalar_lowering = registers.CLAMP
     elementwise = True
     arithmetic = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
 
     def evaluate(self, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
         return elementwise.minimum.evaluate(elementwise.maximum.evaluate(x, low), high)

@@ -19,7 +19,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
-    Recompute,
+    Recomputation,
     Tangent,
     attribute,
     only,
@@ -38,7 +38,7 @@ class Convert(Op):
     name = "stablehlo.convert"
     scalar_lowering = registers.CONVERT
     elementwise = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     dtype: np.dtype = result_dtype()
 
     def result_types(self, operands: Sequence[Value]):
@@ -120,7 +120,7 @@ class BitcastConvert(Op):
 
     name = "stablehlo.bitcast_convert"
     scalar_lowering = registers.BITCAST
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()
 
@@ -162,7 +162,7 @@ class ReducePrecision(Op):
 
     name = "stablehlo.reduce_precision"
     elementwise = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     exponent_bits: int = attribute(I32)
     mantissa_bits: int = attribute(I32)
 

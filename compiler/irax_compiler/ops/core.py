@@ -57,7 +57,7 @@ class ArrayType(NamedTuple):
     dtype: np.dtype
 
 
-class Recompute(Enum):
+class Recomputation(Enum):
     """The cost of computing something again in the kernel that uses it."""
 
     FREE = "nothing: a constant, or the elements of the operand by another index"
@@ -104,7 +104,7 @@ class Op:
     it calls no function of the module, has no side effect, and is no barrier."""
     captures: bool = False
     """Whether it reads what its regions capture, too, after its operands."""
-    recompute: Recompute = Recompute.DEAR
+    recomputation: Recomputation = Recomputation.DEAR
     """The cost of doing it again where its result is used."""
     arithmetic: bool = False
     """Whether it takes one operation on numbers for each element of its result."""
@@ -420,7 +420,7 @@ def computed(operation: Operation) -> int:
 
 def is_generated(operation: Operation) -> bool:
     """Whether a kernel makes an operation's result where it needs it, out of nothing."""
-    return traits_of(operation).recompute is Recompute.FREE and not len(operation.operands)
+    return traits_of(operation).recomputation is Recomputation.FREE and not len(operation.operands)
 
 
 def read(operation: Operation) -> Op:

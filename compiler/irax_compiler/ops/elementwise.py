@@ -19,7 +19,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
-    Recompute,
+    Recomputation,
     ScalarLowering,
     Tangent,
     full_like,
@@ -56,8 +56,8 @@ class Elementwise(Op):
     scalar_lowering: ScalarLowering | None = None
 
     @property
-    def recompute(self) -> Recompute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return Recompute.DEAR if self.transcendental else Recompute.CHEAP
+    def recomputation(self) -> Recomputation:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return Recomputation.DEAR if self.transcendental else Recomputation.CHEAP
 
     @property
     def is_short(self) -> bool:

@@ -20,7 +20,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
-    Recompute,
+    Recomputation,
     Tangent,
     attribute,
     full,
@@ -55,7 +55,7 @@ class Constant(Op):
     """A literal array."""
 
     name = "stablehlo.constant"
-    recompute = Recompute.FREE
+    recomputation = Recomputation.FREE
     is_constant = True
     value: np.ndarray
 
@@ -76,7 +76,7 @@ class Iota(Op):
     """0, 1, 2, ... along one dimension."""
 
     name = "stablehlo.iota"
-    recompute = Recompute.FREE
+    recomputation = Recomputation.FREE
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()
     iota_dimension: int = attribute(I64)
@@ -100,7 +100,7 @@ class BroadcastInDim(LinearOp):
 
     name = "stablehlo.broadcast_in_dim"
     moves = True
-    recompute = Recompute.FREE
+    recomputation = Recomputation.FREE
     stretches = True
     shape: tuple[int, ...] = result_shape()
     broadcast_dimensions: tuple[int, ...] = attribute(I64S)
@@ -156,7 +156,7 @@ class Reshape(LinearOp):
     name = "stablehlo.reshape"
     moves = True
     is_view = True
-    recompute = Recompute.FREE
+    recomputation = Recomputation.FREE
     shape: tuple[int, ...] = result_shape()
 
     def result_types(self, operands: Sequence[Value]):
@@ -185,7 +185,7 @@ class Transpose(LinearOp):
 
     name = "stablehlo.transpose"
     moves = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     permutation: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
@@ -214,7 +214,7 @@ class Reverse(LinearOp):
 
     name = "stablehlo.reverse"
     moves = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     dimensions: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
@@ -243,7 +243,7 @@ class Slice(LinearOp):
 
     name = "stablehlo.slice"
     moves = True
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     start_indices: tuple[int, ...] = attribute(I64S)
     limit_indices: tuple[int, ...] = attribute(I64S)
     strides: tuple[int, ...] = attribute(I64S)

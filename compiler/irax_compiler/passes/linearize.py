@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.core import Recompute, Tangent, UnsupportedOp, traits_of
+from irax_compiler.ops.core import Recomputation, Tangent, UnsupportedOp, traits_of
 from irax_compiler.ops.derived import Linearized
 from irax_compiler.ops.structured import call_function, inlined, scatter
 from irax_compiler.passes.core import (
@@ -211,4 +211,4 @@ class Residuals:
 def _is_recomputed(operation: Operation) -> bool:
     """Whether to do an operation again is free, and keeps less than its result."""
     traits = traits_of(operation)
-    return traits.recompute is Recompute.FREE and not traits.is_view
+    return traits.recomputation is Recomputation.FREE and not traits.is_view

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops.core import Recompute, UnsupportedOp, read, traits_of
+from irax_compiler.ops.core import Recomputation, UnsupportedOp, read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
 
@@ -44,7 +44,7 @@ def _hoist(loop: Operation) -> None:
         for operation in taken:
             mlir.copy(operation, outside)
     for operation in reversed(taken):
-        if traits_of(operation).recompute is not Recompute.FREE:
+        if traits_of(operation).recomputation is not Recomputation.FREE:
             for x in operation.results:
                 x.replace_all_uses_with(outside[x])
         if not any(mlir.num_uses(x) for x in operation.results):
@@ -71,8 +71,10 @@ class _Alike:
             return
         size = sum(prod(shape_of(x)) for x in operation.results)
         given = max((n for n in known if n is not None), default=0)
-        recompute = traits_of(operation).recompute
-        if recompute is Recompute.FREE or (recompute is Recompute.CHEAP and size > given):
+        recomputation = traits_of(operation).recomputation
+        if recomputation is Recomputation.FREE or (
+            recomputation is Recomputation.CHEAP and size > given
+        ):
             self.read.update(dict.fromkeys(operation.results, given))
             return
         self.read.update(dict.fromkeys(operation.results, size))
@@ -85,7 +87,7 @@ class _Alike:
         if self._is_inside(x):
             return None
         source = mlir.definition(x)
-        is_free = source is not None and traits_of(source).recompute is Recompute.FREE
+        is_free = source is not None and traits_of(source).recomputation is Recomputation.FREE
         return 0 if is_free else prod(shape_of(x))
 
     def _is_inside(self, x: Value) -> bool:

@@ -17,7 +17,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Op,
-    Recompute,
+    Recomputation,
     Tangent,
     attribute,
     full,
@@ -34,7 +34,7 @@ class DynamicSlice(Op):
     """The part of the operand of `slice_sizes` that begins at the starts, a scalar a dimension."""
 
     name = "stablehlo.dynamic_slice"
-    recompute = Recompute.CHEAP
+    recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
     def evaluate(self, x: np.ndarray, *starts: np.ndarray) -> np.ndarray:

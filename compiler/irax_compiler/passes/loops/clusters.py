@@ -18,7 +18,7 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.core import Recompute, traits_of
+from irax_compiler.ops.core import Recomputation, traits_of
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.passes.core import inputs, nested, walk
 from irax_compiler.passes.loops import blocks, kernels
@@ -135,7 +135,7 @@ def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]
 
 
 def _is_free(operation: Operation) -> bool:
-    return traits_of(operation).recompute is Recompute.FREE
+    return traits_of(operation).recomputation is Recomputation.FREE
 
 
 def _is_apart(operation: Operation) -> bool:
