@@ -344,7 +344,7 @@ def test_contraction():
     np.testing.assert_allclose(result, a @ b, rtol=1e-5, atol=1e-5)
     with pytest.raises(TypeError, match=r"contracting dimensions \(0,\) and \(0,\)"):
         lax.dot_general(ONES, jnp.ones(4), (((0,), (0,)), ((), ())))
-    with pytest.raises(TypeError, match=r"lax.dot: shapes"):
+    with pytest.raises(ValueError, match=r"lax.dot: shapes"):
         lax.dot(ONES, jnp.ones(4))
 
 
@@ -569,8 +569,7 @@ def test_products_of_two_dtypes():
     one, other = (jnp.full((2, 2), 2.0, name) for name in ("float8_e4m3fn", "float8_e5m2"))
     found = lax.dot(one, other, preferred_element_type="float32")
     np.testing.assert_array_equal(found, np.full((2, 2), 8.0))
-    with pytest.raises(irax.dtypes.TypePromotionError):
-        lax.dot(one, other)
+    assert lax.dot(one, other).dtype == "float8_e5m2"  # the larger exponent
 
 
 def test_a_product_in_a_wider_dtype():

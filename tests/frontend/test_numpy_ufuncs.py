@@ -233,7 +233,7 @@ def test_where():
     (result,) = run(lambda p, x: jnp.where(p, x, 0), np.True_, x)
     np.testing.assert_array_equal(result, x)
     np.testing.assert_array_equal(jnp.where(condition)[0], [0, 2])
-    with pytest.raises(ValueError, match="both x and y"):
+    with pytest.raises(TypeError, match="both x and y"):
         jnp.where(condition, x)
 
 

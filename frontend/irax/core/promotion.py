@@ -72,16 +72,16 @@ def broadcast_shapes(
         ) from None
 
 
-def common_shape(
-    operands: Sequence[Any], what: str, error: type[Exception] = TypeError
-) -> tuple[int, ...]:
+def common_shape(operands: Sequence[Any], what: str) -> tuple[int, ...]:
     """The shape that operands broadcast to together, if `numpy_rank_promotion` lets them.
 
     Raises:
-        error: they do not fit.
+        TypeError: they do not fit; ValueError where they differ in rank, too.
     """
     judge_ranks(operands, what)
-    return broadcast_shapes(*map(np.shape, operands), what=what, error=error)
+    shapes = [np.shape(x) for x in operands]
+    same_rank = len({len(shape) for shape in shapes if shape}) == 1
+    return broadcast_shapes(*shapes, what=what, error=TypeError if same_rank else ValueError)
 
 
 def judge_ranks(operands: Sequence[Any], what: str, core: Sequence[int] | None = None) -> None:
@@ -170,7 +170,7 @@ def by_numpy(function: str, *operands: Array, what: str) -> Array:
     """An elementwise function of NumPy, of arrays of one dtype, which the result has too; where
     `is_now`.
     """
-    shape = broadcast_shapes(*(x.shape for x in operands), what=what)
+    shape = common_shape(operands, what)
     op = numpy_call.NumpyCall(function, shape, operands[0].dtype)
     return bind(op, *operands, weak_type=operands[0].weak_type)
 
@@ -311,7 +311,8 @@ def _select_now(condition: Any, on_true: Any, on_false: Any, what: str) -> Array
         target = broadcast_shapes(*(x.shape for x in (condition, *operands)), what=what)
         return bind(comparison.select, *(broadcast_to(x, target) for x in (condition, *operands)))
     values = [_elements(condition, np.dtype(np.bool)), *quietly(_values, operands, dtype)]
-    _check_shapes(values, values, what, ValueError)
+    judge_ranks(values, what)
+    broadcast_shapes(*(x.shape for x in values), what=what)
     return ConcreteArray(np.where(*values), weak)
 
 
@@ -347,16 +348,11 @@ def _elements(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
 
 
-def _check_shapes(
-    operands: Sequence[Any],
-    values: list[np.ndarray[Any, Any]],
-    what: str,
-    error: type[Exception] = TypeError,
-) -> None:
+def _check_shapes(operands: Sequence[Any], values: list[np.ndarray[Any, Any]], what: str) -> None:
     shape = values[0].shape
     for value in values:
         if value.shape != shape:
-            common_shape(operands, what, error)
+            common_shape(operands, what)
             return
 
 

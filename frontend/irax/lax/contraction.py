@@ -77,8 +77,8 @@ def dot_general(
 
     Args:
         lhs: an array.
-        rhs: an array. Where its dtype is another, both are converted to the one that holds both, or
-            else to that of the result.
+        rhs: an array. Where its dtype is another, both are converted to the wider one: complex
+            before float before integer, a larger exponent before more digits.
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the sums, and so of the result.
@@ -87,7 +87,7 @@ def dot_general(
         The batching dimensions, then the remaining ones of `lhs`, then those of `rhs`.
 
     Raises:
-        TypeError: different dtypes, or dimensions of different sizes.
+        TypeError: dimensions of different sizes, or integers narrower than the operands preferred.
 
     >>> x = irax.numpy.ones((2, 3))
     >>> irax.lax.dot_general(x, x, (((1,), (1,)), ((0,), (0,))))
@@ -95,7 +95,8 @@ def dot_general(
     """
     what = "lax.dot_general"
     x, y = array_of(what, lhs), array_of(what, rhs)
-    x, y = _of_one_dtype(what, x, y, preferred_element_type)
+    wider = max(x.dtype, y.dtype, key=_width)
+    x, y = convert(x, wider, x.weak_type), convert(y, wider, y.weak_type)
     (x_contract, y_contract), (x_batch, y_batch) = (
         tuple(tuple(map(operator.index, side)) for side in pair) for pair in dimension_numbers
     )
@@ -110,6 +111,10 @@ def dot_general(
     dtype = x.dtype
     if preferred_element_type is not None:
         dtype = dtypes.requested_dtype(preferred_element_type, what)
+        if wider.kind in "iu" and _width(dtype)[3] < _width(wider)[3]:
+            raise TypeError(
+                f"{what}: preferred_element_type={dtype} is narrower than the operands, {wider}"
+            )
     if x.dtype == np.bool and dtype == np.bool:  # whether any product is True
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)
@@ -122,17 +127,16 @@ def dot_general(
     return bind(op, x, y, weak_type=weak)
 
 
-def _of_one_dtype(what: str, x: Array, y: Array, preferred: Any) -> tuple[Array, Array]:
-    """The operands in the dtype that holds both; where none does, in that of the result."""
-    if x.dtype == y.dtype:
-        return x, y
-    try:
-        common = dtypes.promote_types(x.dtype, y.dtype)
-    except dtypes.TypePromotionError:
-        if preferred is None:
-            raise
-        common = dtypes.requested_dtype(preferred, what)
-    return convert(x, common), convert(y, common)
+def _width(dtype: np.dtype[Any]) -> tuple[bool, int, int, int, bool]:
+    """By what dtypes of operands are compared: kind, exponent, digits, bits, sign."""
+    is_complex = dtypes.issubdtype(dtype, np.complexfloating)
+    if dtypes.issubdtype(dtype, np.inexact):
+        limits = dtypes.finfo(dtype)
+        return is_complex, int(limits.maxexp), int(limits.nmant), int(limits.bits), True
+    if dtype == np.bool:
+        return False, -1, -1, 1, True
+    signed = not dtypes.issubdtype(dtype, np.unsignedinteger)
+    return False, -1, -1, int(dtypes.iinfo(dtype).bits), signed
 
 
 def dot(
@@ -148,7 +152,8 @@ def dot(
     With `dimension_numbers` it is `dot_general`.
 
     Raises:
-        TypeError: other ranks, different dtypes, or sizes that do not fit.
+        TypeError: sizes that do not fit.
+        ValueError: other ranks, or matrices that do not fit.
 
     >>> irax.lax.dot(irax.numpy.ones((2, 3)), irax.numpy.ones(3))
     Array([3., 3.], dtype=float32)
@@ -158,7 +163,7 @@ def dot(
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     x, y = array_of(what, lhs), array_of(what, rhs)
     if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
-        raise TypeError(
+        raise ValueError(
             f"{what}: shapes {x.shape} and {y.shape} do not fit: expected vectors or matrices, and "
             "the last dimension of the first as long as the first of the second"
         )

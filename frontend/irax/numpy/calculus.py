@@ -20,9 +20,10 @@ from irax.core.promotion import (
 )
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy import reductions
-from irax.numpy.division import remainder
+from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel
+from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike
 
@@ -214,19 +215,21 @@ def unwrap(
         period: the period.
 
     >>> irax.numpy.unwrap(irax.numpy.array([0, 1, 3, 0]), period=4)
-    Array([0., 1., 3., 4.], dtype=float32)
+    Array([0, 1, 3, 4], dtype=int32)
     """
     (x,) = as_arrays([p], "unwrap")
-    x = convert(x, inexact_dtype(x.dtype))
+    (length,) = as_arrays([period], "unwrap")
+    x = convert(x, dtypes.result_type(x, length))
     along = canonical_axis("unwrap", axis, x.ndim)
     if not x.shape[along]:
         return x
-    half = divide(period, 2)
-    least = half if discont is None else discont
+    half = divide(length, 2) if is_inexact(x) else floor_divide(length, 2)
+    least = divide(length, 2) if discont is None else discont
     step = diff(x, axis=along)
-    folded = subtract(remainder(add(step, half), period), half)
+    folded = subtract(remainder(add(step, half), length), half)
     # A step of just half a period keeps its direction.
-    folded = where(logical_and(equal(folded, -half), greater(step, 0)), half, folded)
+    both = logical_and(equal(folded, -half), equal(add(half, half), length))
+    folded = where(logical_and(both, greater(step, 0)), half, folded)
     correction = where(less(abs(step), least), 0, subtract(folded, step))
     rest = add(_part(x, along, 1, None), lax.cumsum(convert(correction, x.dtype), along))
     return lax.concatenate([_part(x, along, 0, 1), convert(rest, x.dtype)], along)

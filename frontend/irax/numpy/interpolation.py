@@ -19,8 +19,8 @@ def interp(
     x: ArrayLike,
     xp: ArrayLike,
     fp: ArrayLike,
-    left: ArrayLike | None = None,
-    right: ArrayLike | None = None,
+    left: ArrayLike | str | None = None,
+    right: ArrayLike | str | None = None,
     period: ArrayLike | None = None,
 ) -> Array:
     """Values at `x` of the function that goes straight from each point (xp, fp) to the next.
@@ -29,12 +29,14 @@ def interp(
         x: where to take values.
         xp: an ascending vector; with a period in any order.
         fp: the values there.
-        left: the value before the first point; by default the first one.
-        right: the value after the last point; by default the last one.
+        left: the value before the first point; by default the first one. With "extrapolate" the
+            straight between the first two points goes on.
+        right: the value after the last point, likewise; by default the last one.
         period: after how much the function repeats; `left` and `right` are of no effect then.
 
     Raises:
-        ValueError: not vectors of one length, no points, or a period 0.
+        ValueError: not vectors of one length, no points, complex places, or a period 0; `left` or
+            `right` is another string.
 
     >>> irax.numpy.interp(1.5, irax.numpy.array([1.0, 2.0]), irax.numpy.array([10.0, 20.0]))
     Array(15., dtype=float32)
@@ -48,7 +50,12 @@ def interp(
         )
     if not points.size:
         raise ValueError("interp: expected at least one point, got none")
+    for name, value in (("left", left), ("right", right)):
+        if isinstance(value, str) and value != "extrapolate":
+            raise ValueError(f"interp: {name} must be a value or 'extrapolate', got {value!r}")
     dtype = inexact_dtype(dtypes.result_type(at, points))
+    if dtype.kind == "c":
+        raise ValueError("interp: x and xp must be real, got complex numbers")
     at, points = convert(at, dtype), convert(points, dtype)
     values = convert(values, dtypes.result_type(dtype, values))
     if period is not None:
@@ -66,8 +73,11 @@ def interp(
     result = where(flat, y1, add(y0, multiply(share, subtract(y1, y0))))
     if period is not None:
         return result
-    result = where(less(at, points[0]), values[0] if left is None else left, result)
-    return where(greater(at, points[-1]), values[-1] if right is None else right, result)
+    if not isinstance(left, str):
+        result = where(less(at, points[0]), values[0] if left is None else left, result)
+    if not isinstance(right, str):
+        result = where(greater(at, points[-1]), values[-1] if right is None else right, result)
+    return result
 
 
 def _repeating(

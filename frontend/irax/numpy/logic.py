@@ -20,6 +20,7 @@ from irax.numpy.tables import (
     is_inexact,
     is_unsigned,
     no_out,
+    real_floats,
     unary,
 )
 from irax.numpy.ufunc_objects import universal
@@ -82,22 +83,22 @@ def isfinite(x: ArrayLike, /) -> Array:
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
-    """Whether x is infinity."""
+    """Whether x is infinity. Raises ValueError for complex numbers."""
     no_out("isposinf", out)
-    return equal(floats("isposinf", x), np.inf)
+    return equal(real_floats("isposinf", x), np.inf)
 
 
 def isneginf(x: ArrayLike, /, out: None = None) -> Array:
-    """Whether x is -infinity."""
+    """Whether x is -infinity. Raises ValueError for complex numbers."""
     no_out("isneginf", out)
-    return equal(floats("isneginf", x), -np.inf)
+    return equal(real_floats("isneginf", x), -np.inf)
 
 
 def signbit(x: ArrayLike, /) -> Array:
-    """Whether x is below 0, or -0.0. Raises TypeError for complex numbers."""
+    """Whether x is below 0, or -0.0. Raises ValueError for complex numbers."""
     (x,) = as_arrays([x], "signbit")
     if np.issubdtype(x.dtype, np.complexfloating):
-        raise TypeError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
+        raise ValueError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
     if is_inexact(x):
         x = lax.bitcast_convert_type(x, f"int{8 * x.dtype.itemsize}")
     return less(x, 0)

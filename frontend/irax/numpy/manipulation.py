@@ -55,7 +55,7 @@ def isscalar(element: Any) -> bool:
     """Whether something is a number or an array of shape ()."""
     if isinstance(element, Array | np.ndarray):
         return element.ndim == 0
-    return isinstance(element, bool | int | float | complex | np.generic)
+    return np.isscalar(element)
 
 
 def reshape(
@@ -93,7 +93,8 @@ def reshape(
 
 def _order(name: str, order: str) -> str:
     if order not in ("C", "F"):
-        raise NotImplementedError(f"{name}: order must be 'C' or 'F', got {order!r}")
+        error = NotImplementedError if order in ("A", "K") else ValueError
+        raise error(f"{name}: order must be 'C' or 'F', got {order!r}")
     return order
 
 
@@ -189,7 +190,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
         return lax.transpose(x, range(x.ndim)[::-1])
     order = canonical_axes("transpose", tuple(axes), x.ndim)
     if len(order) != x.ndim:
-        raise ValueError(
+        raise TypeError(
             f"transpose: axes={tuple(axes)} must name each axis of shape {x.shape} once"
         )
     return lax.transpose(x, order)
@@ -325,6 +326,8 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
            [0., 1.]], dtype=float32)
     """
     parts = _sequence("stack", arrays)
+    if not parts:
+        raise ValueError("stack: expected at least one array, got none")
     if len({x.shape for x in parts}) > 1:
         listed = ", ".join(str(x.shape) for x in parts)
         raise ValueError(f"stack: expected arrays of one shape, got shapes {listed}")
@@ -341,7 +344,7 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
 def hstack(tup: Any, dtype: Any = None) -> Array:
     """The arrays beside each other: along the second axis, for vectors along the first."""
     parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
-    return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype)
+    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import lax
+from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.promotion import (
     apply,
@@ -40,7 +40,7 @@ from irax.numpy.logic import (
     where,
 )
 from irax.numpy.manipulation import moveaxis, ravel
-from irax.numpy.tables import floats, no_out
+from irax.numpy.tables import floats, no_out, real_floats
 from irax.numpy.ufuncs import (
     abs,
     add,
@@ -145,23 +145,24 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 2**x2, for integers x2; exact for normal numbers. Compiled, subnormal ones may count as 0.
 
     Raises:
-        TypeError: x2 has floats, or x1 complex numbers.
+        ValueError: x1 has complex numbers, or x2 other numbers than integers.
 
     >>> irax.numpy.ldexp(0.75, 4)
-    Array(12., dtype=float32, weak_type=True)
+    Array(12., dtype=float32)
     """
     factor, power = as_arrays([x1, x2], "ldexp")
     judge_ranks([factor, power], "ldexp")
-    check_dtype("ldexp: x2", power.dtype, (np.integer, np.bool))
-    number = _real_floats("ldexp", factor)
-    given, weak = number.dtype, number.weak_type
+    if power.dtype.kind not in "iub":
+        raise ValueError(f"ldexp: x2 must have integers, got {power.dtype}")
+    number = real_floats("ldexp", factor)
+    given = number.dtype
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
     power = convert(power, np.dtype(np.int32))
     if is_now(number, power):
         with np.errstate(all="ignore"):
             product = np.ldexp(concrete_array(number).value, concrete_array(power).value)
-        return ConcreteArray(np.asarray(product), weak)
+        return convert(ConcreteArray(np.asarray(product)), given)
     # In three steps, none of which overflows or underflows before the result does.
     reach = int(np.finfo(number.dtype).maxexp) - 2
     power = lax.clamp(np.int32(-3 * reach), power, np.int32(3 * reach))
@@ -169,7 +170,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         step = lax.clamp(np.int32(-reach), power, np.int32(reach))
         power = subtract(power, step)
         number = multiply(number, _power_of_two(step, number.dtype))
-    return convert(number, given, weak)
+    return convert(number, given)
 
 
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
@@ -187,7 +188,7 @@ def spacing(x: ArrayLike, /) -> Array:
     >>> irax.numpy.spacing(1.0)
     Array(1.1920929e-07, dtype=float32, weak_type=True)
     """
-    number = lax.stop_gradient(_real_floats("spacing", x))  # a step function
+    number = lax.stop_gradient(real_floats("spacing", x))  # a step function
     beyond = lax.full_like(number, np.inf)
     # Of the largest number, the distance is that from the one before.
     outward = apply(chlo_functions.next_after, abs(number), beyond, what="spacing")
@@ -202,7 +203,8 @@ def spacing(x: ArrayLike, /) -> Array:
 
 def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
     operands = promote_dtypes(x1, x2, what=name)
-    check_dtype(name, operands[0].dtype, np.integer)
+    if not dtypes.issubdtype(operands[0].dtype, np.integer):
+        raise ValueError(f"{name}: expected integers, got {operands[0].dtype}")
     shape = broadcast_shapes(*(x.shape for x in operands), what=name)
     return [broadcast_to(x, shape) for x in operands]
 
@@ -211,7 +213,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The greatest common divisor of integers; never negative.
 
     Raises:
-        TypeError: not integers.
+        ValueError: not integers.
 
     >>> irax.numpy.gcd(irax.numpy.array([12, 7]), 18)
     Array([6, 1], dtype=int32)
@@ -237,7 +239,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The least common multiple of integers; never negative.
 
     Raises:
-        TypeError: not integers.
+        ValueError: not integers.
 
     >>> irax.numpy.lcm(irax.numpy.array([4, 7]), 6)
     Array([12, 42], dtype=int32)

@@ -115,7 +115,7 @@ def _quantile(
         )
     x, shares = as_arrays([a, q], name)
     if dtypes.issubdtype(x.dtype, np.complexfloating):
-        raise TypeError(f"{name}: complex numbers have no order, got {x.dtype}")
+        raise ValueError(f"{name}: complex numbers have no order, got {x.dtype}")
     result_dtype = inexact_dtype(x.dtype)
     shape, rank = x.shape, x.ndim
     axes = canonical_axes(name, axis, rank)

@@ -33,13 +33,18 @@ def arange(
 
     Raises:
         ConcretizationTypeError: a traced argument: the shape would depend on it.
+        ValueError: a complex number.
+        TypeError: no number.
 
     >>> irax.numpy.arange(2, 8, 2)
     Array([2, 4, 6], dtype=int32)
     """
-    given = [v for v in (start, stop, step) if v is not None]
+    given = [start, *(v for v in (stop, step) if v is not None)]
+    arrays = as_arrays(given, "arange")
+    if any(x.dtype.kind == "c" for x in arrays):
+        raise ValueError("arange: start, stop and step must be real, got complex numbers")
     if dtype is None:
-        dtype = dtypes.result_type(*as_arrays(given, "arange"))
+        dtype = dtypes.result_type(*arrays)
     else:
         dtype = dtypes.requested_dtype(dtype, "arange")
     numbers = [_number("arange", v) for v in given]
@@ -116,7 +121,7 @@ def linspace(
     if dtypes.issubdtype(wanted, np.integer):
         numbers = floor(numbers)
     result = placed("linspace", convert(moveaxis(numbers, 0, axis), wanted), device)
-    step = divide(subtract(last, first), gaps) if gaps > 0 else lax.full(shape, np.nan, working)
+    step = divide(subtract(last, first), gaps) if gaps > 0 else lax.full((), np.nan, working)
     return (result, step) if retstep else result
 
 

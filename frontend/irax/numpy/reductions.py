@@ -11,8 +11,9 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, convert, inexact_dtype
-from irax.lax.arguments import canonical_axes, canonical_axis, documented
+from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold, neutral
+from irax.numpy.creation import asarray
 from irax.numpy.logic import (
     equal,
     isfinite,
@@ -345,7 +346,7 @@ def allclose(
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Whether two arrays have one shape and equal elements."""
-    x, y = as_arrays([a1, a2], "array_equal")
+    x, y = _with_lists(a1, a2, "array_equal")
     if x.shape != y.shape:
         return as_arrays([False], "array_equal")[0]
     same = equal(x, y)
@@ -354,10 +355,15 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether two arrays broadcast to one shape and have equal elements there."""
-    x, y = as_arrays([a1, a2], "array_equiv")
+    x, y = _with_lists(a1, a2, "array_equiv")
     try:
         shape = broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return as_arrays([False], "array_equiv")[0]
     dtype, _ = dtypes.join(x, y)
     return all(equal(*(broadcast_to(convert(v, dtype), shape) for v in (x, y))))
+
+
+def _with_lists(a1: Any, a2: Any, what: str) -> list[Array]:
+    """The operands as arrays, of lists too."""
+    return [asarray(x) if isinstance(x, list | tuple) else array_of(what, x) for x in (a1, a2)]

@@ -266,7 +266,8 @@ def where(
         fill_value: with the condition alone, what fills up to `size`.
 
     Raises:
-        ValueError: shapes that do not fit, or only one of `x` and `y`.
+        ValueError: shapes that do not fit, or `size` or `fill_value` with `x` and `y`.
+        TypeError: only one of `x` and `y`.
         ConcretizationTypeError: a traced condition alone, without `size`.
 
     >>> irax.numpy.where(irax.numpy.arange(3) > 0, 1.0, -1.0)
@@ -275,5 +276,7 @@ def where(
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise ValueError("where: expected both x and y, or neither")
+        raise TypeError("where: expected both x and y, or neither")
+    if size is not None or fill_value is not None:
+        raise ValueError("where: size and fill_value are for a condition alone")
     return logic.where(condition, x, y)

@@ -354,7 +354,7 @@ def setxor1d(
     Args:
         ar1: an array.
         ar2: an array.
-        assume_unique: of no effect.
+        assume_unique: whether no array has an element twice, which then need not be looked for.
         size: how many there are to be: see `unique`.
         fill_value: what is missing is filled with; the smallest one by default.
 
@@ -372,6 +372,9 @@ def setxor1d(
         starts = where(isnan(values), logical_or(runs, _second_begins(order, x)), starts)
     # Elements of the first array come first: the last of a run is from the second if any is.
     ends = lax.concatenate([starts[1:], lax.full((1,), True, np.bool)], 0)
+    if assume_unique:
+        places, there = _places("setxor1d", logical_and(starts, ends), size)
+        return _chosen(values, places, there, fill_value)
     numbers = lax.iota(order.dtype, together.size)
     last = lax.cummin(where(ends, numbers, together.size), reverse=True)
     in_second = logical_not(less(take(order, last, mode="clip"), x.size))

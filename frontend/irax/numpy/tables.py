@@ -56,13 +56,13 @@ OF_ONE = """
 OF_TWO = """
 
     Elementwise, for arrays or numbers, promoted to one dtype and broadcast to one shape; TypeError
-    for anything else, ValueError if the shapes do not fit.
+    for anything else, TypeError or ValueError if the shapes do not fit.
 """
 
 
-def float_unary(name: str, op: Op, doc: str) -> Unary:
+def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Unary:
     """A function of floats; integers and booleans become floats first."""
-    return unary(name, op, doc, kind=np.inexact)
+    return unary(name, op, doc, accepts, kind=np.inexact)
 
 
 # ---- operands ------------------------------------------------------------------------------------
@@ -74,6 +74,14 @@ def floats(name: str, *operands: ArrayLike) -> Any:
     dtype = inexact_dtype(arrays[0].dtype)
     arrays = [convert(x, dtype, x.weak_type) for x in arrays]
     return arrays if len(arrays) > 1 else arrays[0]
+
+
+def real_floats(name: str, *operands: ArrayLike) -> Any:
+    """The same for functions that have no meaning for complex numbers, which are a ValueError."""
+    arrays = floats(name, *operands)
+    if (arrays[0] if isinstance(arrays, list) else arrays).dtype.kind == "c":
+        raise ValueError(f"{name}: expected real numbers, got complex ones")
+    return arrays
 
 
 def integers_of_bools(*operands: Array) -> list[Array]:

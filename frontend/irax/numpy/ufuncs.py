@@ -17,6 +17,7 @@ from irax.core.promotion import (
     apply,
     as_arrays,
     by_numpy,
+    check_dtype,
     convert,
     is_now,
     judge_ranks,
@@ -77,15 +78,17 @@ def positive(x: ArrayLike, /) -> Array:
 def abs(x: ArrayLike, /) -> Array:
     """The absolute value; what has no sign stays as it is."""
     (x,) = as_arrays([x], "abs")
-    return x if is_unsigned(x) else _abs(x)
+    return x if is_unsigned(x) else _abs(x).with_weak_type(x.weak_type)
 
 
 absolute = abs
 
 
 def fabs(x: ArrayLike, /) -> Array:
-    """The absolute value, as a float."""
-    return abs(floats("fabs", x))
+    """The absolute value, as a float. Raises TypeError for complex numbers."""
+    number = floats("fabs", x)
+    check_dtype("fabs", number.dtype, np.floating)
+    return abs(number)
 
 
 def sign(x: ArrayLike, /) -> Array:
@@ -141,7 +144,7 @@ def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def clip(
-    arr: ArrayLike,
+    arr: ArrayLike | None = None,
     /,
     min: ArrayLike | None = None,
     max: ArrayLike | None = None,
@@ -151,12 +154,19 @@ def clip(
 ) -> Array:
     """The elements, kept between two bounds; `a_min` and `a_max` are NumPy's older names.
 
+    Raises:
+        ValueError: complex numbers, which have no order; nothing to clip.
+
     >>> irax.numpy.clip(irax.numpy.arange(4), 1, 2)
     Array([1, 1, 2, 2], dtype=int32)
     """
+    if arr is None:
+        raise ValueError("clip: expected an array, got None")
     (x,) = as_arrays([arr], "clip")
     low, high = a_min if min is None else min, a_max if max is None else max
-    bounds = [v for v in (low, high) if v is not None]
+    bounds = as_arrays([v for v in (low, high) if v is not None], "clip")
+    if any(v.dtype.kind == "c" for v in (x, *bounds)):
+        raise ValueError("clip: complex numbers have no order; clip their parts instead")
     dtypes.judge_dtypes(x, *bounds)
     judge_ranks([x, *bounds], "clip")
     if low is not None:
@@ -173,6 +183,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 below 0, 1 above; x2 at 0."""
     x, at_zero = (floats("heaviside", v) for v in promote_dtypes(x1, x2, what="heaviside"))
+    check_dtype("heaviside", x.dtype, np.floating)
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
     return where(equal(x, 0), at_zero, step)
 
@@ -188,6 +199,8 @@ def nan_to_num(
     (result,) = as_arrays([x], "nan_to_num")
     if not is_inexact(result):
         return result
+    if result.dtype.kind == "c":
+        return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), result)
     limits = dtypes.finfo(result.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
@@ -200,6 +213,7 @@ def nan_to_num(
 
 def bitwise_count(x: ArrayLike, /) -> Array:
     """How many bits are set in the absolute value, as uint8."""
+    (x,) = integers_of_bools(*as_arrays([x], "bitwise_count"))
     counts = apply(bitwise.popcnt, abs(x), what="bitwise_count", accepts=np.integer)
     return convert(counts, np.dtype(np.uint8))
 
@@ -211,7 +225,7 @@ expm1 = float_unary("expm1", ew.exponential_minus_one, "exp(x) - 1, accurate nea
 log = float_unary("log", ew.log, "The natural logarithm; -inf at 0, nan below.")
 log1p = float_unary("log1p", ew.log_plus_one, "log(1 + x), accurate near 0.")
 sqrt = float_unary("sqrt", ew.sqrt, "The square root; nan for negative numbers.")
-cbrt = float_unary("cbrt", ew.cbrt, "The cube root.")
+cbrt = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
 
 
 def exp2(x: ArrayLike, /) -> Array:
@@ -408,13 +422,15 @@ around = round
 def real(x: ArrayLike, /) -> Array:
     """The real part."""
     (x,) = as_arrays([x], "real")
-    return bind(ew.real, x) if x.dtype.kind == "c" else x
+    return bind(ew.real, x, weak_type=x.weak_type) if x.dtype.kind == "c" else x
 
 
 def imag(x: ArrayLike, /) -> Array:
     """The imaginary part."""
     (x,) = as_arrays([x], "imag")
-    return bind(ew.imag, x) if x.dtype.kind == "c" else lax.full_like(x, 0)
+    if x.dtype.kind != "c":
+        return lax.full_like(x, 0)
+    return bind(ew.imag, x, weak_type=x.weak_type)
 
 
 def _by_parts(function: Unary, x: Array) -> Array:

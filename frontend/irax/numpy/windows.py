@@ -64,7 +64,7 @@ def i0(x: ArrayLike) -> Array:
     """
     (at,) = as_arrays([x], "i0")
     if at.dtype.kind == "c":
-        raise TypeError("i0: complex numbers are not supported")
+        raise ValueError("i0: complex numbers are not supported")
     at = convert(at, inexact_dtype(at.dtype), at.weak_type)
     scaled = bind(bessel.BesselI0e(), at, weak_type=at.weak_type)
     return multiply(exp(abs(at)), scaled)

@@ -1,0 +1,110 @@
+"""Calls of which values, dtypes, weak types, shapes and kinds of errors are those of JAX.
+
+A line is a call that once came out differently; `jax` is irax or JAX in it, `jnp` its numpy, `sp`
+its scipy, `jsp` its scipy.special. What the tables of cases ask of a function is not asked here.
+"""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import irax
+from irax import tree_util
+
+F = np.float32([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
+V = np.float32([0.5, 1.5, 2.5, 4.0])
+I = np.int32([3, 1, 2, 1])  # noqa: E741
+C = np.complex64([1 + 2j, 0.5 - 1j])
+
+CALLS = """
+jnp.interp(V, V[1:], V[:3], left="extrapolate", right="extrapolate")
+jnp.interp(V, V[1:], V[:3], right="foo")
+jnp.interp(C, V[1:], V[:3])
+jnp.setxor1d(np.int32([3, 1, 2, 1]), np.int32([2, 5, 3, 3]), assume_unique=True)
+jnp.clip(C, 0, 1)
+jnp.clip(V, 0, 1j)
+jnp.clip()
+jnp.arange(0, 3j)
+jnp.arange(None)
+jnp.ldexp(V.astype(np.float16), I)
+jnp.ldexp(2.0, 3)
+jnp.ldexp(V, V)
+jnp.ldexp(C, 2)
+jnp.unwrap(I.astype(np.int8), period=3)
+jnp.unwrap(I, period=2)
+jnp.unwrap(np.int32([0, 2, 5, 0]), period=4)
+jnp.linspace(V, 1, 0, retstep=True)
+lax.dot_general(F.astype(jnp.bfloat16), F.T.astype(np.float16), (((1,), (0,)), ((), ())))
+lax.dot_general(F.astype(np.int8), F.T.astype(np.uint8), (((1,), (0,)), ((), ())))
+lax.dot_general(F.astype(np.complex64), F.T.astype(np.float16), (((1,), (0,)), ((), ())))
+lax.dot_general(I, I, (((0,), (0,)), ((), ())), preferred_element_type=np.int8)
+lax.dot(F, F)
+jnp.abs(1j)
+jnp.real(1j)
+jnp.imag(1j)
+jnp.cbrt(C)
+jnp.fabs(C)
+jnp.isposinf(C)
+jnp.isneginf(C)
+jnp.signbit(C)
+jnp.i0(C)
+jnp.spacing(C)
+jnp.heaviside(C, 1)
+jnp.nan_to_num(np.complex64([complex(np.nan, np.inf), complex(-np.inf, 2)]), posinf=3.0)
+jnp.bitwise_count(np.bool([True, False]))
+jnp.add(F, V)
+jnp.add(V, V[:3])
+jnp.remainder(V, V[:3])
+jnp.gcd(V, I)
+jnp.lcm(V, I)
+jnp.where(V > 1, V)
+jnp.where(V > 1, V, 0, size=2)
+jnp.array_equal([1, 2], [1, 2])
+jnp.array_equiv([1, 1], 1)
+jnp.isscalar("a")
+jnp.stack(V[:0])
+jnp.hstack(F[:0])
+jnp.reshape(F, (6,), order="foo")
+jnp.transpose(F, (0,))
+jnp.median(C)
+lax.dot(np.ones((2, 2), jnp.float8_e4m3fn), np.ones((2, 2), jnp.float8_e5m2))
+"""
+
+
+@pytest.mark.parametrize("call", CALLS.strip().splitlines())
+def test_calls_have_the_outcomes_of_jax(call):
+    jax = pytest.importorskip("jax", reason="compares with JAX")
+    theirs, ours = outcome(jax, call), outcome(irax, call)
+    if isinstance(theirs, Exception):
+        kinds = [kind.__name__ for kind in type(ours).__mro__]
+        assert type(theirs).__name__ in kinds, (theirs, ours)
+        return
+    if isinstance(ours, Exception):
+        raise ours
+    for own, their in zip(ours, theirs, strict=True):
+        assert own[:3] == their[:3]
+        np.testing.assert_allclose(own[3], their[3], rtol=2e-5, atol=2e-6)
+
+
+def outcome(library, call):
+    """The dtypes, shapes, weak types and elements that a call gives; or the error."""
+    name = library.__name__
+    names = {"jax": library, "jnp": library.numpy, "lax": library.lax, "np": np}
+    names |= {"sp": library.scipy, "jsp": importlib.import_module(f"{name}.scipy.special")}
+    names |= {"F": F, "V": V, "I": I, "C": C}
+    try:
+        found = tree_util.tree_leaves(eval(call, names))
+    except Exception as error:
+        return error
+    return [
+        (str(x.dtype), x.shape, getattr(x, "weak_type", False), as_numpy(x))
+        for x in (y if hasattr(y, "dtype") else np.asarray(y) for y in found)
+    ]
+
+
+def as_numpy(x):
+    """The elements, in a dtype that NumPy compares."""
+    if x.dtype == irax.float0:
+        return np.zeros(x.shape)
+    return np.asarray(x).astype(np.float64) if x.dtype.kind == "V" else np.asarray(x)
