@@ -195,6 +195,49 @@ def test_reverse_mode_keeps_the_square_root_of_the_states():
     assert kept(False) > 900
 
 
+def test_host_functions_in_a_loop_that_begins_with_constants():
+    """IREE refused a buffer of the host's in the place of a constant, folded or computed once."""
+
+    def orthogonal(a):
+        return jnp.linalg.qr(a)[0]
+
+    def loops():
+        small = jnp.eye(6) + jnp.arange(36.0).reshape(6, 6) ** 2
+        large = jnp.eye(80) + 1.0
+        once = lax.fori_loop(0, 3, lambda _, a: orthogonal(a), small)
+        both = lax.fori_loop(0, 3, lambda _, c: (orthogonal(c[1]), c[0]), (large, large))
+        nested = lax.fori_loop(
+            0, 3, lambda _, a: lax.fori_loop(0, 2, lambda _, b: orthogonal(b), a), small
+        )
+        scanned = lax.scan(lambda a, _: (orthogonal(a), a[0]), small, None, length=3)
+        return once, both, nested, scanned
+
+    for found, expected in zip(
+        irax.tree.leaves(irax.jit(loops)()), irax.tree.leaves(loops()), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_carries_of_one_array_on_the_device():
+    """What begins as one array is several, also where it is only handed on, or exchanged."""
+
+    def f(x):
+        def until_five(step):
+            return lax.while_loop(
+                lambda c: c[0] < 5, lambda c: (c[0] + 1, *step(*c[1:])), (0, x, x)
+            )
+
+        kept = until_five(lambda a, b: (a, b))
+        exchanged = until_five(lambda a, b: (b, 2 * a))
+        scanned = lax.scan(lambda c, _: ((c[1], c[0] + 1), c[0]), (x, x), None, length=5)
+        return kept, exchanged, scanned
+
+    x = np.linspace(0, 1, 200, dtype=np.float32)
+    found, expected = map(irax.tree.leaves, (irax.jit(f)(x), f(x)))
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
 def test_fori_loop():
     assert int(lax.fori_loop(2, 6, lambda i, x: x + i, 0)) == 2 + 3 + 4 + 5
     assert int(lax.fori_loop(6, 2, lambda i, x: x + i, 7)) == 7

@@ -49,3 +49,24 @@ func.func @loop_in_loop(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tenso
 // CHECK:          stablehlo.return {{%\w+}}, [[D]]
 // CHECK:        [[B:%\w+]] = stablehlo.select {{%\w+}}, [[INNER]]#1
 // CHECK:        stablehlo.return [[INNER]]#0, [[B]]
+
+// A constant that a host function's result takes the place of is copied, out of sight of folding.
+func.func @constant_that_is_carried(%n: tensor<i32>) -> tensor<2x2xf32> {
+  %a = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %x = %a) : tensor<i32>, tensor<2x2xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.custom_call @irax_host.sort(%x) {api_version = 4 : i32, backend_config = {dimension = 0 : i64}} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<2x2xf32>
+  }
+  return %r#1 : tensor<2x2xf32>
+}
+// CHECK:      func.func @constant_that_is_carried
+// CHECK:        [[APART:%\w+]] = stablehlo.optimization_barrier
+// CHECK:        [[COPY:%\w+]] = stablehlo.select {{%\w+}}, [[APART]]
+// CHECK:        stablehlo.while({{.*}} = [[COPY]])

@@ -118,6 +118,7 @@ IREE: tuple[Legalization, ...] = (
     complex_numbers.bitcast_of_complex,
     branches.branch_that_hands_on,
     loops.carry_that_is_overwritten,
+    loops.constant_that_is_carried,
     fusion.stride_to_nowhere,
     fusion.one_window_of_more,
     fusion.reshape_of_one_element,

@@ -66,7 +66,7 @@ def _with_copies(
     with_copies = operation.clone()
     with mlir.InsertionPoint(with_copies):
         for i in written:
-            with_copies.operands[i] = _copy(operation.operands[i], i)
+            with_copies.operands[i] = copy(operation.operands[i], i)
     return list(with_copies.results)
 
 
@@ -131,8 +131,8 @@ def _bytes(x: Value) -> int:
     return dtype_of(x).itemsize * prod(shape_of(x))
 
 
-def _copy(x: Value, number: int) -> Value:
-    """A choice by a condition that always holds, which IREE does not see: fresh memory.
+def copy(x: Value, number: int) -> Value:
+    """A copy: a choice by a condition that always holds, which IREE does not see: fresh memory.
 
     Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
     Copies of one array must stay apart: each has another condition, and so has each `number`.

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import barrier, comparison, shape
+from irax_compiler.passes.core import nested
+from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.iree import aliasing
 
 
 @legalizes("stablehlo.while")
@@ -31,6 +34,40 @@ def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
             spread = shape.broadcast_scalar(holds, shape_of(new))
             last.operands[i] = comparison.select(spread, new, old)
     return list(operation.clone().results)
+
+
+@legalizes("stablehlo.while")
+def constant_that_is_carried(operation: Operation) -> Sequence[Value] | None:
+    """IREE takes no buffer of a host function's for the next step of a loop where the first one has
+    a constant, or what it computes once and for all: the loop begins with a copy of it.
+    """
+    if not any(map(is_host_call, nested(operation))):
+        return None
+    constants = [i for i, x in enumerate(operation.operands) if _is_fixed(x)]
+    if not constants:
+        return None
+    begun = operation.clone()
+    with InsertionPoint(begun):
+        for i in constants:
+            (apart,) = barrier.barrier.build([operation.operands[i]])
+            begun.operands[i] = aliasing.copy(apart, i)
+    return list(begun.results)
+
+
+def _is_fixed(x: Value) -> bool:
+    """Whether a value is an array of elements that differ, which follows from constants alone."""
+    if mlir.splat(x) is not None or not shape_of(x):
+        return False
+    seen: set[Value] = set()
+    pending = [x]
+    while pending:
+        source = mlir.definition(pending.pop())
+        if source is None or source.regions or is_host_call(source):
+            return False
+        operands = set(source.operands) - seen
+        seen |= operands
+        pending += operands
+    return True
 
 
 def _inlined(condition: Block, values: Sequence[Value]) -> Value:
