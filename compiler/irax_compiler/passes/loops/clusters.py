@@ -6,6 +6,7 @@ a random number takes a dozen launches, of a microsecond and more each, for nano
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
@@ -48,13 +49,30 @@ def gather_in_kernels(block: Block) -> None:
 
 def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
     """Has a cluster done in a kernel, or in several where one would have too many arrays."""
+    while cluster:
+        count = _fitting(cluster, kernel)
+        part, cluster = cluster[: max(count, 1)], cluster[max(count, 1) :]
+        if len(part) >= WORTHWHILE // 2 or kernels.is_long(part):
+            _put_in_kernel(part, kernel)
+
+
+def _fitting(cluster: Sequence[Operation], kernel: Kernel) -> int:
+    """How many operations of a cluster, from the first on, a kernel has enough arrays for."""
+
+    def too_many(count: int) -> bool:
+        part = cluster[:count]
+        return kernels.too_many(_taken(part), _results(kernel, _given(part)[0]))
+
+    if not too_many(len(cluster)):
+        return len(cluster)
+    end = min(WORTHWHILE, len(cluster))
+    while end < len(cluster) and not too_many(end):
+        end = min(2 * end, len(cluster))
+    return bisect_left(range(1, end), True, key=too_many)
+
+
+def _put_in_kernel(cluster: Sequence[Operation], kernel: Kernel) -> None:
     taken, (given, after) = _taken(cluster), _given(cluster)
-    if kernels.too_many(taken, _results(kernel, given)):
-        half = len(cluster) // 2
-        for part in (cluster[:half], cluster[half:]):
-            if half >= WORTHWHILE // 2 or kernels.is_long(part):
-                _gather(part, kernel)
-        return
     if not given:
         return
     with InsertionPoint(cluster[0]), cluster[0].location:
