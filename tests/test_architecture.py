@@ -174,7 +174,6 @@ def test_an_import_of_the_compilers_inside_is_found():
 
 CIRCULAR = {
     ("irax.core.tracing", "irax.execution.eager"): "outside of all traces an op runs at once",
-    ("irax.execution.jit", "irax.stages"): "jit(f).trace makes a stage of what jit traced",
 }
 """Imports that close a circle all the same, and why."""
 

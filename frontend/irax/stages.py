@@ -19,8 +19,8 @@ from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
 from irax.core.tracing import Tracer
 from irax.execution import backend
-from irax.execution.jit import Compiled as _Traced
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
+from irax.execution.program import Program
 from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device
 
@@ -37,7 +37,7 @@ class ArgInfo:
 class Stage(OfThisProcess):
     """What the stages have in common."""
 
-    def __init__(self, traced: _Traced, in_tree: Any, device: Device | str | None) -> None:
+    def __init__(self, traced: Program, in_tree: Any, device: Device | str | None) -> None:
         self._traced = traced
         self._device = device
         self.in_tree = in_tree
@@ -270,7 +270,7 @@ class Compiled(Stage):
 class CompiledForTopology(Stage):
     """A program for chips of TPUs that need not be here. `irax[tpu]` has their compiler."""
 
-    def __init__(self, traced: _Traced, in_tree: Any, topology: str) -> None:
+    def __init__(self, traced: Program, in_tree: Any, topology: str) -> None:
         """Compiles it, for one of the chips."""
         from irax_runtime.pjrt.topology import topology_for
 

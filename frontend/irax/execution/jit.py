@@ -6,18 +6,16 @@ import functools
 import inspect
 import operator
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, stages
 from irax.config import config
-from irax.core import array_trees, axis_names, nans, source
+from irax.core import array_trees, axis_names, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
@@ -25,61 +23,50 @@ from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import (
     ModuleBuilder,
     Trace,
-    Traced,
     call,
-    concrete_array,
     current_trace,
     trace_function,
 )
 from irax.execution import backend, eager, replay, reports
 from irax.execution.backend import check_device
-from irax.execution.callbacks import recorded, replayed
-from irax.execution.jit_parameters import Parameters, parameters_of
-from irax_compiler import mlir
-from irax_runtime.device import Buffer, Device, Executable
-
-if TYPE_CHECKING:
-    from irax.stages import Lowered
-    from irax.stages import Traced as StageTraced
+from irax.execution.jit_parameters import (
+    Parameters,
+    donated_leaves,
+    parameters_of,
+    split_static,
+    with_static,
+)
+from irax.execution.program import Program
+from irax_runtime.device import Device
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Compiled]]] = (
-    weakref.WeakKeyDictionary()
-)
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Program]]] = weakref.WeakKeyDictionary()
 """What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
 
 
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`."""
+
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    inline: bool
+    device: Device | None
+    backend: str | None
+    compiler_options: dict[str, Any] | None
+
+
 @overload
-def jit(
-    fun: Callable[P, R],
-    *,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    inline: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    compiler_options: dict[str, Any] | None = ...,
-) -> JitFunction[P, R]: ...
+def jit(fun: Callable[P, R], **options: Unpack[JitOptions]) -> JitFunction[P, R]: ...
 
 
 @overload
 def jit(
-    fun: None = ...,
-    *,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    inline: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    compiler_options: dict[str, Any] | None = ...,
+    fun: None = ..., **options: Unpack[JitOptions]
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 
 
@@ -160,101 +147,6 @@ def jit(
     return JitFunction(fun, static, donated, device or backend)
 
 
-@dataclass
-class Compiled:
-    """A function traced for one signature; it is compiled when it is first called to be run."""
-
-    traced: Traced
-    out_tree: Any
-    donated: Sequence[int] = ()
-    """The leaves of arguments whose memory may be used for results."""
-    programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
-        default_factory=dict
-    )
-    """For each device asked for (None: the first there is) the program, and what the function used
-    from outside: further arguments of it, wherever they were put."""
-    single: bool = False
-    """Whether the result is one array and not a pytree of them."""
-    compiling: threading.RLock = field(default_factory=threading.RLock)
-    """Held while a program is made. That runs no code of the user's, so threads that wait for it
-    wait for nothing that could wait for them."""
-
-    def argument_avals(self) -> list[ShapedArray]:
-        """Shapes and dtypes of the leaves of its arguments."""
-        traced = self.traced
-        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
-        own = parameters[: len(parameters) - len(traced.captures)]
-        return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
-
-    def donated_avals(self) -> list[ShapedArray]:
-        """The leaves whose memory may be used for results."""
-        avals = self.argument_avals()
-        return [avals[i] for i in self.donated]
-
-    def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
-        """Runs the compiled function on the leaves of its arguments.
-
-        It runs on the device that is asked for, unless arguments were put on another one; to be
-        `fixed` on the one makes that an error.
-        """
-        program = self.programs.get(asked) or self.compile(asked)
-        executable, captured = program
-        device = executable.device
-        committed = False
-        buffers: list[Any] = []
-        for x in leaves:
-            array: Any = x if type(x) is ConcreteArray else concrete_array(x)
-            buffer = array._buffer
-            if buffer is None or buffer.device is not device:
-                if array.committed and not fixed:
-                    there = backend.device_of(leaves, self.traced.name)
-                    return self.run(leaves, there, fixed=True)
-                buffer = array.buffer(device)
-            if array.committed:
-                committed = True
-            buffers.append(buffer)
-        if captured:
-            buffers += captured
-        if config.debug_nans or config.debug_infs:
-            results = self._run_checked(executable, buffers)
-        else:
-            results = executable.run(buffers)
-        of_buffer = ConcreteArray.of_buffer
-        arrays = [
-            of_buffer(buffer, aval, committed)
-            for buffer, aval in zip(results, self.traced.results, strict=True)
-        ]
-        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
-
-    def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
-        """Runs it, and where it returns a nan, says which operation made it."""
-        with recorded() as results_of_callbacks:
-            results = executable.run(buffers)
-        bad = nans.found_in([x.numpy() for x in results])
-        if bad is not None:
-            with replayed(results_of_callbacks):
-                nans.explain(bad, self.traced, [x.numpy() for x in buffers])
-        return results
-
-    def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
-        """The program for a device, as it stands in `programs`; made if it is not there yet."""
-        with self.compiling:
-            if asked not in self.programs:
-                self.programs[asked] = self._program(asked)
-            return self.programs[asked]
-
-    def _program(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
-        device = backend.resolve_device(asked)
-        module, name = self.traced.builder.module, self.traced.name
-        with reports.timed("compiled", name, device):
-            executable = backend.compile(module, name, device, self.donated)
-        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
-        captured = [x.on(device).buffer(device) for x in captures]
-        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
-        self.single = leaf and len(self.traced.results) == 1
-        return executable, captured
-
-
 class JitFunction(Generic[P, R]):
     """What `jit` returns."""
 
@@ -268,7 +160,8 @@ class JitFunction(Generic[P, R]):
         functools.update_wrapper(self, fun)
         self._fun: Callable[..., R] = fun
         self._device = device
-        self._static_argnums, self._static_argnames = static
+        self._static = static
+        self._has_static = any(static)
         self._donated = donated
         options = (static, donated)
         try:
@@ -290,8 +183,7 @@ class JitFunction(Generic[P, R]):
             found = None
         if found is self:
             return name
-        static = self._static_argnums, self._static_argnames
-        return JitFunction, (self._fun, static, self._donated, self._device)
+        return JitFunction, (self._fun, self._static, self._donated, self._device)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
@@ -301,18 +193,18 @@ class JitFunction(Generic[P, R]):
         try:
             if config.disable_jit:
                 return self._fun(*args, **kwargs)
-            if self._static_argnums or self._static_argnames:
-                dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
+            if self._has_static:
+                own, named, static = split_static(self._fun, self._static, args, kwargs)
             else:
-                dynamic_args, dynamic_kwargs, static = args, kwargs, ()
-            leaves, tree = _flatten(dynamic_args, dynamic_kwargs)
+                own, named, static = args, kwargs, ()
+            leaves, tree = _flatten(own, named)
             trace = current_trace()
             if trace is not None:
                 return self._call_traced(trace, leaves, tree, static)
             try:
                 key = (tree, static, config.traced, *map(_signature, leaves))
             except TypeError:
-                self._check_leaves(dynamic_args, dynamic_kwargs)
+                self._check_leaves(own, named)
                 raise
             compiled = self._cache.get(key)
             if compiled is None:
@@ -329,7 +221,7 @@ class JitFunction(Generic[P, R]):
             raise
 
     @api_boundary
-    def trace(self, *args: Any, **kwargs: Any) -> StageTraced:
+    def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
         """The function as it is traced for a call with these arguments (or `ShapeDtypeStruct`s).
 
         Raises:
@@ -338,14 +230,12 @@ class JitFunction(Generic[P, R]):
         >>> jit(lambda x: x * x).trace(3.0).out_info
         ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)
         """
-        from irax.stages import Traced
+        return stages.Traced(*self.traced_for(args, kwargs))
 
-        return Traced(*self.traced_for(args, kwargs))
-
-    def traced_for(self, args: Any, kwargs: Any) -> tuple[Compiled, Any, Device | str | None]:
+    def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
         """The traced program of a call, the pytree of its arguments, and its device."""
-        dynamic_args, dynamic_kwargs, static = self._split(args, kwargs)
-        given = array_trees.with_words((dynamic_args, dynamic_kwargs))
+        own, named, static = split_static(self._fun, self._static, args, kwargs)
+        given = array_trees.with_words((own, named))
         leaves, tree = array_trees.tree_flatten(given)
         there = backend.device_of(leaves, name_of(self._fun))
         device = self._device or there or config.default_device
@@ -356,7 +246,7 @@ class JitFunction(Generic[P, R]):
         return self.trace(*args, **kwargs).out_info
 
     @api_boundary
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
         """The module that a call with these arguments (or `ShapeDtypeStruct`s) would run: to look
         at, and to compile ahead of time.
 
@@ -382,7 +272,7 @@ class JitFunction(Generic[P, R]):
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
-    def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Compiled:
+    def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Program:
         """The traced program of a call inside of a trace. Where that is of a jitted function, too,
         this one is traced into its module: to copy it there would copy all that it calls, at each
         level anew.
@@ -403,11 +293,11 @@ class JitFunction(Generic[P, R]):
 
     def _trace(
         self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...], within: bool = False
-    ) -> Compiled:
+    ) -> Program:
         """Traces the function into a module of its own, or into that of a jitted function around
         it.
         """
-        fun = self._with_static(static)
+        fun = with_static(self._fun, static)
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
@@ -418,22 +308,10 @@ class JitFunction(Generic[P, R]):
             else:
                 with _own_module() as builder:
                     traced = trace_function(flat, inputs, "jit", name, True, builder)
-        return Compiled(traced, flat.out_tree, self._donated_leaves(tree, len(leaves), static))
+        donated = donated_leaves(self._donated, tree, len(leaves), static)
+        return Program(traced, flat.out_tree, donated)
 
-    def _donated_leaves(self, tree: Any, count: int, static: tuple[Any, ...]) -> list[int]:
-        numbers, names = self._donated
-        if not (numbers or names):
-            return []
-        args, kwargs = array_trees.tree_unflatten(tree, range(count))
-        fixed = {item.where for item in static}
-        total = len(args) + sum(isinstance(where, int) for where in fixed)
-        positions = [n for n in range(total) if n not in fixed]
-        chosen = {n % total for n in numbers if -total <= n < total}
-        given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
-        given += [x for name, x in kwargs.items() if name in names]
-        return array_trees.tree_leaves(given)
-
-    def _check_donations(self, compiled: Compiled) -> None:
+    def _check_donations(self, compiled: Program) -> None:
         """Warns of donated arguments whose memory no result can take."""
         if not compiled.donated:
             return
@@ -472,42 +350,6 @@ class JitFunction(Generic[P, R]):
         """Forgets what was traced and compiled."""
         self._cache.clear()
 
-    # -- static arguments --
-
-    def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """The arguments without the static ones, and those, as `((where, value), ...)`."""
-        numbers = {n % len(args) for n in self._static_argnums if -len(args) <= n < len(args)}
-        static: list[tuple[int | str, Any]] = [(n, args[n]) for n in sorted(numbers)]
-        static += [(name, kwargs[name]) for name in sorted(kwargs) if name in self._static_argnames]
-        for where, value in static:
-            try:
-                hash(value)
-            except TypeError:
-                raise ValueError(
-                    f"jit: {name_of(self._fun)}: the static argument {where!r} must be hashable, "
-                    f"got {value!r} of type {type(value).__name__}: pass a tuple instead of a "
-                    "list, or make it an array argument by not declaring it static"
-                ) from None
-        dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
-        named = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
-        return dynamic, named, tuple(_Static(where, value) for where, value in static)
-
-    def _with_static(self, static: Sequence[_Static]) -> Callable[..., Any]:
-        if not static:
-            return self._fun
-
-        @functools.wraps(self._fun, updated=())
-        def fun(*args: Any, **kwargs: Any) -> Any:
-            full = list(args)
-            for item in static:
-                if isinstance(item.where, int):
-                    full.insert(item.where, item.value)
-                else:
-                    kwargs[item.where] = item.value
-            return self._fun(*full, **kwargs)
-
-        return fun
-
 
 def _tell_depth(error: RecursionError) -> None:
     """Has an error say how many jitted functions deep Python was; called at each of them."""
@@ -533,25 +375,6 @@ def _own_module() -> Iterator[ModuleBuilder]:
     builder.jitted = None
     for cache, key, compiled in jitted.values():
         cache.setdefault(key, compiled)
-
-
-@dataclass(frozen=True)
-class _Static:
-    """A static argument: 1, 1.0 and True are equal to Python but make different programs."""
-
-    where: int | str
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Static)
-            and self.where == other.where
-            and type(self.value) is type(other.value)
-            and self.value == other.value
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.where, type(self.value), self.value))
 
 
 def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:

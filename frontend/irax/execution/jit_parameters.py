@@ -1,11 +1,14 @@
-"""Which parameters of a function are static or donated: what `jit` is told of them, checked."""
+"""Static and donated parameters: what `jit` is told of them, and what calls do with it."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from irax.core import array_trees
 from irax.core.flattening import name_of
 
 Parameters = tuple[tuple[int, ...], frozenset[str]]
@@ -58,3 +61,83 @@ def parameters_of(
     by_name = {positional.index(name) for name in names if name in positional}
     by_number = {positional[n] for n in numbers if -len(positional) <= n < len(positional)}
     return tuple(sorted({*numbers, *by_name})), frozenset(names | by_number)
+
+
+@dataclass(frozen=True)
+class Static:
+    """A static argument: 1, 1.0 and True are equal to Python but make different programs."""
+
+    where: int | str
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Static)
+            and self.where == other.where
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.where, type(self.value), self.value))
+
+
+def split_static(
+    fun: Callable[..., Any], static: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Static, ...]]:
+    """The arguments of a call without the static ones, and those.
+
+    Raises:
+        ValueError: a static argument is not hashable.
+    """
+    argnums, argnames = static
+    numbers = {n % len(args) for n in argnums if -len(args) <= n < len(args)}
+    found = [Static(n, args[n]) for n in sorted(numbers)]
+    found += [Static(name, kwargs[name]) for name in sorted(kwargs) if name in argnames]
+    for item in found:
+        try:
+            hash(item.value)
+        except TypeError:
+            raise ValueError(
+                f"jit: {name_of(fun)}: the static argument {item.where!r} must be hashable, got "
+                f"{item.value!r} of type {type(item.value).__name__}: pass a tuple instead of a "
+                "list, or make it an array argument by not declaring it static"
+            ) from None
+    dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
+    named = {name: x for name, x in kwargs.items() if name not in argnames}
+    return dynamic, named, tuple(found)
+
+
+def with_static(fun: Callable[..., Any], static: Sequence[Static]) -> Callable[..., Any]:
+    """The function of the other arguments."""
+    if not static:
+        return fun
+
+    @functools.wraps(fun, updated=())
+    def fixed(*args: Any, **kwargs: Any) -> Any:
+        full = list(args)
+        for item in static:
+            if isinstance(item.where, int):
+                full.insert(item.where, item.value)
+            else:
+                kwargs[item.where] = item.value
+        return fun(*full, **kwargs)
+
+    return fixed
+
+
+def donated_leaves(
+    donated: Parameters, tree: Any, count: int, static: Sequence[Static]
+) -> list[int]:
+    """Which of a call's leaves, `count` of them, belong to donated arguments."""
+    numbers, names = donated
+    if not (numbers or names):
+        return []
+    args, kwargs = array_trees.tree_unflatten(tree, range(count))
+    fixed = {item.where for item in static}
+    total = len(args) + sum(isinstance(where, int) for where in fixed)
+    positions = [n for n in range(total) if n not in fixed]
+    chosen = {n % total for n in numbers if -total <= n < total}
+    given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
+    given += [x for name, x in kwargs.items() if name in names]
+    return array_trees.tree_leaves(given)

@@ -1,0 +1,113 @@
+"""The programs of a function that was traced for one signature, one for each device."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from irax.config import config
+from irax.core import array_trees, nans
+from irax.core.array import ConcreteArray
+from irax.core.avals import ShapedArray
+from irax.core.tracing import Traced, concrete_array
+from irax.execution import backend, reports
+from irax.execution.callbacks import recorded, replayed
+from irax_compiler import mlir
+from irax_runtime.device import Buffer, Device, Executable
+
+
+@dataclass
+class Program:
+    """A function traced for one signature; it is compiled when it is first called to be run."""
+
+    traced: Traced
+    out_tree: Any
+    donated: Sequence[int] = ()
+    """The leaves of arguments whose memory may be used for results."""
+    programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
+        default_factory=dict
+    )
+    """For each device asked for (None: the first there is) the program, and what the function used
+    from outside: further arguments of it, wherever they were put."""
+    single: bool = False
+    """Whether the result is one array and not a pytree of them."""
+    compiling: threading.RLock = field(default_factory=threading.RLock)
+    """Held while a program is made. That runs no code of the user's, so threads that wait for it
+    wait for nothing that could wait for them."""
+
+    def argument_avals(self) -> list[ShapedArray]:
+        """Shapes and dtypes of the leaves of its arguments."""
+        traced = self.traced
+        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
+        own = parameters[: len(parameters) - len(traced.captures)]
+        return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
+
+    def donated_avals(self) -> list[ShapedArray]:
+        """The leaves whose memory may be used for results."""
+        avals = self.argument_avals()
+        return [avals[i] for i in self.donated]
+
+    def run(self, leaves: Sequence[Any], asked: Device | str | None, fixed: bool = False) -> Any:
+        """Runs the compiled function on the leaves of its arguments.
+
+        It runs on the device that is asked for, unless arguments were put on another one; to be
+        `fixed` on the one makes that an error.
+        """
+        program = self.programs.get(asked) or self.compile(asked)
+        executable, captured = program
+        device = executable.device
+        committed = False
+        buffers: list[Any] = []
+        for x in leaves:
+            array: Any = x if type(x) is ConcreteArray else concrete_array(x)
+            buffer = array._buffer
+            if buffer is None or buffer.device is not device:
+                if array.committed and not fixed:
+                    there = backend.device_of(leaves, self.traced.name)
+                    return self.run(leaves, there, fixed=True)
+                buffer = array.buffer(device)
+            if array.committed:
+                committed = True
+            buffers.append(buffer)
+        if captured:
+            buffers += captured
+        if config.debug_nans or config.debug_infs:
+            results = self._run_checked(executable, buffers)
+        else:
+            results = executable.run(buffers)
+        of_buffer = ConcreteArray.of_buffer
+        arrays = [
+            of_buffer(buffer, aval, committed)
+            for buffer, aval in zip(results, self.traced.results, strict=True)
+        ]
+        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
+
+    def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
+        """Runs it, and where it returns a nan, says which operation made it."""
+        with recorded() as results_of_callbacks:
+            results = executable.run(buffers)
+        bad = nans.found_in([x.numpy() for x in results])
+        if bad is not None:
+            with replayed(results_of_callbacks):
+                nans.explain(bad, self.traced, [x.numpy() for x in buffers])
+        return results
+
+    def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        """The program for a device, as it stands in `programs`; made if it is not there yet."""
+        with self.compiling:
+            if asked not in self.programs:
+                self.programs[asked] = self._program(asked)
+            return self.programs[asked]
+
+    def _program(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+        device = backend.resolve_device(asked)
+        module, name = self.traced.builder.module, self.traced.name
+        with reports.timed("compiled", name, device):
+            executable = backend.compile(module, name, device, self.donated)
+        captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
+        captured = [x.on(device).buffer(device) for x in captures]
+        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        self.single = leaf and len(self.traced.results) == 1
+        return executable, captured
