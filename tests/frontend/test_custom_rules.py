@@ -312,3 +312,24 @@ def test_pullbacks_of_one_argument_may_return_a_tuple():
     assert irax.grad(f)(3.0) == 10
     g = irax.custom_gradient(lambda x: (x[0] * x[1], lambda ct: (2 * ct, 3 * ct)))
     assert irax.grad(g)((3.0, 4.0)) == (2, 3)
+
+
+def test_python_values_among_residuals_stay_python_values():
+    f = irax.custom_vjp(lambda x: 3 * x)
+
+    def bwd(residuals, ct):
+        x, count, flag, scale, nothing = residuals
+        assert (type(count), flag, scale, nothing) == (int, True, 0.5, None)
+        assert x.shape == (2,)
+        return (count * ct + jnp.zeros(count)[0],)
+
+    f.defvjp(lambda x: (3 * x, (x, 3, True, 0.5, None)), bwd)
+
+    def total(x):
+        return f(x).sum()
+
+    for gradient in (irax.grad(total), irax.jit(irax.grad(total)), irax.grad(irax.jit(total))):
+        np.testing.assert_array_equal(gradient(jnp.ones(2)), [3, 3])
+    np.testing.assert_array_equal(
+        irax.vmap(irax.grad(total))(jnp.ones((4, 2))), 3 * np.ones((4, 2))
+    )

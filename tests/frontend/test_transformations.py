@@ -10,6 +10,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax.test_util import check_grads
 
 X = jnp.array([0.5, -1.0, 2.0])
@@ -344,7 +345,38 @@ def test_eval_shape_of_what_returns_structs():
 
 def test_vmap_over_no_lanes():
     def f(x, i):
-        return x[i], x.at[i].set(1.0), irax.lax.dynamic_slice(x, (i,), (2,)), jnp.sort(x)
+        return x[i], x.at[i].set(1.0), lax.dynamic_slice(x, (i,), (2,)), jnp.sort(x)
 
     found = irax.vmap(f)(jnp.ones((0, 3)), jnp.zeros(0, int))
     assert [x.shape for x in found] == [(0,), (0, 3), (0, 2), (0, 3)]
+
+
+FLOAT0 = np.zeros(2, irax.float0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        irax.jit(lambda x: x),
+        irax.jit(lambda x: {"a": FLOAT0, "b": x["b"] + 1}),
+        lambda x: lax.cond(True, lambda y: y, lambda y: y, x),
+        lambda x: lax.scan(lambda c, _: (c, None), x, None, 3)[0],
+        irax.vmap(lambda x: x, in_axes=({"a": None, "b": 0},)),
+        irax.checkpoint(lambda x: x),
+    ],
+)
+def test_float0_passes_through(function):
+    found = function({"a": FLOAT0, "b": jnp.ones(2)})
+    assert (found["a"].dtype, found["a"].shape) == (irax.float0, (2,))
+    assert found["b"].shape == (2,)
+
+
+def test_gradients_of_integers_in_jit():
+    def loss(parameters):
+        return (parameters["w"] ** 2).sum()
+
+    parameters = {"w": jnp.arange(2.0), "steps": 3}
+    found = irax.jit(irax.grad(loss, allow_int=True))(parameters)
+    np.testing.assert_array_equal(found["w"], [0, 2])
+    assert found["steps"].dtype == irax.float0
+    assert irax.eval_shape(lambda x: x, FLOAT0) == irax.ShapeDtypeStruct((2,), irax.float0)

@@ -1,23 +1,27 @@
-"""Pytrees as transformations see them: a typed key is not a leaf but holds its words.
+"""Pytrees as transformations see them: a typed key is not a leaf but holds its words, and an array
+of dtype float0 is no leaf either.
 
-For users an array of typed keys is a leaf like any array (`irax.tree_util`). What is traced are
-arrays of numbers, so on the way into a trace a key is taken apart, and put together on the way out.
-The functions are those of `irax.tree_util` otherwise.
+For users both are leaves like any array (`irax.tree_util`). What is traced are arrays of numbers,
+so on the way into a trace a key is taken apart, and put together on the way out; an array of
+float0, which has no elements, is part of the structure. The functions are those of
+`irax.tree_util` otherwise.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import optree
 
 from irax import tree_util
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.key_arrays import KeyArray
 from irax.core.tree_registry import ARRAYS
-from irax.dtypes import KeyType
+from irax.dtypes import KeyType, float0
 from irax.tree_util import PyTreeDef as PyTreeDef
 from irax.tree_util import keystr as keystr
 from irax.tree_util import structure_error as structure_error
@@ -27,23 +31,74 @@ from irax.tree_util import treedef_is_leaf as treedef_is_leaf
 _IsLeaf = Callable[[Any], bool] | None
 
 
+@dataclass(frozen=True)
+class _Float0:
+    """A node that stands for an array of dtype float0."""
+
+    shape: tuple[int, ...]
+
+
+def _no_parts(node: Any) -> tuple[tuple[()], tuple[int, ...]]:
+    return (), node.shape
+
+
+def _float0_array(shape: Any, parts: Any) -> Any:
+    return np.zeros(shape, float0)
+
+
+optree.register_pytree_node(_Float0, _no_parts, _float0_array, namespace=ARRAYS)  # pyright: ignore
+
+
+def _is_float0(leaf: Any) -> bool:
+    return type(leaf) is np.ndarray and leaf.dtype == float0
+
+
+def _without_float0(tree: Any, is_leaf: _IsLeaf = None) -> Any:
+    """A pytree with nodes for its arrays of dtype float0."""
+
+    def node(leaf: Any) -> Any:
+        return _Float0(leaf.shape) if _is_float0(leaf) else leaf
+
+    return optree.tree_map(node, tree, is_leaf=is_leaf, namespace=ARRAYS)
+
+
 def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The arrays of a pytree, and its structure."""
-    return optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+    leaves, treedef = optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+    if any(map(_is_float0, leaves)):
+        tree = _without_float0(tree, is_leaf)
+        return optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+    return leaves, treedef
+
+
+flatten_tangents = functools.partial(optree.tree_flatten, namespace=ARRAYS)
+"""`tree_flatten` where arrays of dtype float0, the tangents of integers, are leaves."""
 
 
 def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
     """The arrays of a pytree."""
-    return optree.tree_leaves(tree, is_leaf, namespace=ARRAYS)
+    return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
     """The structure of a pytree."""
-    return optree.tree_structure(tree, is_leaf, namespace=ARRAYS)
+    return tree_flatten(tree, is_leaf)[1]
 
 
-tree_leaves_with_path = functools.partial(tree_util.tree_leaves_with_path, namespace=ARRAYS)
-prefix_broadcast = functools.partial(tree_util.prefix_broadcast, namespace=ARRAYS)
+def tree_leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
+    """The arrays of a pytree, each after its path."""
+    return tree_util.tree_leaves_with_path(_without_float0(tree), namespace=ARRAYS)
+
+
+def whole_leaves(tree: Any) -> list[Any]:
+    """The leaves of a pytree as users see them, keys whole, but for arrays of dtype float0."""
+    return [x for x in tree_util.tree_leaves(tree) if not _is_float0(x)]
+
+
+def prefix_broadcast(prefix: Any, tree: Any, is_leaf: _IsLeaf = None, **names: str) -> list[Any]:
+    """The leaves of a prefix of a pytree, each as often as there are arrays below it."""
+    tree = _without_float0(tree)
+    return tree_util.prefix_broadcast(prefix, tree, is_leaf, namespace=ARRAYS, **names)
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -67,6 +122,7 @@ def without_words(tree: Any) -> Any:
     """The inverse of `with_words`."""
 
     def struct(leaf: Any) -> Any:
-        return ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, KeyArray) else leaf
+        is_array = isinstance(leaf, KeyArray) or _is_float0(leaf)
+        return ShapeDtypeStruct(leaf.shape, leaf.dtype) if is_array else leaf
 
     return tree_util.tree_map(struct, tree)

@@ -288,7 +288,7 @@ class _Pullback:
 
 def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
     """The inexact leaves of `tree`, checked against the structure and types they must have."""
-    leaves, given = array_trees.tree_flatten(tree)
+    leaves, given = array_trees.flatten_tangents(tree)
     if given != structure:
         raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
     arrays = []
@@ -364,7 +364,7 @@ def _push(
 
 def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> list[Array | None]:
     """A tangent for each argument, None for those of integer type."""
-    leaves, given = array_trees.tree_flatten(tangents)
+    leaves, given = array_trees.flatten_tangents(tangents)
     if given != structure:
         raise TypeError(
             f"jvp: the tangents have structure {given}; expected that of the primals, {structure}"

@@ -75,8 +75,8 @@ class custom_vjp(Ruled):
         def rules() -> Rules:
             forward = _FlatForward(self, given, traced, flat)
             fwd = trace_function(forward, inputs, self.kind, f"{traced.name}.fwd")
-            kept = [Input(x.aval, x, "a residual") for x in forward.residuals]
-            backward = _FlatBackward(self, given, traced, flat, forward.residual_tree)
+            kept = [Input(x.aval, x, "a residual") for x in forward.arrays]
+            backward = _FlatBackward(self, given, traced, flat, forward)
             bwd = trace_function(
                 lambda *leaves: backward(*leaves[len(shared) :]),
                 [*(Input(x.aval) for x in shared), *kept, *cts],
@@ -97,7 +97,8 @@ class _FlatForward:
     ) -> None:
         self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
         self.residual_tree: Any = None
-        self.residuals: list[Array] = []
+        self.residuals: list[Any] = []
+        """Numbers of Python stay what they are, and are no results."""
 
     def __call__(self, *leaves: Array) -> list[Array]:
         given, name = self.given, name_of(self.ruled.fun)
@@ -121,8 +122,24 @@ class _FlatForward:
             of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
         ]
         kept, self.residual_tree = array_trees.tree_flatten(found[1])
-        self.residuals = [as_array(x, f"custom_vjp: a residual of {name}") for x in kept]
-        return [*values, *self.residuals]
+        self.residuals = [
+            x
+            if type(x) in (bool, int, float, complex)
+            else as_array(x, f"custom_vjp: a residual of {name}")
+            for x in kept
+        ]
+        return [*values, *self.arrays]
+
+    @property
+    def arrays(self) -> list[Array]:
+        """The residuals that are arrays."""
+        return [x for x in self.residuals if isinstance(x, Array)]
+
+    def unflatten(self, arrays: Sequence[Array]) -> Any:
+        """The residuals, of those that are arrays."""
+        remaining = iter(arrays)
+        leaves = [next(remaining) if isinstance(x, Array) else x for x in self.residuals]
+        return array_trees.tree_unflatten(self.residual_tree, leaves)
 
 
 class _FlatBackward:
@@ -136,15 +153,15 @@ class _FlatBackward:
         given: Arguments,
         traced: Traced,
         flat: FlatFunction,
-        residual_tree: Any,
+        forward: _FlatForward,
     ) -> None:
         self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
-        self.residual_tree = residual_tree
+        self.forward = forward
 
     def __call__(self, *leaves: Array) -> list[Array]:
         name = name_of(self.ruled.fun)
-        count = self.residual_tree.num_leaves
-        residuals = array_trees.tree_unflatten(self.residual_tree, leaves[:count])
+        count = len(self.forward.arrays)
+        residuals = self.forward.unflatten(leaves[:count])
         rest = iter(leaves[count:])
         cts = [next(rest) if is_inexact(a) else self._zero(a) for a in self.results]
         cotangent = array_trees.tree_unflatten(self.flat.out_tree, cts)
@@ -172,7 +189,7 @@ class _FlatBackward:
     def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
         numbers, structure = array_trees.tree_flatten(arg)
         part = array_trees.tree_map(lambda x: None if isinstance(x, SymbolicZero) else x, part)
-        given, there = array_trees.tree_flatten(part)
+        given, there = array_trees.flatten_tangents(part)
         try:  # None may stand for the zeros of several arrays, an array for one alone
             leaves = array_trees.prefix_broadcast(part, arg)
         except ValueError:
@@ -256,7 +273,7 @@ class _CallTraced:
         self.traced, self.out_tree, self.avals = traced, out_tree, avals
 
     def __call__(self, captures: Sequence[Array], cotangent: Any) -> Any:
-        leaves = array_trees.tree_leaves(cotangent)
+        leaves, _ = array_trees.flatten_tangents(cotangent)
         cts = [as_array(x) for x, a in zip(leaves, self.avals, strict=True) if is_inexact(a)]
         traced = self.traced
         found = call(traced.builder, traced.name, [*cts, *captures], traced.weak)

@@ -8,7 +8,6 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from irax import tree_util
 from irax.core import array_trees, axis_names
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
@@ -72,7 +71,7 @@ def vmap(
             )
         leaves, tree = array_trees.tree_flatten((args, kwargs))
         names = argument_names(args, kwargs)
-        shown = tree_util.tree_leaves((args, kwargs))
+        shown = array_trees.whole_leaves((args, kwargs))
         axes = _spread((in_axes, 0), (args, kwargs), "in_axes")
         inputs, arrays, positions = [], [], []
         size = _Size(axis_size)
@@ -109,7 +108,7 @@ def vmap(
             None if axis is None else _normalize(axis, x.ndim + 1, "vmap: out_axes")
             for axis, x in zip(
                 _spread(out_axes, skeleton, "out_axes"),
-                tree_util.tree_leaves(skeleton),
+                array_trees.whole_leaves(skeleton),
                 strict=True,
             )
         ]
