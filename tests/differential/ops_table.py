@@ -29,7 +29,8 @@ over every combination of operands; all of that on IREE's CPU target too, agains
 - **dtypes**: those that its cases have, of operands and results.
 - **iree-cpu**, **pjrt**: what becomes of it on its way to a target. "as it is": the target takes
   it; names in code: the legalizations for where the target refuses it or gets it wrong
-  (see `compiler/irax_compiler/passes/legalize/`); "expanded": into StableHLO, by MLIR;
+  (see `compiler/irax_compiler/passes/legalize/`), but for `float8_function`, which is for all
+  elementwise ops; "expanded": into StableHLO, by MLIR;
   "decomposed": into what it is made of; "host": a library's function is called; "inlined": its
   function takes its place.
 
@@ -90,7 +91,7 @@ def on_target(name: str, target: str) -> str:
     if dialect == "irax" or name in ("stablehlo.composite", "stablehlo.custom_call"):
         return "decomposed"
     legalizations = sets.CHLO if dialect == "chlo" else find(target).legalizations
-    legalizations = [f"`{one.name}`" for one in legalizations if name in one.operations]
+    legalizations = [f"`{one.name}`" for one in legalizations if name in one.names]
     if dialect == "chlo":
         legalizations.append("expanded")
     return ", ".join(legalizations) or "as it is"

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.ops import meanings, registers
-from irax_compiler.ops.core import ArrayType, register
+from irax_compiler.ops.core import ArrayType, Widened, register
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 
 
@@ -57,6 +57,7 @@ and_ = binary(
     commutative=True,
     identity=meanings.all_bits,
     scalar_lowering=registers.by_kind(i="arith.andi"),
+    widened=Widened.SAME,
 )
 or_ = binary(
     "or",
@@ -64,6 +65,7 @@ or_ = binary(
     commutative=True,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(i="arith.ori"),
+    widened=Widened.SAME,
 )
 xor = binary(
     "xor",
@@ -71,6 +73,7 @@ xor = binary(
     commutative=True,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(i="arith.xori"),
+    widened=Widened.SAME,
 )
 not_ = unary("not", np.invert, scalar_lowering=registers.NOT)
 shift_left = binary(
@@ -81,6 +84,7 @@ shift_right_arithmetic = binary(
     _shift_right_arithmetic,
     identity=meanings.zero,
     scalar_lowering=registers.SHIFT_RIGHT_ARITHMETIC,
+    widened=Widened.SAME,
 )
 shift_right_logical = register(
     _LogicalShift(
@@ -89,6 +93,7 @@ shift_right_logical = register(
         widen=False,
         identity=meanings.zero,
         scalar_lowering=registers.SHIFT_RIGHT_LOGICAL,
+        widened=Widened.LOW_BITS_OF_UNSIGNED,
     )
 )
 popcnt = register(
@@ -97,6 +102,7 @@ popcnt = register(
         lambda x: np.bitwise_count(_bits(x)).astype(x.dtype),
         widen=False,
         scalar_lowering=registers.by_kind(i="math.ctpop"),
+        widened=Widened.LOW_BITS_OF_UNSIGNED,
     )
 )
 count_leading_zeros = register(
@@ -105,9 +111,16 @@ count_leading_zeros = register(
         _count_leading_zeros,
         widen=False,
         scalar_lowering=registers.by_kind(i="math.ctlz"),
+        widened=Widened.LOW_BITS_OF_UNSIGNED,
     )
 )
 multiply_high = binary(
-    "mulhi", _multiply_high, dialect="chlo", widen=False, commutative=True, short=False
+    "mulhi",
+    _multiply_high,
+    dialect="chlo",
+    widen=False,
+    commutative=True,
+    short=False,
+    widened=Widened.OTHER,
 )
 """The upper half of the product's bits."""

@@ -21,6 +21,7 @@ from irax_compiler.ops.core import (
     Op,
     Recomputation,
     Tangent,
+    Widened,
     attribute,
     only,
     register_class,
@@ -36,6 +37,7 @@ class Convert(Op):
     """Elementwise conversion by value; floats saturate to integers and nan becomes 0."""
 
     name = "stablehlo.convert"
+    widened = Widened.LOW_BITS
     scalar_lowering = registers.CONVERT
     elementwise = True
     recomputation = Recomputation.CHEAP
@@ -119,6 +121,7 @@ class BitcastConvert(Op):
     """The same bits as another dtype; a last dimension appears or goes where widths differ."""
 
     name = "stablehlo.bitcast_convert"
+    widened = Widened.OTHER
     scalar_lowering = registers.BITCAST
     recomputation = Recomputation.CHEAP
     shape: tuple[int, ...] = result_shape()

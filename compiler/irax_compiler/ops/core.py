@@ -57,6 +57,15 @@ class ArrayType(NamedTuple):
     dtype: np.dtype
 
 
+class Widened(Enum):
+    """What an op of 2- and 4-bit integers makes of the same numbers as 8-bit integers."""
+
+    SAME = "the same number"
+    LOW_BITS = "a number of which the result is the low bits"
+    LOW_BITS_OF_UNSIGNED = "LOW_BITS, if the first operand is taken as unsigned"
+    OTHER = "something else"
+
+
 class Recomputation(Enum):
     """The cost of computing something again in the kernel that uses it."""
 
@@ -116,6 +125,8 @@ class Op:
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
 
+    widened: Widened = Widened.SAME
+    """What it makes of 2- and 4-bit integers that became 8-bit ones."""
     scalar_lowering: ScalarLowering | None = None
     """How kernels of loops over few elements compute it; a loop with an op that has none, IREE runs
     kernel by kernel."""
@@ -393,6 +404,11 @@ def unregister(name: str) -> None:
 def registered_names() -> list[str]:
     """The names of all ops irax knows, sorted."""
     return sorted(_READERS)
+
+
+def names_of(classes: tuple[type[Op], ...]) -> list[str]:
+    """The names of the registered ops without parameters that are of some classes."""
+    return [name for name, op in _TRAITS.items() if isinstance(op, classes)]
 
 
 def traits_of(operation: Operation) -> Op | type[Op]:

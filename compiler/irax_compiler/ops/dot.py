@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
     Linear,
     Op,
     Tangent,
+    Widened,
     attribute,
     numbers,
     only,
@@ -93,6 +94,7 @@ class DotGeneral(Op):
     """Sums of products over the contracting dimensions, for each index of the batching ones."""
 
     name = "stablehlo.dot_general"
+    widened = Widened.LOW_BITS
     dimensions: DotDimensions = attribute(_DIMENSIONS, "dot_dimension_numbers")
     dtype: np.dtype = result_dtype()
     precision: tuple[str, str] | None = attribute(PRECISION, "precision_config")

@@ -22,6 +22,7 @@ from irax_compiler.ops.core import (
     Recomputation,
     ScalarLowering,
     Tangent,
+    Widened,
     full_like,
     only,
     register,
@@ -53,6 +54,7 @@ class Elementwise(Op):
     """Whether it takes a few instructions; None for those that are not transcendental."""
     commutative: bool = False
     identity: Callable[[np.dtype], Any] | None = None
+    widened: Widened = Widened.LOW_BITS
     scalar_lowering: ScalarLowering | None = None
 
     @property
@@ -121,6 +123,7 @@ class Traits(TypedDict, total=False):
     short: bool
     commutative: bool
     identity: Callable[[np.dtype], Any]
+    widened: Widened
     scalar_lowering: ScalarLowering
 
 
@@ -225,6 +228,7 @@ remainder = binary(
     ],
     short=False,
     scalar_lowering=registers.REMAINDER,
+    widened=Widened.SAME,
 )
 negate = register(
     Elementwise(
@@ -251,6 +255,7 @@ maximum = binary(
     commutative=True,
     identity=meanings.least,
     scalar_lowering=registers.MAXIMUM,
+    widened=Widened.SAME,
 )
 minimum = binary(
     "minimum",
@@ -259,6 +264,7 @@ minimum = binary(
     commutative=True,
     identity=meanings.most,
     scalar_lowering=registers.MINIMUM,
+    widened=Widened.SAME,
 )
 
 
@@ -365,7 +371,13 @@ abs = register(
     )
 )
 sign = register(
-    Elementwise("stablehlo.sign", meanings.sign, [_sign_tangent], scalar_lowering=registers.SIGN)
+    Elementwise(
+        "stablehlo.sign",
+        meanings.sign,
+        [_sign_tangent],
+        scalar_lowering=registers.SIGN,
+        widened=Widened.SAME,
+    )
 )
 floor = unary("floor", np.floor, scalar_lowering=registers.of_floats("floor"))
 ceil = unary("ceil", np.ceil, scalar_lowering=registers.of_floats("ceil"))

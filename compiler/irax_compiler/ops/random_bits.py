@@ -21,6 +21,7 @@ from irax_compiler.ops.core import (
     Op,
     Tangent,
     UnsupportedOp,
+    Widened,
     attribute,
     from_operation,
     keyword,
@@ -37,6 +38,7 @@ class RngBitGenerator(Op):
     """The state after, and an array of random bits."""
 
     name = "stablehlo.rng_bit_generator"
+    widened = Widened.OTHER
     num_results: ClassVar[int] = 2
     shape: tuple[int, ...] = from_operation(lambda o: tuple(o.results[1].type.shape))
     dtype: np.dtype = from_operation(lambda o: mlir.dtype_of_type(o.results[1].type))

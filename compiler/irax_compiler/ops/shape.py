@@ -22,6 +22,7 @@ from irax_compiler.ops.core import (
     Op,
     Recomputation,
     Tangent,
+    Widened,
     attribute,
     full,
     only,
@@ -76,6 +77,7 @@ class Iota(Op):
     """0, 1, 2, ... along one dimension."""
 
     name = "stablehlo.iota"
+    widened = Widened.LOW_BITS
     recomputation = Recomputation.FREE
     shape: tuple[int, ...] = result_shape()
     dtype: np.dtype = result_dtype()

@@ -29,7 +29,7 @@ from typing import TypeVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.core import Op, UnsupportedOp, names_of, read
 from irax_compiler.passes.core import nested
 
 _Elsewhere = Mapping[Value, Value]
@@ -46,11 +46,20 @@ class Pattern:
     """A named rewrite."""
 
     name: str
-    operations: tuple[str, ...]
-    """The names of the operations that it may apply to; none stands for all."""
+    names: tuple[str | type[Op], ...]
+    """Names of operations that it may apply to, and classes of ops, each for the names of all."""
     kinds: tuple[type[Op], ...]
     """The classes of the ops that it applies to, if it gets the op and not the operation."""
     build: Callable[..., Replacement]
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """The names of all operations that it may apply to, of ops that are registered now; none
+        stands for any.
+        """
+        names = [name for name in self.names if isinstance(name, str)]
+        families = tuple(name for name in self.names if not isinstance(name, str))
+        return (*names, *names_of(families))
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
         """What takes the place of the results of an operation, which is read as `op`; built at the
@@ -68,20 +77,29 @@ class Pattern:
 
 def rewrites(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Pattern]:
     """Decorator: the function is a pattern for operations that are one of some ops, or that have
-    one of some names; for all operations, where none is given.
+    one of some names; for all operations, where none is given. A class without a name, such as
+    `Elementwise`, stands for all ops of that class.
     """
     names, kinds = matched(subjects)
     return lambda build: Pattern(build.__name__, names, kinds, build)
 
 
-def matched(subjects: Sequence[Subject]) -> tuple[tuple[str, ...], tuple[type[Op], ...]]:
+def matched(
+    subjects: Sequence[Subject],
+) -> tuple[tuple[str | type[Op], ...], tuple[type[Op], ...]]:
     """The names and classes, in patterns, of what a decorator is given."""
     ops = [subject for subject in subjects if not isinstance(subject, str)]
     if ops and len(ops) < len(subjects):
         raise TypeError(f"a pattern is for ops or for names of operations, not both: {subjects}")
-    names = (s if isinstance(s, str) else s.name for s in subjects)
+    names = map(_name, subjects)
     kinds = (op if isinstance(op, type) else type(op) for op in ops)
     return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(kinds))
+
+
+def _name(subject: Subject) -> str | type[Op]:
+    if isinstance(subject, type):
+        return getattr(subject, "name", subject)
+    return subject if isinstance(subject, str) else subject.name
 
 
 def read_as(kind: type[T], operation: Operation) -> T | None:

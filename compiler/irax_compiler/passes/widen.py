@@ -14,7 +14,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise
-from irax_compiler.ops.core import UnsupportedOp, constant, full, full_like
+from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import replace
 
@@ -24,24 +24,6 @@ WIDE = {
     np.dtype(ml_dtypes.int4): np.dtype(np.int8),
     np.dtype(ml_dtypes.uint4): np.dtype(np.uint8),
 }
-
-_OVERFLOWING = {
-    f"stablehlo.{name}"
-    for name in (
-        *("abs", "add", "convert", "divide", "dot_general", "iota", "multiply", "negate", "not"),
-        *("power", "shift_left", "shift_right_logical", "subtract"),
-        *("count_leading_zeros", "popcnt"),  # of 2 bits there may be 2, which is beyond an int2
-    )
-}
-"""Operations whose results may need more bits where their operands do not."""
-
-_OF_UNSIGNED = {
-    f"stablehlo.{name}" for name in ("count_leading_zeros", "popcnt", "shift_right_logical")
-}
-"""Operations that take the bits of their first operand, and would see more of a negative number."""
-
-_REFUSED = {"stablehlo.bitcast_convert", "stablehlo.rng_bit_generator"}
-"""Operations that mean something else in a wider dtype."""
 
 
 @register_pass
@@ -71,7 +53,7 @@ class Widen(Pass):
 
 def _check_bits(operation: Operation) -> None:
     """Raises UnsupportedOp for what takes or makes the bits of narrow integers."""
-    if operation.name not in _REFUSED:
+    if traits_of(operation).widened is not Widened.OTHER:
         return
     for x in [*operation.operands, *operation.results]:
         if dtype_of(x) in WIDE:
@@ -92,12 +74,13 @@ def _widen_results(operation: Operation) -> None:
     narrow = [dtype_of(x) for x in operation.results if dtype_of(x) in WIDE]
     if not narrow:
         return
-    if operation.name == "stablehlo.constant":
+    if traits_of(operation).is_constant:
         with InsertionPoint(operation), operation.location:
             wide = constant(mlir.dense_to_numpy(operation).astype(WIDE[narrow[0]]))
         replace(operation, [wide])
         return
-    if operation.name in _OF_UNSIGNED:
+    widened = traits_of(operation).widened
+    if widened is Widened.LOW_BITS_OF_UNSIGNED:
         with InsertionPoint(operation), operation.location:
             x = operation.operands[0]
             operation.operands[0] = bitwise.and_(x, full_like(x, 2 ** mlir.width(narrow[0]) - 1))
@@ -106,7 +89,7 @@ def _widen_results(operation: Operation) -> None:
     if operation.name == "stablehlo.count_leading_zeros":
         unused = 8 - mlir.width(narrow[0])
         _replace(operation, lambda x: elementwise.subtract(x, full_like(x, unused)))
-    if operation.name in _OVERFLOWING:
+    if widened is not Widened.SAME:
         _replace(operation, lambda x: _within(x, narrow[0], operation))
 
 

@@ -15,19 +15,15 @@ from irax_compiler.passes.simplify.matching import is_full_of, made_by
 # ---- neutral and absorbing elements --------------------------------------------------------------
 
 
-@rewrites(
-    *(elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.divide),
-    *(elementwise.power, elementwise.maximum, elementwise.minimum),
-    *(bitwise.and_, bitwise.or_, bitwise.xor),
-    *(bitwise.shift_left, bitwise.shift_right_arithmetic, bitwise.shift_right_logical),
-)
-def neutral_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
+@rewrites(Elementwise)
+def neutral_operand(op: Elementwise, *operands: Value) -> Value | None:
     """x + 0, x - 0, x * 1, x / 1, x ** 1, max(x, -inf), x & ~0, x << 0, ... -> x.
 
     Of either sign of zero, as in XLA: -0.0 + 0.0 becomes -0.0, where IEEE 754 says 0.0.
     """
     if op.identity is None:
         return None
+    x, y = operands
     element = op.identity(dtype_of(x))
     if is_full_of(y, element):
         return x

@@ -11,6 +11,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.passes.legalization import legalizes
@@ -84,29 +85,16 @@ def narrow_function(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide[0], dtype)]
 
 
-FUNCTIONS = tuple(
-    {
-        op.name: None
-        for family in (elementwise, chlo_functions)
-        for op in vars(family).values()
-        if isinstance(op, elementwise.Elementwise)
-    }
-)
-"""The elementwise functions of StableHLO and CHLO."""
-
-
-@legalizes(*FUNCTIONS)
-def float8_function(operation: Operation) -> Sequence[Value] | None:
+@legalizes(Elementwise)
+def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None:
     """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
     computed in float32.
     """
-    dtypes = {dtype_of(x) for x in [*operation.operands, *operation.results]}
-    if not any(inexact(d) and d.itemsize == 1 for d in dtypes):
+    dtype, float32 = dtype_of(operands[0]), np.dtype(np.float32)
+    if not inexact(dtype) or dtype.itemsize > 1:
         return None
-    float32 = np.dtype(np.float32)
-    op = read(operation)
-    wide = op.build([conversion.convert(x, float32) for x in operation.operands])
-    return [conversion.convert(wide[0], dtype_of(operation.results[0]))]
+    wide = op(*(conversion.convert(x, float32) for x in operands))
+    return [conversion.convert(wide, dtype) if dtype_of(wide) == float32 else wide]
 
 
 @legalizes("chlo.digamma")
