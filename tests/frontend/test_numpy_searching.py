@@ -159,14 +159,14 @@ def test_values_are_known_under_grad():
 @pytest.mark.parametrize(
     "call, error, text",
     [
-        (lambda: jnp.take(X, 1.5), TypeError, "take: indices must be integers"),
+        (lambda: jnp.take(X, 1.5), ValueError, "take: indices must be integers"),
         (lambda: jnp.take(X, [1]), TypeError, "take: argument 0"),
         (lambda: jnp.take(X, 1, 3), ValueError, "take: axis 3 is out of bounds"),
         (lambda: jnp.take(X, 1, mode="raise"), NotImplementedError, "'raise'"),
         (lambda: jnp.take(X, 1, mode="zzz"), ValueError, "mode must be"),
         (lambda: jnp.take(jnp.zeros((0, 2)), 0, 0), IndexError, "empty"),
         (lambda: jnp.take_along_axis(X, np.array([1]), 0), ValueError, "as many dimensions"),
-        (lambda: jnp.sort(X, order="x"), NotImplementedError, "order"),
+        (lambda: jnp.sort(X, order="x"), TypeError, "order"),
         (lambda: jnp.searchsorted(X, 1), ValueError, "vector"),
         (lambda: jnp.searchsorted(X[0, 0], 1, "up"), ValueError, "side"),
         (lambda: irax.make_ir(jnp.nonzero)(X), TypeError, "nonzero needs the elements"),

@@ -25,8 +25,10 @@ def _two(name: str, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     return x, y
 
 
-def _misfit(name: str, x: Array, y: Array, rule: str) -> TypeError:
-    return TypeError(f"{name}: shapes {x.shape} and {y.shape} do not fit: {rule}")
+def _misfit(
+    name: str, x: Array, y: Array, rule: str, error: type[Exception] = TypeError
+) -> Exception:
+    return error(f"{name}: shapes {x.shape} and {y.shape} do not fit: {rule}")
 
 
 def dot(
@@ -160,21 +162,26 @@ def vecdot(
     x = conjugate(moveaxis(x, canonical_axis("vecdot", axis, x.ndim), -1))
     y = moveaxis(y, canonical_axis("vecdot", axis, y.ndim), -1)
     if x.shape[-1] != y.shape[-1]:
-        raise _misfit("vecdot", x, y, "the vectors must have the same length")
+        raise _misfit("vecdot", x, y, "the vectors must have the same length", ValueError)
     options = {"precision": precision, "preferred_element_type": preferred_element_type}
     return einsum("...i,...i->...", x, y, **options)
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of matrices in the last two axes and vectors in the last."""
-    judge_ranks([x1, x2], "matvec", core=[2, 1])
-    return einsum("...ij,...j->...i", x1, x2)
+    x, y = _two("matvec", x1, x2)
+    judge_ranks([x, y], "matvec", core=[2, 1])
+    if x.ndim < 2 or y.ndim < 1 or x.shape[-1] != y.shape[-1]:
+        raise _misfit("matvec", x, y, "rows and vectors must have the same length", ValueError)
+    return einsum("...ij,...j->...i", x, y)
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of the conjugates of vectors in the last axis and matrices in the last two."""
     x, y = _two("vecmat", x1, x2)
     judge_ranks([x, y], "vecmat", core=[1, 2])
+    if x.ndim < 1 or y.ndim < 2 or x.shape[-1] != y.shape[-2]:
+        raise _misfit("vecmat", x, y, "vectors and columns must have the same length", ValueError)
     return einsum("...i,...ij->...j", conjugate(x), y)
 
 

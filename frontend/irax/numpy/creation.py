@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -376,12 +377,14 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
     """
-    mask = matrices.is_lower(canonical_shape("tri", (N, N if M is None else M)), k)
+    mask = matrices.is_lower(canonical_shape("tri", (N, N if M is None else M)), operator.index(k))
     return astype(mask, np.float32 if dtype is None else dtype)
 
 
 def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
     """A diagonal of a matrix; of those beyond its corners, the first."""
+    if not np.issubdtype(dtypes.dtype_of(k)[0], np.integer):
+        raise ValueError(f"eye: k must be an integer, got {k!r}")
     return max(-shape[-2], min(k, shape[-1])) if isinstance(k, int) else k
 
 
@@ -389,14 +392,14 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros above a diagonal."""
     (x,) = as_arrays([m], "tril")
     _check_matrices("tril", x)
-    return matrices.lower(x, k)
+    return matrices.lower(x, operator.index(k))
 
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """The matrices in the last two dimensions, with zeros below a diagonal."""
     (x,) = as_arrays([m], "triu")
     _check_matrices("triu", x)
-    return matrices.upper(x, k)
+    return matrices.upper(x, operator.index(k))
 
 
 def _check_matrices(name: str, x: Array) -> None:
@@ -406,13 +409,13 @@ def _check_matrices(name: str, x: Array) -> None:
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The places of an n by m matrix on a diagonal and below."""
-    rows, columns = np.tril_indices(n, k, m)
+    rows, columns = np.tril_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The places of an n by m matrix on a diagonal and above."""
-    rows, columns = np.triu_indices(n, k, m)
+    rows, columns = np.triu_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 

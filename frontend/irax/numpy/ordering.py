@@ -89,11 +89,11 @@ def argsort(
 
 def _to_sort(name: str, a: ArrayLike, axis: int | None, kind: Any, order: Any) -> tuple[Array, int]:
     if kind is not None:
-        raise NotImplementedError(
+        raise TypeError(
             f"{name}: the argument 'kind' is not supported: use stable=True or stable=False"
         )
     if order is not None:
-        raise NotImplementedError(
+        raise TypeError(
             f"{name}: the argument 'order' is not supported: it is for structured arrays"
         )
     (x,) = as_arrays([a], name)

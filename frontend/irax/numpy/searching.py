@@ -28,12 +28,16 @@ from irax_compiler.ops.reductions import window_shapes
 
 
 def _places(
-    name: str, indices: Any, size: int, mode: str | None, negative: bool = True
+    name: str,
+    indices: Any,
+    size: int,
+    mode: str | None,
+    error: type[Exception] = TypeError,
 ) -> tuple[Array, Array | None]:
     """Indices that lie within an axis, and which of them did so; None if all do."""
     (places,) = as_arrays([indices], name)
     if not dtypes.issubdtype(places.dtype, np.integer):
-        raise TypeError(f"{name}: indices must be integers, got {places.dtype}")
+        raise error(f"{name}: indices must be integers, got {places.dtype}")
     places = convert(places, dtypes.default_int())
     if mode == "wrap":
         return remainder(places, max(size, 1)), None
@@ -45,12 +49,15 @@ def _places(
             "or 'promise_in_bounds'"
         )
     parsed = GatherScatterMode.from_any(mode)
-    if negative:
-        places = logic.where(less(places, 0), add(places, size), places)
     if parsed is GatherScatterMode.PROMISE_IN_BOUNDS:
         return places, None
     inside = logical_and(less(-1, places), less(places, size))
     return places, inside
+
+
+def _from_the_end(places: Array, size: int) -> Array:
+    """Places where negative ones have been counted from the end of an axis."""
+    return logic.where(less(places, 0), add(places, size), places)
 
 
 def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
@@ -87,7 +94,7 @@ def take(
         fill_value: by default nan, the smallest signed or largest unsigned integer, or True.
 
     Raises:
-        TypeError: indices that are not integers.
+        ValueError: indices that are not integers.
         IndexError: places in an empty axis.
 
     >>> irax.numpy.take(irax.numpy.array([10.0, 20.0]), irax.numpy.array([1, -2, 7]))
@@ -97,7 +104,10 @@ def take(
         raise NotImplementedError("take: the argument 'out' is not supported: use the result")
     (x,) = as_arrays([a], "take")
     x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("take", axis, x.ndim))
-    places, inside = _places("take", indices, x.shape[axis], mode)
+    if mode not in ("wrap", "clip"):
+        (indices,) = as_arrays([indices], "take")
+        indices = _from_the_end(indices, x.shape[axis])
+    places, inside = _places("take", indices, x.shape[axis], mode, ValueError)
     shape = (*x.shape[:axis], *places.shape, *x.shape[axis + 1 :])
     if not x.shape[axis] or not math.prod(shape):
         if math.prod(shape):
@@ -135,8 +145,8 @@ def take_along_axis(
         axis: the axis; None: both are taken as one dimension.
         mode: as in `take`.
         fill_value: as in `take`.
-        wrap_negative_indices: whether negative places count from the end, as by default;
-            otherwise they are beyond it.
+        wrap_negative_indices: whether negative places count from the end, as by default but for
+            the mode "promise_in_bounds"; otherwise they are beyond it.
 
     Raises:
         TypeError: indices that are not integers.
@@ -159,7 +169,11 @@ def take_along_axis(
         )
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
-    places, inside = _places(what, index, size, mode, wrap_negative_indices is not False)
+    if wrap_negative_indices is None:
+        wrap_negative_indices = mode != "promise_in_bounds"
+    if wrap_negative_indices:
+        index = _from_the_end(index, size)
+    places, inside = _places(what, index, size, mode)
 
     def without(shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[:axis] + shape[axis + 1 :]
@@ -222,14 +236,21 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
-def unravel_index(indices: ArrayLike, shape: Sequence[int]) -> tuple[Array, ...]:
-    """The place along each axis of elements given by their number in row-major order."""
+def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array, ...]:
+    """The place along each axis of elements given by their number in row-major order; negative
+    numbers count from the end, and what is beyond either end is the element there.
+    """
     (rest,) = as_arrays([indices], "unravel_index")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     places = []
-    for n in reversed(tuple(shape)):
+    for n in reversed(sizes):
         places.append(remainder(rest, max(n, 1)))
         rest = floor_divide(rest, max(n, 1))
-    return tuple(reversed(places))
+    after, before = less(0, rest), less(rest, -1)
+    return tuple(
+        logic.where(after, n - 1, logic.where(before, 0, place))
+        for n, place in zip(sizes, reversed(places), strict=True)
+    )
 
 
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
