@@ -110,8 +110,7 @@ ABOVE = {
 """For each of the frontend's inner rooms, what stands above it."""
 
 UPWARD = {
-    "core/promotion.py: irax.execution",
-    "core/tracing.py: irax.execution",
+    "core/interpreters/device.py: irax.execution",
 }
 """Imports inside of functions that go up all the same: none may be added, and those that go are to
 go from here too."""
@@ -128,6 +127,65 @@ def test_the_frontends_rooms_import_downwards():
         if within(name, f"irax.{other}")
     }
     assert found == UPWARD
+
+
+MODES = {"current", "current_trace", "innermost", "interpreters"}
+"""Names by which one finds out where operations go."""
+
+KNOW_MODES = {
+    "core/dispatch.py",
+    "core/promotion.py",
+    "core/tracing.py",
+    "execution/jit.py",
+    "execution/replay.py",
+}
+"""The files that do, besides the interpreters: those that pick one, those that are written on that,
+and those that start traces of their own. Any other gives both of what may be done to `staged` or
+`shortcut` of `core/dispatch.py`."""
+
+
+def asks_for_modes(source: str) -> bool:
+    """Whether a file imports one of `MODES` of the core, or reads it from a module of the core."""
+    tree = ast.parse(source)
+    imported = {name for _, name in imports(tree) if within(name, "irax.core")}
+    if any(MODES.intersection(name.split(".")) for name in imported):
+        return True
+    modules = {name.rpartition(".")[2] for name in imported}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in MODES
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+        for node in ast.walk(tree)
+    )
+
+
+def test_only_dispatch_knows_where_operations_go():
+    house = FOLDERS["irax"] / "irax"
+    found = {
+        str(path.relative_to(house))
+        for path in house.rglob("*.py")
+        if not path.is_relative_to(house / "core/interpreters")
+        and asks_for_modes(path.read_text("utf-8"))
+    }
+    assert found == KNOW_MODES
+
+
+@pytest.mark.parametrize(
+    "source, asks",
+    [
+        ("from irax.core.tracing import Tracer, current_trace", True),
+        ("from irax.core.dispatch import bind, current", True),
+        ("from irax.core.interpreters.replay import Replay", True),
+        ("from irax.core import tracing\nif tracing.innermost.trace: pass", True),
+        ("def f():\n    from irax.core import dispatch\n    dispatch.current()", True),
+        ("from irax.core.dispatch import bind, elements, shortcut, staged", False),
+        ("from irax.core import dispatch\ndispatch.clear_cache()", False),
+        ("from irax.execution import backend\nbackend.current()", False),
+    ],
+)
+def test_asking_for_modes_is_found(source: str, asks: bool):
+    assert asks_for_modes(source) is asks
 
 
 DOORS = {
@@ -171,11 +229,6 @@ def test_an_import_of_the_compilers_inside_is_found():
 
 
 # ---- circles -------------------------------------------------------------------------------------
-
-CIRCULAR = {
-    ("irax.core.tracing", "irax.execution.eager"): "outside of all traces an op runs at once",
-}
-"""Imports that close a circle all the same, and why."""
 
 
 def modules(package: str) -> dict[str, Path]:
@@ -239,11 +292,8 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("package", ["irax", "irax_runtime", "irax_tools"])
-def test_no_imports_go_in_circles_but_those_that_are_allowed(package: str):
+def test_no_imports_go_in_circles(package: str):
     graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})
-    for importer, imported in CIRCULAR:
-        if importer in graph:
-            graph[importer].remove(imported)
     assert circles(graph) == []
 
 

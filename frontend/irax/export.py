@@ -19,7 +19,7 @@ from typing import Any
 from irax import numpy
 from irax.core import array_trees
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.core.array import Array, ConcreteArray
+from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
@@ -197,7 +197,7 @@ class Exported(OfThisProcess):
         return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
 
     def _check_platform(self, arrays: Sequence[Array]) -> None:
-        there = backend.device_of(arrays, self.fun_name)
+        there = device_of(arrays, self.fun_name)
         if there is None:
             return
         if there.target.partition(":")[0] not in map(_family, self.platforms):

@@ -11,7 +11,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.scipy.arguments import real_dtype
 from irax.typing import ArrayLike

@@ -17,12 +17,13 @@ import numpy as np
 
 from irax import dtypes
 from irax.config import config
-from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
 from irax.core.copies import OfThisProcess
+from irax.core.dispatch import call, staged
 from irax.core.flattening import name_of
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import ModuleBuilder, call, current_trace
 from irax.execution import backend
 from irax.execution.jit import JitFunction
 from irax_compiler import api, containers, mlir
@@ -170,8 +171,12 @@ class LoadedFunction(OfThisProcess):
 
     def flat(self, arrays: Sequence[Array], weak: Sequence[bool] = ()) -> list[Array]:
         """The results, for arrays of the right types. `weak` says which are weakly typed."""
-        if current_trace() is not None:
-            return call(self._builder, self.__name__, arrays, weak)
+        return staged(
+            lambda: self._results(arrays, weak),
+            lambda _: call(self._builder, self.__name__, arrays, weak),
+        )
+
+    def _results(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
         if self.device == "reference":
             values = [x.concrete("a call", TypeError) for x in arrays]
             evaluated = Evaluator(self.ir.module)(self.__name__, values)
@@ -179,7 +184,7 @@ class LoadedFunction(OfThisProcess):
         return self._run(arrays, weak)
 
     def _run(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
-        put_on = backend.device_of(arrays, f"@{self.__name__}")
+        put_on = device_of(arrays, f"@{self.__name__}")
         device = backend.resolve_device(self.device or put_on or config.default_device)
         executable = self._executables.get(device)
         if executable is None:

@@ -17,6 +17,9 @@ from irax_compiler.ops.core import ArrayType, Op, call_attributes, working_dtype
 
 TARGET = "irax.numpy"
 
+_DIRECT = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+_EXACT = frozenset({"floor_divide", "remainder"})
+
 
 @dataclass(frozen=True)
 class NumpyCall(Op):
@@ -25,6 +28,7 @@ class NumpyCall(Op):
     """
 
     name = "stablehlo.custom_call"
+    evaluated_only = True
     function: str
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -47,6 +51,12 @@ class NumpyCall(Op):
         result = operation.results[0]
         argument = config["argument"].value if "argument" in config else None
         return cls(config["function"].value, shape_of(result), dtype_of(result), argument)
+
+    def suits(self, *dtypes: np.dtype) -> bool:
+        """Whether it gives for operands of these dtypes what the same function has to in a program:
+        where NumPy has them, or the function is exact in a wider dtype.
+        """
+        return self.function in _EXACT or all(d.kind in "biu" or d in _DIRECT for d in dtypes)
 
     def evaluate(self, *operands: np.ndarray) -> np.ndarray:
         return self.prepared(*(ArrayType(x.shape, x.dtype) for x in operands))(*operands)

@@ -7,7 +7,7 @@ methods are attached in `irax.numpy`, once for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,12 +169,22 @@ class ConcreteArray(Array):
         return self.value
 
 
-def any_committed(operands: Sequence[Any]) -> bool:
-    """Whether some operand is an array that was put on a device."""
-    for x in operands:  # noqa: SIM110 `any` takes twice as long
-        if type(x) is ConcreteArray and x.committed:
-            return True
-    return False
+def device_of(arrays: Iterable[Any], what: str) -> Device | None:
+    """The device that all those arrays are on that were put on one; None if none was.
+
+    Raises:
+        ValueError: they are on several; the message calls what takes them `what`.
+    """
+    found: Device | None = None
+    for array in arrays:
+        if isinstance(array, ConcreteArray) and array.committed:
+            if found is not None and array.device is not found:
+                raise ValueError(
+                    f"{what}: arrays on {found!r} and on {array.device!r} cannot be used together; "
+                    "move one of them with irax.device_put(x, device)"
+                )
+            found = array.device
+    return found
 
 
 def as_array(x: Any, what: str = "argument") -> Array:

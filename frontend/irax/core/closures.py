@@ -9,9 +9,10 @@ from typing import Any
 
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
+from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, call, trace_function
+from irax.core.tracing import Input, Traced, trace_function
 from irax_compiler import mlir
 from irax_compiler.ops.structured import adapted
 

@@ -1,10 +1,8 @@
 """Tracing: Python runs once, and what it does to arrays is written down as a StableHLO function.
 
 A `Trace` is a function being built; a `Tracer` is a handle on one of its SSA values. All operations
-of a thread go to its innermost trace. A value from outside becomes an argument of the function
-(closure conversion), so functions of a module never refer to each other's values.
-
-Outside any trace an operation runs at once, through its `evaluate` rule, on NumPy arrays.
+of a thread go to its innermost trace (see `dispatch`). A value from outside becomes an argument of
+the function (closure conversion), so functions of a module never refer to each other's values.
 """
 
 from __future__ import annotations
@@ -19,39 +17,37 @@ import numpy as np
 
 from irax import errors
 from irax.config import config
-from irax.core import leaks, nans, source
-from irax.core.array import Array, ConcreteArray, any_committed, as_array
+from irax.core import leaks, source
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.copies import OfThisProcess
-from irax.core.key_arrays import KeyArray, bind_keys
+from irax.core.interpreters.interface import Interpreter, R
+from irax.core.module_builder import ModuleBuilder
+from irax.core.operands import types_text
 from irax_compiler import effects, mlir
-from irax_compiler.evaluate import Call, Evaluator, evaluate_value
+from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
-from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.core import Op, read
 from irax_compiler.ops.structured import call_function
-from irax_compiler.quiet import quietly
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
-
-REPLAY = "replay"
-"""The kind of traces that are evaluated and nothing else."""
 
 DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
 """Kinds of traces whose arguments are differentiated."""
 
 
-class _State(threading.local):
+class _Innermost(threading.local):
     trace: Trace | None = None
 
 
-_state = _State()
+innermost = _Innermost()
+"""Has the innermost trace of this thread, or None outside of all."""
 
 
 def current_trace() -> Trace | None:
     """The innermost trace of this thread, or None outside of all."""
-    return _state.trace
+    return innermost.trace
 
 
 @contextmanager
@@ -59,11 +55,11 @@ def outside_traces() -> Iterator[None]:
     """For the length of a `with` block, this thread traces nothing: for the user's functions that
     run while another one is being traced.
     """
-    outer, _state.trace = _state.trace, None
+    outer, innermost.trace = innermost.trace, None
     try:
         yield
     finally:
-        _state.trace = outer
+        innermost.trace = outer
 
 
 @contextmanager
@@ -83,39 +79,8 @@ def ensure_compile_time_eval() -> Iterator[None]:
         yield
 
 
-class ModuleBuilder(OfThisProcess):
-    """A module that traces add functions to. Nested traces share the one of the outermost."""
-
-    def __init__(self, module: mlir.Module | None = None) -> None:
-        self.module = mlir.new_module() if module is None else module
-        self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
-        self.kept: list[Any] = []
-        """What the module names but cannot hold: functions that it calls back."""
-        self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
-        """While a jitted function is traced into a module of its own: those that it calls, and that
-        were traced for it. Nobody else may see them before the module is complete."""
-        self.evaluator = Evaluator(self.module)
-
-    def unique_name(self, name: str) -> str:
-        """`name`, or `name_1`, ... if there is such a function already."""
-        return mlir.unique_name(self.module, name)
-
-    def import_function(self, other: ModuleBuilder, name: str) -> str:
-        """Copies a function of another module, and those it calls, here; each only once.
-
-        Returns its name here.
-        """
-        if other is self:
-            return name
-        key = (id(other), name)
-        if key not in self._imported:
-            names = mlir.copy_functions(other.module, name, self.module)
-            self._imported[key] = (other, names)
-        return self._imported[key][1][name]
-
-
-class Trace:
-    """A function being traced."""
+class Trace(Interpreter):
+    """A function being traced: operations are written into it."""
 
     def __init__(self, kind: str, name: str, builder: ModuleBuilder, parent: Trace | None) -> None:
         self.kind = kind
@@ -166,15 +131,20 @@ class Trace:
             self.captures.append(x)  # also keeps x alive, so that its id stays its own
         return value
 
-    def emit(self, op: Op, operands: Sequence[Array], weak_type: bool) -> list[Tracer]:
-        """Writes one operation down."""
+    def run(
+        self,
+        op: Op,
+        operands: Sequence[Array],
+        weak_type: bool = False,
+        builder: ModuleBuilder | None = None,
+    ) -> list[Array]:
         values = [self.value_of(x) for x in operands]
         try:
             with self._insertion, source.user_location() as location:
                 results = op.build(values)
         except mlir.MLIRError as error:
             raise TypeError(
-                f"{op.name}: {_operands_text(operands)} do not fit: {mlir.error_text(error)}"
+                f"{op.name}: {types_text(operands)} do not fit: {mlir.error_text(error)}"
             ) from None
         return [self._tracer(r, weak_type, location) for r in results]
 
@@ -183,14 +153,25 @@ class Trace:
         aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
         return Tracer(self, value, aval, location)
 
-    def call(self, name: str, operands: Sequence[Array], weak: Sequence[bool]) -> list[Tracer]:
-        """Calls a function of this trace's module."""
+    def call(
+        self, builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
+    ) -> list[Array]:
+        name = self.builder.import_function(builder, name)
         values = [self.value_of(x) for x in operands]
         functions = mlir.Functions(self.builder.module)
         with self._insertion, source.user_location() as location:
             results = call_function(functions, name, values)
-        weak = _padded(weak, results)
+        weak = padded(weak, results)
         return [self._tracer(r, w, location) for r, w in zip(results, weak, strict=True)]
+
+    def staged(self, run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
+        return write(self.builder)
+
+    def broadcast_to(self, x: Array, target: tuple[int, ...]) -> Array:
+        if isinstance(x, ConcreteArray) and x.size == 1 and x.shape != target:
+            elements = np.broadcast_to(x.value, target)
+            return self.bind(shape_ops.Constant(elements), [], x.weak_type)
+        return super().broadcast_to(x, target)
 
     def concretize(self, value: mlir.Value) -> np.ndarray | None:
         """The elements of a value, if they follow from what the trace knows; None otherwise.
@@ -322,69 +303,6 @@ _CURES: dict[type[Exception], str] = {
 }
 
 
-def bind(
-    op: Op, *operands: Array, weak_type: bool = False, builder: ModuleBuilder | None = None
-) -> Any:
-    """Applies an op: at once on NumPy outside of all traces, written down inside one.
-
-    `builder` has the functions that the op names, if it does; inside a trace it is the trace's own.
-    Returns one array, or a list of them for an op of several results.
-    """
-    for x in operands:
-        if type(x) is KeyArray:
-            return bind_keys(bind, op, operands)
-    trace = _state.trace
-    if trace is not None:
-        results: list[Any] = trace.emit(op, operands, weak_type)
-    else:
-        call = _no_function if builder is None else builder.evaluator
-        if any_committed(operands):
-            results = _run_there(op, operands, weak_type, call)
-        else:
-            results = _run(op, operands, weak_type, call)
-    return results[0] if op.num_results == 1 else results
-
-
-def _run(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
-    values = [_elements(x) for x in operands]
-    try:
-        if type(op).evaluate_through is Op.evaluate_through:
-            results = quietly(op.evaluate_through, call, values)
-        else:
-            with np.errstate(all="ignore"), nans.watched():
-                results = op.evaluate_through(call, values)
-    except UnsupportedOp:
-        raise
-    except ValueError as error:
-        if call is not _no_function:  # not of the operation, but of a function that it calls
-            raise
-        raise TypeError(f"{op.name}: {_operands_text(operands)} do not fit: {error}") from None
-    if config.debug_nans or config.debug_infs:
-        nans.check_operation(op, source.user_line(), values, results)
-    return [ConcreteArray(r, weak_type) for r in results]
-
-
-def _run_there(op: Op, operands: Sequence[Array], weak_type: bool, call: Call) -> list[Array]:
-    """The same where arrays were put on a device."""
-    from irax.execution import eager
-
-    def at_once() -> list[Array]:
-        return _run(op, operands, weak_type, call)
-
-    def traced(*arrays: Array) -> list[Array]:
-        trace = _state.trace
-        assert trace is not None
-        return list(trace.emit(op, arrays, weak_type))
-
-    calls_functions = call is not _no_function
-    key = None if calls_functions else (op, weak_type)
-    return eager.run(key, traced, operands, at_once, op.name)
-
-
-def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-    raise UnsupportedOp(f"@{name} is called where there is no module")
-
-
 def concrete_array(x: Any) -> ConcreteArray:
     """An array, a NumPy array or a scalar as an array that has elements.
 
@@ -400,14 +318,6 @@ def concrete_array(x: Any) -> ConcreteArray:
         )
     assert isinstance(array, ConcreteArray)
     return array
-
-
-def _elements(x: Array) -> np.ndarray[Any, Any]:
-    return x.value if type(x) is ConcreteArray else concrete_array(x).value
-
-
-def _operands_text(operands: Sequence[Array]) -> str:
-    return "operands " + " and ".join(str(x.aval) for x in operands)
 
 
 # ---- tracing whole functions ---------------------------------------------------------------------
@@ -458,19 +368,20 @@ def trace_function(
     name: str,
     fresh_module: bool = False,
     builder: ModuleBuilder | None = None,
+    trace_type: type[Trace] = Trace,
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
 
     With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
     outside of all traces into that of `builder`, if it is given.
     """
-    parent = _state.trace
+    parent = innermost.trace
     share = parent is not None and not fresh_module
     if share and parent is not None:
         builder = parent.builder
     builder = builder or ModuleBuilder()
-    trace = Trace(kind, name, builder, parent)
-    _state.trace = trace
+    trace = trace_type(kind, name, builder, parent)
+    innermost.trace = trace
     try:
         tracers = [trace.add_argument(given) for given in inputs]
         results = list(function(*tracers))
@@ -479,7 +390,7 @@ def trace_function(
         trace.abandon()
         raise
     finally:
-        _state.trace = parent
+        innermost.trace = parent
     avals = [x.aval for x in results]
     if config.check_tracer_leaks:
         del tracers, results
@@ -487,29 +398,8 @@ def trace_function(
     return Traced(builder, mlir.function_name(trace.function), trace.captures, avals)
 
 
-def call(
-    builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
-) -> list[Array]:
-    """Calls a function of a module: evaluated at once outside of all traces, written down as a
-    call inside one.
-
-    `weak` says which results are weakly typed; results beyond its end (residuals) are not.
-    """
-    trace = _state.trace
-    if trace is not None:
-        name = trace.builder.import_function(builder, name)
-        return list(trace.call(name, operands, weak))
-    with nans.watched():
-        results = builder.evaluator(name, [_elements(x) for x in operands])
-    arrays = [ConcreteArray(r, w) for r, w in zip(results, _padded(weak, results), strict=True)]
-    if any_committed(operands):
-        from irax.execution import eager
-
-        return eager.put_where(operands, arrays, name)
-    return list(arrays)
-
-
-def _padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:
+def padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:
+    """Which results are weakly typed: those beyond the end of `weak` (residuals) are not."""
     return [*weak, *[False] * (len(results) - len(weak))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -87,24 +87,6 @@ def check_device(device: Any, what: str) -> None:
             f"{what}: expected a device of irax.devices(), or the name of a platform, got "
             f"{device!r}"
         )
-
-
-def device_of(arrays: Iterable[Any], what: str) -> Device | None:
-    """The device that all those arrays are on that were put on one; None if none was.
-
-    Raises:
-        ValueError: they are on several; the message calls what takes them `what`.
-    """
-    found: Device | None = None
-    for array in arrays:
-        if isinstance(array, ConcreteArray) and array.committed:
-            if found is not None and array.device is not found:
-                raise ValueError(
-                    f"{what}: arrays on {found!r} and on {array.device!r} cannot be used together; "
-                    "move one of them with irax.device_put(x, device)"
-                )
-            found = array.device
-    return found
 
 
 def compile(

@@ -21,8 +21,10 @@ import numpy as np
 from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import bind, staged
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import bind, current_trace, outside_traces
+from irax.core.tracing import outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
 from irax_runtime import memory
@@ -266,14 +268,18 @@ def call(
     """The results: at once outside of all traces; inside one, a call of it is written down, as the
     op that `make` gives for a key and the types of the results.
     """
-    trace = current_trace()
-    if trace is None:
+
+    def run() -> list[Array]:
         elements = [x.concrete("a callback", TypeError) for x in arrays]
         return [ConcreteArray(x) for x in function(elements, expected)]
-    function, key = _registered(function)
-    trace.builder.kept.append(function)
-    types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)
-    return list(bind(make(key=key, types=types), *arrays))
+
+    def write(builder: ModuleBuilder) -> list[Array]:
+        registered, key = _registered(function)
+        builder.kept.append(registered)
+        types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)
+        return list(bind(make(key=key, types=types), *arrays))
+
+    return staged(run, write)
 
 
 def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:

@@ -15,19 +15,15 @@ import numpy as np
 
 from irax import dtypes, stages
 from irax.config import config
-from irax.core import array_trees, axis_names, source
-from irax.core.array import Array, ConcreteArray, as_array
+from irax.core import array_trees, axis_names, dispatch, source
+from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import (
-    ModuleBuilder,
-    Trace,
-    call,
-    current_trace,
-    trace_function,
-)
-from irax.execution import backend, eager, replay, reports
+from irax.core.tracing import Trace, current_trace, trace_function
+from irax.execution import replay, reports
 from irax.execution.backend import check_device
 from irax.execution.jit_parameters import (
     Parameters,
@@ -237,7 +233,7 @@ class JitFunction(Generic[P, R]):
         own, named, static = split_static(self._fun, self._static, args, kwargs)
         given = array_trees.with_words((own, named))
         leaves, tree = array_trees.tree_flatten(given)
-        there = backend.device_of(leaves, name_of(self._fun))
+        there = device_of(leaves, name_of(self._fun))
         device = self._device or there or config.default_device
         return self._trace(leaves, tree, static), tree, device
 
@@ -418,7 +414,7 @@ def clear_caches() -> None:
         by_options = {} if function is None else _caches.get(function, {})
         for cache in list(by_options.values()):
             cache.clear()
-    eager.clear_cache()
+    dispatch.clear_cache()
     replay.clear_cache()
 
 

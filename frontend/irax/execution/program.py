@@ -9,7 +9,7 @@ from typing import Any
 
 from irax.config import config
 from irax.core import array_trees, nans
-from irax.core.array import ConcreteArray
+from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, reports
@@ -65,7 +65,7 @@ class Program:
             buffer = array._buffer
             if buffer is None or buffer.device is not device:
                 if array.committed and not fixed:
-                    there = backend.device_of(leaves, self.traced.name)
+                    there = device_of(leaves, self.traced.name)
                     return self.run(leaves, there, fixed=True)
                 buffer = array.buffer(device)
             if array.committed:

@@ -21,11 +21,12 @@ import numpy as np
 
 from irax.config import config
 from irax.core import array_trees, source
-from irax.core.array import Array, ConcreteArray, any_committed, as_array
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
 from irax.core.strictness import library
 from irax.core.tracebacks import hide_frames
-from irax.core.tracing import REPLAY, Input, Traced, concrete_array, current_trace, trace_function
+from irax.core.tracing import Input, Traced, concrete_array, current_trace, trace_function
 from irax_compiler import api, mlir, straight
 from irax_compiler.evaluate import Call, Program
 from irax_compiler.quiet import quietly
@@ -271,14 +272,21 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay 
     try:
         with source.withholding_warnings() as warnings:
             inputs = [Input(as_array(x).aval) for x in given]
-            traced = trace_function(of_arrays, inputs, REPLAY, function.__name__, fresh_module=True)
+            traced = trace_function(
+                of_arrays,
+                inputs,
+                "replay",
+                function.__name__,
+                fresh_module=True,
+                trace_type=Replay,
+            )
     except Exception:  # the function itself, run again, says what is wrong
         return None
     if (
         traced.acts()
         or warnings  # to be given each time
         or sum(x.size for x in traced.captures) > _LARGE
-        or any_committed(traced.captures)
+        or any(concrete_array(x).committed for x in traced.captures)
     ):
         return None
     program = _program(traced)

@@ -10,9 +10,9 @@ import numpy as np
 
 from irax.core import array_trees
 from irax.core.avals import ShapeDtypeStruct
+from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import bind
 from irax.execution.jit import JitFunction
 from irax_compiler.ops.shape import Constant
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.promotion import as_arrays, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 
 # ---- shapes and axes -----------------------------------------------------------------------------
 

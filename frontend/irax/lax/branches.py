@@ -17,9 +17,10 @@ from irax import dtypes, errors
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import bind
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
-from irax.core.tracing import Traced, bind, trace_function
+from irax.core.tracing import Traced, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
 from irax.lax.carries import leaf_names, same_type, side_by_side

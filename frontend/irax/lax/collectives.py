@@ -15,8 +15,9 @@ import numpy as np
 from irax import tree_util
 from irax.core import axis_names
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.promotion import convert
-from irax.core.tracing import Tracer, bind
+from irax.core.tracing import Tracer
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.reductions import reduce_max, reduce_min, reduce_sum
 from irax.lax.structure import reshape

@@ -12,8 +12,8 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.promotion import convert
-from irax.core.tracing import bind
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike, DTypeLike

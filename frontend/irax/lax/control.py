@@ -6,8 +6,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.promotion import apply
-from irax.core.tracing import bind
 from irax.lax.arguments import array_of, strict
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison

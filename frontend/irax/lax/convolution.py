@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
 from irax.lax.accuracy import DotAlgorithmPreset
 from irax.lax.arguments import adapted, array_of
 from irax.lax.contraction import PrecisionLike, precision_pair

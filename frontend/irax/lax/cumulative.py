@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array
-from irax.core.promotion import Kinds, check_dtype, is_now
-from irax.core.tracing import bind
+from irax.core.dispatch import bind, shortcut
+from irax.core.operands import Kinds, check_dtype
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral
@@ -37,10 +37,20 @@ def _so_far(
     axis = canonical_axis(what, axis, x.ndim)
     if not x.size:
         return x
-    if is_now(x) and combiner in _BY_NUMPY and not reverse:
-        op = numpy_call.NumpyCall(_BY_NUMPY[combiner], x.shape, x.dtype, axis)
-        return bind(op, x, weak_type=x.weak_type)
-    window = cumulative.Run(axis, reverse).window(x.shape)
+
+    def formula(x: Array) -> Array:
+        return _windowed(x, cumulative.Run(axis, reverse), combiner)
+
+    if reverse or combiner not in _BY_NUMPY:
+        return formula(x)
+    op = numpy_call.NumpyCall(_BY_NUMPY[combiner], x.shape, x.dtype, axis)
+    return shortcut(op, x, formula=formula, weak_type=x.weak_type)
+
+
+def _windowed(
+    x: Array, run: cumulative.Run, combiner: str | Callable[[np.dtype], Computation]
+) -> Array:
+    window = run.window(x.shape)
     if isinstance(combiner, str):
         op, start = ReduceWindow(combiner, window), neutral(combiner, x.dtype)
     else:

@@ -13,16 +13,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import (
-    Kinds,
-    apply,
-    as_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    check_dtype,
-    convert,
-)
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype
+from irax.core.promotion import apply, broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
 from irax.typing import ArrayLike, DTypeLike

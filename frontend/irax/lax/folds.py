@@ -8,9 +8,10 @@ from typing import Any
 
 from irax.core import array_trees
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.flattening import name_of
-from irax.core.promotion import as_arrays, convert
-from irax.core.tracing import bind
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads

@@ -9,8 +9,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.promotion import convert
-from irax.core.tracing import bind
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
 from irax_compiler.ops.fft import Fft

@@ -11,9 +11,10 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import apply, as_arrays, broadcast_to, convert
-from irax.core.tracing import bind
+from irax.core.operands import as_arrays
+from irax.core.promotion import apply, broadcast_to, convert
 from irax.lax.arguments import adapted, array_of, canonical_shape
 from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full

@@ -16,8 +16,10 @@ from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import captures_first
+from irax.core.dispatch import bind, staged
 from irax.core.flattening import known_inputs, name_of
-from irax.core.tracing import Input, Traced, bind, current_trace, trace_function
+from irax.core.module_builder import ModuleBuilder
+from irax.core.tracing import Input, Traced, trace_function
 from irax.lax.carries import leaf_names, same_type, side_by_side
 from irax.transforms.autodiff import linearize
 from irax.transforms.linear_transpose import linear_transpose
@@ -69,22 +71,27 @@ def custom_linear_solve(
     for function in (matvec, solve, transpose_solve or solve):
         unknown.check_callable(function)
     checked = unknown.checked(matvec, "matvec")
-    if current_trace() is None:
+
+    def run() -> Any:
         return unknown.solution(solve(checked, b), solve, "solve", has_aux)
-    solver = _Solver(unknown, solve, "solve", has_aux, checked)
-    traced = [
-        unknown.trace(solver, unknown.inputs(), solve),
-        unknown.trace(unknown.flat(checked), unknown.inputs(), matvec),
-    ]
-    if transpose_solve is not None:
-        vecmat: Any = checked if symmetric else _Transposed(checked, b)
-        back = _Solver(unknown, transpose_solve, "transpose_solve", has_aux, vecmat)
-        traced.append(unknown.trace(back, unknown.inputs(), transpose_solve))
-        traced.append(unknown.trace(unknown.flat(vecmat), unknown.inputs(), matvec))
-    names, consts = captures_first(traced)
-    function, equations, *others = names
-    op = LinearSolve(function, equations, len(consts), *(others or (None, None)))
-    return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+
+    def write(_: ModuleBuilder) -> Any:
+        solver = _Solver(unknown, solve, "solve", has_aux, checked)
+        traced = [
+            unknown.trace(solver, unknown.inputs(), solve),
+            unknown.trace(unknown.flat(checked), unknown.inputs(), matvec),
+        ]
+        if transpose_solve is not None:
+            vecmat: Any = checked if symmetric else _Transposed(checked, b)
+            back = _Solver(unknown, transpose_solve, "transpose_solve", has_aux, vecmat)
+            traced.append(unknown.trace(back, unknown.inputs(), transpose_solve))
+            traced.append(unknown.trace(unknown.flat(vecmat), unknown.inputs(), matvec))
+        names, consts = captures_first(traced)
+        function, equations, *others = names
+        op = LinearSolve(function, equations, len(consts), *(others or (None, None)))
+        return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+
+    return staged(run, write)
 
 
 def custom_root(
@@ -128,10 +135,9 @@ def custom_root(
     for function in (f, solve, tangent_solve):
         unknown.check_callable(function)
     checked = unknown.checked(f, "f")
-    if current_trace() is None:
+
+    def run() -> Any:
         return unknown.solution(solve(checked, initial_guess), solve, "solve", has_aux)
-    solver = _Solver(unknown, solve, "solve", has_aux, checked)
-    guess = known_inputs(unknown.arrays, unknown.names)
 
     def tangent(*leaves: Array) -> list[Array]:
         x, y = (unknown.unflatten(part) for part in unknown.halves(leaves))
@@ -140,14 +146,18 @@ def custom_root(
             unknown.solution(tangent_solve(derivative, y), tangent_solve, "tangent_solve", False)
         )
 
-    traced = [
-        unknown.trace(solver, guess, solve),
-        unknown.trace(unknown.flat(checked), unknown.inputs(), f),
-        unknown.trace(tangent, unknown.inputs() * 2, tangent_solve),
-    ]
-    (function, equation, tangents), consts = captures_first(traced)
-    op = Root(function, equation, tangents, len(consts))
-    return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+    def write(_: ModuleBuilder) -> Any:
+        solver = _Solver(unknown, solve, "solve", has_aux, checked)
+        traced = [
+            unknown.trace(solver, known_inputs(unknown.arrays, unknown.names), solve),
+            unknown.trace(unknown.flat(checked), unknown.inputs(), f),
+            unknown.trace(tangent, unknown.inputs() * 2, tangent_solve),
+        ]
+        (function, equation, tangents), consts = captures_first(traced)
+        op = Root(function, equation, tangents, len(consts))
+        return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+
+    return staged(run, write)
 
 
 class _Unknown:

@@ -11,7 +11,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import apply, as_arrays, broadcast_to, promote_dtypes
+from irax.core.operands import as_arrays
+from irax.core.promotion import apply, broadcast_to, promote_dtypes
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.gathering import GatherDimensionNumbers, gather
 from irax.lax.slicing import slice_in_dim

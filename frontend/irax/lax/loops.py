@@ -14,9 +14,10 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
+from irax.core.dispatch import bind, call
 from irax.core.flattening import name_of
 from irax.core.promotion import apply, convert, select
-from irax.core.tracing import Input, Traced, bind, call, trace_function
+from irax.core.tracing import Input, Traced, trace_function
 from irax.lax import branches, scans
 from irax.lax.arguments import array_of
 from irax.lax.carries import Carry

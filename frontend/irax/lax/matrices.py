@@ -9,8 +9,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
+from irax.core.dispatch import bind
 from irax.core.promotion import apply, broadcast_to, select
-from irax.core.tracing import bind
 from irax.lax import complex_numbers, slicing, structure
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike

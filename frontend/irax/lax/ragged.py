@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.promotion import apply, as_arrays, broadcast_to, convert, select
+from irax.core.operands import as_arrays
+from irax.core.promotion import apply, broadcast_to, convert, select
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
 from irax.lax.cumulative import cumsum

@@ -10,8 +10,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, broadcast_to, check_dtype, convert
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, check_dtype
+from irax.core.promotion import broadcast_to, convert
 from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
 from irax.lax.structure import bitcast_convert_type, reshape

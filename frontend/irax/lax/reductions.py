@@ -10,8 +10,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import Kinds, apply, check_dtype, is_now
-from irax.core.tracing import bind
+from irax.core.dispatch import bind, shortcut
+from irax.core.operands import Kinds, check_dtype
+from irax.core.promotion import apply
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.structure import broadcasted_iota, expand_dims, full
@@ -95,10 +96,16 @@ def _first_of(
         raise TypeError(f"{what}: index_dtype must be an integer dtype, got {dtype}")
     if not x.shape[axis]:
         raise ValueError(f"{what}: axis {axis} of shape {x.shape} is empty, it has no extremum")
-    if is_now(x):
-        place = "argmax" if combiner == "maximum" else "argmin"
-        shape = x.shape[:axis] + x.shape[axis + 1 :]
-        return bind(numpy_call.NumpyCall(place, shape, dtype, axis), x)
+
+    def formula(x: Array) -> Array:
+        return _place_of(what, combiner, x, axis, dtype)
+
+    name = "argmax" if combiner == "maximum" else "argmin"
+    shape = x.shape[:axis] + x.shape[axis + 1 :]
+    return shortcut(numpy_call.NumpyCall(name, shape, dtype, axis), x, formula=formula)
+
+
+def _place_of(what: str, combiner: str, x: Array, axis: int, dtype: np.dtype[Any]) -> Array:
     extremum = expand_dims(fold(x, combiner, (axis,)), (axis,))
     attained = apply(comparison.equal, x, extremum, what=what)
     if dtypes.issubdtype(x.dtype, np.inexact):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax.core.array import Array
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
 from irax.lax import matrices as m
 from irax.lax import structure
 from irax.lax.arguments import array_of

@@ -10,8 +10,9 @@ from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import captures_first
+from irax.core.dispatch import bind, call, staged
 from irax.core.flattening import name_of
-from irax.core.tracing import Input, Traced, Tracer, bind, call, current_trace, trace_function
+from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.errors import ConcretizationTypeError
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
@@ -197,8 +198,25 @@ def repeat(
     """What is carried at the end, then the stacked rows: `step` is of what is carried and a row of
     each of `xs`, to what is carried on and further rows.
     """
-    if unroll == 1 or current_trace() is None:  # only compiled loops are faster when written out
+
+    def repeated() -> list[Array]:
         return _repeated(step, carry, xs, length, reverse)
+
+    if unroll == 1:
+        return repeated()
+    # Only compiled loops are faster when written out.
+    return staged(repeated, lambda _: _in_blocks(step, carry, xs, length, reverse, unroll))
+
+
+def _in_blocks(
+    step: Traced,
+    carry: Sequence[Array],
+    xs: Sequence[Array],
+    length: int,
+    reverse: bool,
+    unroll: int,
+) -> list[Array]:
+    """The same by a loop each step of which has several calls."""
     whole = length - length % unroll
     carry = list(carry)
     num_carry = len(carry)

@@ -10,8 +10,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.promotion import apply, as_arrays, convert
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays
+from irax.core.promotion import apply, convert
 from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
 from irax.typing import ArrayLike

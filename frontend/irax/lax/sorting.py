@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, check_dtype
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, check_dtype
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.elementwise import FLOAT, ORDERED
 from irax.lax.slicing import slice_in_dim

@@ -11,8 +11,10 @@ import numpy as np
 
 from irax.core import array_trees
 from irax.core.array import Array, as_array
+from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
-from irax.core.tracing import bind, current_trace, trace_function
+from irax.core.module_builder import ModuleBuilder
+from irax.core.tracing import trace_function
 from irax.execution import backend
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
@@ -101,25 +103,27 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     @functools.wraps(decomposition, updated=())
     def composed(*args: Any, **kwargs: Any) -> Any:
         given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
-        if current_trace() is None:
-            return decomposition(*args, **kwargs)
-        leaves, tree = array_trees.tree_flatten((args, {}))
-        names = argument_names(args)
-        arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
-        flat = FlatFunction(functools.partial(decomposition, **kwargs), tree)
-        inputs = abstract_inputs(arrays, names)
-        traced = trace_function(flat, inputs, what, name_of(decomposition))
-        types = tuple(mlir.tensor_type(r.shape, r.dtype) for r in traced.results)
-        attributes = {
-            "name": mlir.string(name),
-            "composite_attributes": mlir.dictionary(given),
-            "version": mlir.parse_attribute(f"{int(version)} : i32"),
-        }
-        op = Composite(traced.name, types, tuple(attributes.items()))
-        found = bind(op, *arrays, *traced.captures)
-        found = [found] if isinstance(found, Array) else found
-        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-        return array_trees.tree_unflatten(flat.out_tree, results)
+
+        def write(_: ModuleBuilder) -> Any:
+            leaves, tree = array_trees.tree_flatten((args, {}))
+            names = argument_names(args)
+            arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
+            flat = FlatFunction(functools.partial(decomposition, **kwargs), tree)
+            inputs = abstract_inputs(arrays, names)
+            traced = trace_function(flat, inputs, what, name_of(decomposition))
+            types = tuple(mlir.tensor_type(r.shape, r.dtype) for r in traced.results)
+            attributes = {
+                "name": mlir.string(name),
+                "composite_attributes": mlir.dictionary(given),
+                "version": mlir.parse_attribute(f"{int(version)} : i32"),
+            }
+            op = Composite(traced.name, types, tuple(attributes.items()))
+            found = bind(op, *arrays, *traced.captures)
+            found = [found] if isinstance(found, Array) else found
+            results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
+            return array_trees.tree_unflatten(flat.out_tree, results)
+
+        return staged(lambda: decomposition(*args, **kwargs), write)
 
     return composed
 

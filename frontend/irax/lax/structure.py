@@ -16,10 +16,11 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray
+from irax.core.dispatch import bind, elements, staged
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import as_arrays, convert
-from irax.core.promotion import broadcast_shapes as fitted_shape
-from irax.core.tracing import bind, current_trace
+from irax.core.operands import as_arrays
+from irax.core.operands import broadcast_shapes as fitted_shape
+from irax.core.promotion import convert
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -92,8 +93,9 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
         if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:
             return KeyArray(full((*sizes, wanted.words), fill, np.uint32), wanted)
         fill = convert(fill, wanted)
-    if current_trace() is None and isinstance(fill, ConcreteArray):
-        return ConcreteArray(np.full(sizes, fill.value), fill.weak_type)
+    known = elements(fill)
+    if known is not None:
+        return ConcreteArray(np.full(sizes, known), fill.weak_type)
     return broadcast(fill, sizes)
 
 
@@ -135,9 +137,9 @@ def stop_gradient(x: Any) -> Any:
 
 def _stop_gradient(x: Any) -> Array:
     x = array_of("lax.stop_gradient", x)
-    if current_trace() is None or not dtypes.issubdtype(x.dtype, np.inexact):
+    if not dtypes.issubdtype(x.dtype, np.inexact):
         return x
-    return bind(marks.stop_gradient, x, weak_type=x.weak_type)
+    return staged(lambda: x, lambda _: bind(marks.stop_gradient, x, weak_type=x.weak_type))
 
 
 # ---- shapes --------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
+from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to, select
-from irax.core.tracing import bind
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of

@@ -7,7 +7,8 @@ import math
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, promote
+from irax.core.operands import as_arrays
+from irax.core.promotion import promote
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.typing import ArrayLike

@@ -11,7 +11,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.typing import ArrayLike, DTypeLike

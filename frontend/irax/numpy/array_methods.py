@@ -15,9 +15,10 @@ import irax.numpy as jnp
 from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray
+from irax.core.dispatch import bind
 from irax.core.promotion import convert
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Tracer, bind
+from irax.core.tracing import Tracer
 from irax.numpy import index_updates, indexing, placement, printing
 from irax_compiler.ops import conversion, shape
 

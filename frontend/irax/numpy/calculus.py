@@ -10,14 +10,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import (
-    as_arrays,
-    broadcast_to,
-    convert,
-    inexact_dtype,
-    judge_ranks,
-    promote_dtypes,
-)
+from irax.core.operands import as_arrays, inexact_dtype, judge_ranks
+from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.numpy import reductions
 from irax.numpy.division import floor_divide, remainder

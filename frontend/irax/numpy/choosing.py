@@ -9,14 +9,8 @@ import numpy as np
 
 from irax import errors
 from irax.core.array import Array
-from irax.core.promotion import (
-    as_arrays,
-    broadcast_to,
-    check_dtype,
-    convert,
-    judge_ranks,
-    promote_dtypes,
-)
+from irax.core.operands import as_arrays, check_dtype, judge_ranks
+from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out

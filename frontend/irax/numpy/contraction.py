@@ -8,7 +8,8 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import judge_ranks, promote_dtypes
+from irax.core.operands import judge_ranks
+from irax.core.promotion import promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import convert, inexact_dtype, promote_dtypes
+from irax.core.operands import inexact_dtype
+from irax.core.promotion import convert, promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.numpy.manipulation import flip
 from irax.numpy.ufuncs import conjugate

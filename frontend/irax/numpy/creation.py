@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
-from irax.core.promotion import as_arrays, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_shape, filling
 from irax.numpy.logic import equal, where

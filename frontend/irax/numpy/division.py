@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from irax.core.array import Array, ConcreteArray
+from irax.core.operands import check_dtype, judge_ranks
 from irax.core.promotion import (
     apply,
-    by_numpy,
-    check_dtype,
-    is_evaluated,
-    judge_ranks,
+    elementwise_shortcut,
     promote,
     promote_dtypes,
 )
@@ -48,10 +46,19 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="floor_divide"))
     judge_ranks([x1, x2], "floor_divide")
     check_dtype("floor_divide", x.dtype, REAL)
-    if is_evaluated(x, y):
-        return by_numpy("floor_divide", x, y, what="floor_divide")
-    if is_inexact(x):
-        return _divmod_of_floats(x, y)[0]
+    formula = _quotient_of_floats if is_inexact(x) else _quotient_of_integers
+    return elementwise_shortcut("floor_divide", x, y, formula=formula)
+
+
+def _quotient_of_floats(x: Array, y: Array) -> Array:
+    """The remainder is exact, and the quotient follows from it."""
+    rest = fmod(x, y)
+    quotient = divide(subtract(x, rest), y)
+    whole = round(where(_is_across(rest, y), subtract(quotient, 1), quotient))
+    return where(equal(y, 0), divide(x, y), whole)
+
+
+def _quotient_of_integers(x: Array, y: Array) -> Array:
     y, zero = _without_zeros(y)
     x, y = promote(x, y, what="floor_divide")
     quotient = apply(ew.divide, x, y, what="floor_divide")
@@ -74,8 +81,10 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="remainder"))
     judge_ranks([x1, x2], "remainder")
     check_dtype("remainder", x.dtype, REAL)
-    if is_evaluated(x, y):
-        return by_numpy("remainder", x, y, what="remainder")
+    return elementwise_shortcut("remainder", x, y, formula=_remainder)
+
+
+def _remainder(x: Array, y: Array) -> Array:
     if not is_inexact(x):
         y, _ = _without_zeros(y)
     x, y = promote(x, y, what="remainder")
@@ -88,15 +97,6 @@ def _is_across(rest: Array, y: Array) -> Array:
     return logical_and(not_equal(rest, 0), not_equal(less(rest, 0), less(y, 0)))
 
 
-def _divmod_of_floats(x: Array, y: Array) -> tuple[Array, Array]:
-    """The remainder is exact, and the quotient follows from it."""
-    rest = fmod(x, y)
-    across = _is_across(rest, y)
-    quotient = divide(subtract(x, rest), y)
-    whole = round(where(across, subtract(quotient, 1), quotient))
-    return where(equal(y, 0), divide(x, y), whole), where(across, add(rest, y), rest)
-
-
 mod = remainder
 
 
@@ -107,7 +107,5 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
     """
     x, y = integers_of_bools(*promote(x1, x2, what="divmod"))
-    if is_evaluated(x, y) or not is_inexact(x):
-        return floor_divide(x, y), remainder(x, y)
     check_dtype("divmod", x.dtype, REAL)
-    return _divmod_of_floats(x, y)
+    return floor_divide(x, y), remainder(x, y)

@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.promotion import as_arrays, broadcast_to, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.division import remainder
 from irax.numpy.logic import less, not_equal, where

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irax.core.array import Array
-from irax.core.promotion import convert, inexact_dtype, judge_ranks, promote_dtypes
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import inexact_dtype, judge_ranks
+from irax.core.promotion import convert, promote_dtypes
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors, one_batch
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs

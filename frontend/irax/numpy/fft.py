@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, documented
 from irax.numpy import creation, manipulation, padding, repetition, ufuncs

@@ -12,7 +12,8 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, inexact_dtype, promote_dtypes
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert, promote_dtypes
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
 from irax.numpy.logic import equal, less_equal, logical_and, where

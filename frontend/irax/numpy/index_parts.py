@@ -15,8 +15,9 @@ import numpy as np
 from irax import dtypes, errors
 from irax.core import source
 from irax.core.array import Array, ConcreteArray
-from irax.core.promotion import apply, broadcast_shapes, convert
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import broadcast_shapes
+from irax.core.promotion import apply, convert
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
 

@@ -10,7 +10,8 @@ from numpy.lib._index_tricks_impl import IndexExpression
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, judge_ranks
+from irax.core.operands import as_arrays, judge_ranks
+from irax.core.promotion import convert
 from irax.core.strictness import library_methods
 from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
 from irax.numpy.division import remainder

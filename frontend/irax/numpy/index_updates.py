@@ -19,9 +19,9 @@ import irax.numpy as jnp
 from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import bind, elements
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import bind, current_trace
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
 from irax_compiler.ops import comparison, shape
@@ -208,11 +208,7 @@ class _Update:
         return self._write("set", self._values(values))
 
     def combine(self, combiner: str, values: Any) -> Array:
-        values = self._values(values)
-        if self.parts.fancy or self._runs_now(values):
-            return self._write(combiner, values)
-        op, _ = _COMBINERS[combiner]
-        return self._write("set", apply(op, self._there(), values, what=self.what))
+        return self._write(combiner, self._values(values))
 
     def subtract(self, values: Any) -> Array:
         values = self._values(values)
@@ -291,28 +287,18 @@ class _Update:
 
     # -- writing --
 
-    def _runs_now(self, values: Array) -> bool:
-        """Whether NumPy can do it: nothing is traced, nothing was put on a device, and nothing has
-        to be left out.
-        """
-        return (
-            current_trace() is None
-            and self.parts.known
-            and not (self.parts.outside and self.drops)
-            and isinstance(self.x, ConcreteArray)
-            and isinstance(values, ConcreteArray)
-            and not (self.x.committed or values.committed)
-        )
-
     def _write(self, combiner: str, values: Array) -> Array:
-        """Writes values, or combines them with what is there: only `set` where there are no index
-        arrays, unless it `_runs_now`.
-        """
+        """Writes values, or combines them with what is there."""
         x, parts = self.x, self.parts
         if 0 in parts.result_shape() or (parts.int_outside and self.drops):
             return x
-        if self._runs_now(values):
-            return self._write_now(combiner, values)
+        leaves_out = parts.outside and self.drops
+        if parts.known and not leaves_out:
+            known, new = elements(x), elements(values)
+            if known is not None and new is not None:
+                return self._write_now(combiner, known, new)
+        if combiner != "set" and not parts.fancy:
+            values = apply(_COMBINERS[combiner][0], self._there(), values, what=self.what)
         values = broadcast_to(values, parts.result_shape())
         x = indexing.reshape(x, parts.shape)
         if parts.fancy:
@@ -323,15 +309,14 @@ class _Update:
             x = _write_region(x, parts.dims, _as_region(values, parts))
         return indexing.reshape(x, self.x.shape)
 
-    def _write_now(self, combiner: str, values: Array) -> Array:
-        out = np.array(self.x.concrete("x", TypeError))
-        elements = values.concrete("values", TypeError)
+    def _write_now(self, combiner: str, x: np.ndarray, values: np.ndarray) -> Array:
+        out = np.array(x)
         index = tuple(self.parts.for_numpy)
         if combiner == "set":
-            out[index] = elements
+            out[index] = values
         else:
             with np.errstate(all="ignore"):
-                _COMBINERS[combiner][1].at(out, index, elements)
+                _COMBINERS[combiner][1].at(out, index, values)
         return ConcreteArray(out, self.x.weak_type)
 
     def _write_dynamic(self, x: Array, values: Array) -> Array:

@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from types import EllipsisType, NoneType
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import bind, elements
 from irax.core.promotion import apply, broadcast_to, convert
-from irax.core.tracing import bind, current_trace
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
 from irax_compiler.ops import bitwise, comparison, shape
@@ -45,23 +45,17 @@ def getitem(x: Array, index: Any) -> Array:
     >>> irax.numpy.arange(6).reshape(2, 3)[:, -1]
     Array([2, 5], dtype=int32)
     """
-    if _in_numpy(x) and _is_basic(index):
+    known = elements(x) if type(index) in _BASIC or _are_basic(index) else None
+    if known is not None:
         try:
-            return ConcreteArray(np.asarray(x.value[index]), x.weak_type)
+            return ConcreteArray(np.asarray(known[index]), x.aval.weak_type)
         except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
     return _read_at(x, index) if _is_of_places(index) else read(x, parse(x.shape, index))
 
 
-def _in_numpy(x: Array) -> TypeGuard[ConcreteArray]:
-    """Whether NumPy reads from it at once: nothing is traced, and it was put on no device."""
-    return current_trace() is None and isinstance(x, ConcreteArray) and not x.committed
-
-
-def _is_basic(index: Any) -> bool:
-    if type(index) is tuple:
-        return all(type(i) in _BASIC for i in index)
-    return type(index) in _BASIC
+def _are_basic(index: Any) -> bool:
+    return type(index) is tuple and all(type(i) in _BASIC for i in index)
 
 
 def _is_of_places(index: Any) -> bool:
@@ -80,8 +74,9 @@ def _read_at(x: Array, index: Any) -> Array:
 
 def read(x: Array, parts: Parts) -> Array:
     """The elements that an index names; what is out of range reads the nearest element."""
-    if _in_numpy(x) and parts.known:
-        return ConcreteArray(np.asarray(x.value[tuple(parts.for_numpy)]), x.weak_type)
+    known = elements(x) if parts.known else None
+    if known is not None:
+        return ConcreteArray(np.asarray(known[tuple(parts.for_numpy)]), x.weak_type)
     x = reshape(x, parts.shape)
     if parts.fancy:
         x = _gather(read_region(x, parts), parts)

@@ -6,7 +6,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
-from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.numpy.division import remainder
 from irax.numpy.logic import greater, less, less_equal, where
 from irax.numpy.ordering import argsort, searchsorted

@@ -11,7 +11,8 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axes
 from irax.numpy import contraction, creation, reductions
 from irax.numpy.contraction import matmul as matmul

@@ -13,9 +13,10 @@ import numpy as np
 from irax import errors, lax
 from irax.core import source
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, promote_dtypes
-from irax.core.promotion import broadcast_shapes as _broadcast_shapes
+from irax.core.operands import as_arrays
+from irax.core.operands import broadcast_shapes as _broadcast_shapes
 from irax.core.promotion import broadcast_to as _broadcast_to
+from irax.core.promotion import promote_dtypes
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.tables import no_sharding
 from irax.typing import ArrayLike, Axis

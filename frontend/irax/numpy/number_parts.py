@@ -9,20 +9,16 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
+from irax.core.dispatch import elements, shortcut
+from irax.core.operands import as_arrays, broadcast_shapes, check_dtype, judge_ranks
 from irax.core.promotion import (
     apply,
-    as_arrays,
-    broadcast_shapes,
     broadcast_to,
-    by_numpy,
-    check_dtype,
     convert,
-    is_now,
-    judge_ranks,
+    elementwise_shortcut,
     promote_dtypes,
 )
 from irax.core.strictness import library
-from irax.core.tracing import concrete_array
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -54,6 +50,7 @@ from irax.numpy.ufuncs import (
     trunc,
 )
 from irax.typing import ArrayLike
+from irax_compiler.ops.numpy_call import NumpyCall
 from irax_compiler.ops.special import chlo_functions
 
 # ---- floats --------------------------------------------------------------------------------------
@@ -86,12 +83,13 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
     """
     number = _real_floats("frexp", x)
-    if isinstance(number, ConcreteArray) and is_now(number):
-        half, exponents = map(np.asarray, np.frexp(concrete_array(number).value))
-        return ConcreteArray(half, number.weak_type), ConcreteArray(exponents)
     given = number.dtype
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
+    known = elements(number)
+    if known is not None:
+        half, exponents = map(np.asarray, np.frexp(known))
+        return convert(ConcreteArray(half, number.weak_type), given), ConcreteArray(exponents)
     limits, whole = np.finfo(number.dtype), np.dtype(f"int{8 * number.dtype.itemsize}")
     fraction, bias = 1 << limits.nmant, 1 - limits.minexp
     bits = lax.bitcast_convert_type(number, whole)
@@ -159,18 +157,20 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     if given.itemsize < 4:
         number = convert(number, np.dtype(np.float32))
     power = convert(power, np.dtype(np.int32))
-    if is_now(number, power):
-        with np.errstate(all="ignore"):
-            product = np.ldexp(concrete_array(number).value, concrete_array(power).value)
-        return convert(ConcreteArray(np.asarray(product)), given)
-    # In three steps, none of which overflows or underflows before the result does.
+    shape = broadcast_shapes(number.shape, power.shape, what="ldexp")
+    op = NumpyCall("ldexp", shape, number.dtype)
+    return convert(shortcut(op, number, power, formula=_ldexp), given)
+
+
+def _ldexp(number: Array, power: Array) -> Array:
+    """In three steps, none of which overflows or underflows before the result does."""
     reach = int(np.finfo(number.dtype).maxexp) - 2
     power = lax.clamp(np.int32(-3 * reach), power, np.int32(3 * reach))
     for _ in range(3):
         step = lax.clamp(np.int32(-reach), power, np.int32(reach))
         power = subtract(power, step)
         number = multiply(number, _power_of_two(step, number.dtype))
-    return convert(number, given)
+    return number
 
 
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
@@ -219,8 +219,10 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     Array([6, 1], dtype=int32)
     """
     x, y = _integers("gcd", x1, x2)
-    if is_now(x, y):
-        return by_numpy("gcd", x, y, what="gcd")
+    return elementwise_shortcut("gcd", x, y, formula=_gcd)
+
+
+def _gcd(x: Array, y: Array) -> Array:
     x, y = abs(x), abs(y)
 
     def goes_on(pair: tuple[Array, Array]) -> Array:
@@ -246,10 +248,12 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """
     x, y = _integers("lcm", x1, x2)
     judge_ranks([x1, x2], "lcm")
-    if is_now(x, y):
-        return by_numpy("lcm", x, y, what="lcm")
+    return elementwise_shortcut("lcm", x, y, formula=_lcm)
+
+
+def _lcm(x: Array, y: Array) -> Array:
     x, y = abs(x), abs(y)
-    divisor = gcd(x, y)
+    divisor = _gcd(x, y)
     nothing = equal(divisor, 0)
     return where(nothing, 0, multiply(x, lax.div(y, where(nothing, 1, divisor))))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, is_now, promote_dtypes
-from irax.core.tracing import bind, current_trace
+from irax.core.dispatch import shortcut, staged
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_axis
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import ravel, reshape
@@ -220,10 +222,8 @@ def searchsorted(
         x = take(x, sorter)
     if not x.size:
         return lax.full(values.shape, 0, np.int32)
-    if is_now(x, values):
-        op = numpy_call.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
-        return bind(op, x, values)
-    return _SEARCHES[method](x, values, side)
+    op = numpy_call.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
+    return shortcut(op, x, values, formula=lambda x, v: _SEARCHES[method](x, v, side))
 
 
 def _comes_before(x: Array, value: Array, side: str) -> Array:
@@ -252,11 +252,13 @@ def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
     low = lax.full(values.shape, 0, _place_dtype(x))
     bounds = low, lax.full_like(low, x.size)
     steps = x.size.bit_length()
-    if unrolled or current_trace() is None:
-        for i in range(steps):
-            bounds = step(i, bounds)
-        return bounds[0]
-    return lax.fori_loop(0, steps, step, bounds)[0]
+
+    def written_out() -> Array:
+        return functools.reduce(lambda bounds, i: step(i, bounds), range(steps), bounds)[0]
+
+    if unrolled:
+        return written_out()
+    return staged(written_out, lambda _: lax.fori_loop(0, steps, step, bounds)[0])
 
 
 def _by_sorting(x: Array, values: Array, side: str) -> Array:

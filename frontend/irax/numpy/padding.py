@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 from irax.numpy.ranges import linspace
 from irax.numpy.reductions import max as largest
 from irax.numpy.reductions import min as smallest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, inexact_dtype, is_now, promote_dtypes
-from irax.core.tracing import bind
+from irax.core.dispatch import shortcut
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert, promote_dtypes
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
@@ -56,9 +58,18 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     if not coefficients.ndim:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
     shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
-    if is_now(coefficients, at):
-        op = numpy_call.NumpyCall("polyval", shape, at.dtype)
-        return bind(op, coefficients, at, weak_type=coefficients.weak_type and at.weak_type)
+    op = numpy_call.NumpyCall("polyval", shape, at.dtype)
+    return shortcut(
+        op,
+        coefficients,
+        at,
+        formula=functools.partial(_horner, unroll=unroll),
+        weak_type=coefficients.weak_type and at.weak_type,
+    )
+
+
+def _horner(coefficients: Array, at: Array, unroll: int) -> Array:
+    shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
     start = lax.full(shape, 0, at.dtype)
 
     def step(so_far: Array, coefficient: Array) -> tuple[Array, None]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, broadcast_to, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.division import remainder

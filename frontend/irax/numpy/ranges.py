@@ -10,8 +10,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, convert, inexact_dtype, promote_dtypes
-from irax.core.tracing import current_trace
+from irax.core.dispatch import staged
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_shape
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
@@ -56,8 +57,18 @@ def arange(
 def _arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
     # As integers, start and step lose their fractions before they are added up, traced or not.
     cut = dtype.kind in "iu" and any(isinstance(n, float | np.floating) for n in numbers)
-    if dtype == np.bool or (current_trace() is None and not cut):
+
+    def counted() -> Array:
         return as_array(np.arange(*numbers).astype(dtype))
+
+    if dtype == np.bool:
+        return counted()
+    if cut:
+        return _progression(numbers, dtype)
+    return staged(counted, lambda _: _progression(numbers, dtype))
+
+
+def _progression(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
     count = len(np.arange(*numbers))
     if len(numbers) == 1 or (numbers[0] == 0 and len(numbers) == 2):
         return lax.iota(dtype, count)

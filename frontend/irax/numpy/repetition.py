@@ -10,7 +10,8 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape

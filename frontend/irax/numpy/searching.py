@@ -11,8 +11,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, broadcast_shapes, broadcast_to, convert
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, broadcast_shapes
+from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy import logic

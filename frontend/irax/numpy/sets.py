@@ -13,7 +13,8 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, convert, promote_dtypes
+from irax.core.operands import as_arrays
+from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_axis
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape

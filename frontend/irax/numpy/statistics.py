@@ -9,15 +9,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import (
-    as_arrays,
-    broadcast_to,
-    convert,
-    inexact_dtype,
-    judge_ranks,
-    promote_dtypes,
-)
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, inexact_dtype, judge_ranks
+from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import matmul

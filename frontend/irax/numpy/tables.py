@@ -9,7 +9,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.promotion import Kinds, apply, convert, inexact_dtype, promote
+from irax.core.operands import Kinds, inexact_dtype
+from irax.core.promotion import apply, convert, promote
 from irax.execution import backend
 from irax.lax.arguments import documented
 from irax.numpy.ufunc_objects import universal

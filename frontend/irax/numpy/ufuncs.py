@@ -13,18 +13,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import (
-    apply,
-    as_arrays,
-    by_numpy,
-    check_dtype,
-    convert,
-    is_now,
-    judge_ranks,
-    promote,
-    promote_dtypes,
-)
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, check_dtype, judge_ranks
+from irax.core.promotion import apply, convert, elementwise_shortcut, promote, promote_dtypes
 from irax.lax.arguments import documented
 from irax.numpy.logic import (
     equal,
@@ -259,8 +250,10 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = floats("logaddexp", x1, x2)
     if x.dtype.kind == "c":
         return _logaddexp_complex(x, y)
-    if is_now(x, y):
-        return by_numpy("logaddexp", x, y, what="logaddexp")
+    return elementwise_shortcut("logaddexp", x, y, formula=_logaddexp_real)
+
+
+def _logaddexp_real(x: Array, y: Array) -> Array:
     gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
     return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
 
@@ -280,8 +273,10 @@ def _logaddexp_complex(x: Array, y: Array) -> Array:
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
-    if is_now(x, y) and x.dtype.kind != "c":
-        return by_numpy("logaddexp2", x, y, what="logaddexp2")
+    return elementwise_shortcut("logaddexp2", x, y, formula=_logaddexp2)
+
+
+def _logaddexp2(x: Array, y: Array) -> Array:
     scale = float(np.log(2))
     return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
 
@@ -295,8 +290,10 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = floats("hypot", x1, x2)
     if x.dtype.kind == "c":
         raise ValueError("hypot: expected real numbers, got complex ones; take abs of them first")
-    if is_now(x, y):
-        return by_numpy("hypot", x, y, what="hypot")
+    return elementwise_shortcut("hypot", x, y, formula=_hypot)
+
+
+def _hypot(x: Array, y: Array) -> Array:
     x, y = abs(x), abs(y)
     infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
     longer = where(infinite, np.inf, maximum(x, y))

@@ -9,8 +9,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.promotion import as_arrays, convert, inexact_dtype
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.lax.arguments import documented
 from irax.numpy.ufuncs import abs, divide, exp, multiply
 from irax.typing import ArrayLike

@@ -7,8 +7,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes
 from irax.core.array import Array, as_array
+from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to, convert
-from irax.core.tracing import bind
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape

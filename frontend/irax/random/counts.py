@@ -12,7 +12,8 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import broadcast_to, convert, inexact_dtype
+from irax.core.operands import inexact_dtype
+from irax.core.promotion import broadcast_to, convert
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key

@@ -11,9 +11,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import lax
-from irax.core.array import Array, ConcreteArray, any_committed
+from irax.core.array import Array, ConcreteArray
+from irax.core.dispatch import elements
 from irax.core.promotion import convert
-from irax.core.tracing import current_trace
 from irax.execution.jit import jit
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -41,10 +41,11 @@ def hashing(rounds: Callable[..., Any]) -> Callable[..., tuple[Array, ...]]:
     called = jit(rounds)
 
     def hashed(*operands: Array) -> tuple[Array, ...]:
-        if current_trace() is not None or any_committed(operands):
+        known = [elements(x) for x in operands]
+        if any(x is None for x in known):
             return called(*operands)
         with np.errstate(over="ignore"):
-            found = rounds(*(x.concrete("random numbers", TypeError) for x in operands))
+            found = rounds(*known)
         return tuple(map(ConcreteArray, found))
 
     return hashed

@@ -10,8 +10,9 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import broadcast_to, common_shape, convert, inexact_dtype, promote_dtypes
-from irax.core.tracing import bind
+from irax.core.dispatch import bind
+from irax.core.operands import common_shape, inexact_dtype
+from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key

@@ -10,7 +10,8 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import convert, inexact_dtype
+from irax.core.operands import inexact_dtype
+from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
 from irax.random.basic import randint, uniform

@@ -10,7 +10,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.promotion import check_dtype, convert, inexact_dtype, promote, promote_dtypes
+from irax.core.operands import check_dtype, inexact_dtype
+from irax.core.promotion import convert, promote, promote_dtypes
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 

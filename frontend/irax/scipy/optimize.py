@@ -10,7 +10,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import convert, inexact_dtype
+from irax.core.operands import inexact_dtype
+from irax.core.promotion import convert
 from irax.core.strictness import library
 from irax.scipy import limited_memory
 from irax.scipy.line_search import Evaluate, Point, search

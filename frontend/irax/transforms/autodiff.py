@@ -15,6 +15,7 @@ from irax import dtypes, tree_util
 from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import call
 from irax.core.flattening import (
     FlatFunction,
     argument_names,
@@ -23,8 +24,9 @@ from irax.core.flattening import (
     name_of,
     normalize_argnums,
 )
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import ModuleBuilder, Traced, call, trace_function
+from irax.core.tracing import Traced, trace_function
 from irax.transforms.differentiable import (
     check_callable,
     check_differentiable,

@@ -13,9 +13,11 @@ import numpy as np
 from irax.core import array_trees
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, argument_names, bind_others, known_inputs, name_of
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import bind, current_trace, trace_function
+from irax.core.tracing import trace_function
 from irax.transforms import autodiff
 from irax_compiler import mlir
 from irax_compiler.ops import marks
@@ -186,24 +188,25 @@ def checkpoint(
     @api_boundary
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        if current_trace() is None:
-            return fun(*args, **kwargs)
-        count = len(args)
-        fixed = {n % count for n in static if -count <= n < count}
-        dynamic = [i for i in range(count) if i not in fixed]
-        fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
-        function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
-        others = tuple(args[i] for i in dynamic)
-        leaves, in_tree = array_trees.tree_flatten((others, kwargs))
-        names = argument_names(others, kwargs)
-        arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
-        flat = FlatFunction(function, in_tree)
-        traced = trace_function(flat, known_inputs(arrays, names), "checkpoint", name_of(fun))
-        traced.builder.kept.append(chosen)
-        op = Checkpoint(traced.name, chosen.name, chosen.names)
-        found = bind(op, *arrays, *traced.captures)
-        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-        return array_trees.tree_unflatten(flat.out_tree, results)
+        def write(builder: ModuleBuilder) -> Any:
+            count = len(args)
+            fixed = {n % count for n in static if -count <= n < count}
+            dynamic = [i for i in range(count) if i not in fixed]
+            fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
+            function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
+            others = tuple(args[i] for i in dynamic)
+            leaves, in_tree = array_trees.tree_flatten((others, kwargs))
+            names = argument_names(others, kwargs)
+            arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
+            flat = FlatFunction(function, in_tree)
+            traced = trace_function(flat, known_inputs(arrays, names), "checkpoint", name_of(fun))
+            builder.kept.append(chosen)
+            op = Checkpoint(traced.name, chosen.name, chosen.names)
+            found = bind(op, *arrays, *traced.captures)
+            results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
+            return array_trees.tree_unflatten(flat.out_tree, results)
+
+        return staged(lambda: fun(*args, **kwargs), write)
 
     return checkpointed
 
@@ -234,11 +237,9 @@ def checkpoint_name(x: Any, name: str) -> Any:
     >>> irax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
     Array([1., 1.], dtype=float32)
     """
-    if current_trace() is None:
-        return x
 
     def named(leaf: Any) -> Any:
         array = as_array(leaf, "checkpoint_name")
         return bind(marks.Name(name), array, weak_type=array.weak_type)
 
-    return array_trees.tree_map(named, x)
+    return staged(lambda: x, lambda _: array_trees.tree_map(named, x))

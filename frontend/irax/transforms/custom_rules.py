@@ -20,9 +20,11 @@ from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import union, with_captures
+from irax.core.dispatch import bind, call, staged
 from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Traced, bind, call, current_trace, trace_function
+from irax.core.tracing import Traced, trace_function
 from irax.transforms.forwarding import ForwardsDefinitions
 from irax.transforms.symbolic_zeros import is_perturbed
 from irax_compiler import mlir
@@ -85,11 +87,13 @@ class Ruled(ForwardsDefinitions):
         """Calls the function."""
         self.check_rules()
         args = self._positional(args, kwargs)
-        if current_trace() is None:
-            return self.fun(*args)
+        return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
+
+    def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
+        """The result of a call that is written into a trace, and has the rules."""
         given = Arguments(self, args)
         arrays = given.in_order(given.arrays)
-        again = self._open_for(given.key)
+        again = self._open_for(given.key, builder)
         if again is not None:
             return array_trees.tree_unflatten(again.out_tree, again.call(arrays))
         inputs = known_inputs(arrays, given.in_order(given.names))
@@ -133,13 +137,11 @@ class Ruled(ForwardsDefinitions):
         fixed = tuple(args[n] for n in sorted(numbers))
         return fixed, tuple(a for n, a in enumerate(args) if n not in numbers)
 
-    def _open_for(self, key: Any) -> _Open | None:
+    def _open_for(self, key: Any, builder: ModuleBuilder) -> _Open | None:
         """What is open of this very function, for arguments of the same types."""
-        trace = current_trace()
         for opened in reversed(_open()):
             if opened.ruled is self and opened.key == key:
-                same_module = trace is not None and trace.builder is opened.traced.builder
-                return opened if same_module else None
+                return opened if builder is opened.traced.builder else None
         return None
 
 

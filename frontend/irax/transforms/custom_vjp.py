@@ -12,9 +12,10 @@ from irax import dtypes, tree_util
 from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, call, trace_function
+from irax.core.tracing import Input, Traced, trace_function
 from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero, zeros
 from irax_compiler.ops.control_flow.custom_rules import CustomVjp

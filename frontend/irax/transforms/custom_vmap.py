@@ -12,9 +12,11 @@ import numpy as np
 from irax.core import array_trees
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, bind, current_trace, trace_function
+from irax.core.tracing import Input, trace_function
 from irax.transforms.forwarding import ForwardsDefinitions
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow import custom_batching as ops
@@ -77,18 +79,22 @@ class custom_vmap(ForwardsDefinitions):
                 f"custom_vmap: {name_of(self.fun)} was called with keyword-only arguments "
                 f"{', '.join(bound.kwargs)}; its rule knows arguments by position alone"
             )
-        if current_trace() is None:
-            return self.fun(*bound.args)
-        leaves, in_tree = array_trees.tree_flatten((bound.args, {}))
-        names = argument_names(bound.args)
+        args = bound.args
+        return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
+
+    def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
+        """The result of a call that is written into a trace, and has the rule."""
+        leaves, in_tree = array_trees.tree_flatten((args, {}))
+        names = argument_names(args)
         arrays = [as_array(x, f"custom_vmap: {n}") for x, n in zip(leaves, names, strict=True)]
         flat = FlatFunction(self.fun, in_tree)
         inputs = known_inputs(arrays, names)
         traced = trace_function(flat, inputs, "custom_vmap", name_of(self.fun))
         rule = self._rules.get(in_tree)
         if rule is None:
+            assert self.vmap_rule is not None
             rule = self._rules[in_tree] = _Rule(self.vmap_rule, name_of(self.fun), in_tree)
-        traced.builder.kept.append(rule)
+        builder.kept.append(rule)
         op = ops.CustomVmap(traced.name, rule.key, len(arrays))
         found = bind(op, *arrays, *traced.captures)
         results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]

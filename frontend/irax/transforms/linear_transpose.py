@@ -10,9 +10,10 @@ import numpy as np
 from irax import dtypes
 from irax.core import array_trees
 from irax.core.array import as_array, aval_of
+from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, call, trace_function
+from irax.core.tracing import Input, trace_function
 from irax_compiler import api
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from irax.core import array_trees, axis_names
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, call, trace_function
+from irax.core.tracing import Input, trace_function
 from irax_compiler import api
 
 P = ParamSpec("P")

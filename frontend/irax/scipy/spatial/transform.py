@@ -10,7 +10,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import random
 from irax.core.array import Array
-from irax.core.promotion import as_arrays, convert, inexact_dtype
+from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.promotion import convert
 from irax.core.strictness import library_methods
 
 

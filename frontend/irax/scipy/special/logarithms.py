@@ -7,7 +7,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax, nn
 from irax.core.array import Array
-from irax.core.promotion import judge_ranks
+from irax.core.operands import judge_ranks
 from irax.scipy.arguments import floats, inexact
 from irax.typing import ArrayLike
 

@@ -1,0 +1,1 @@
+"""Interpreters of operations: NumPy and devices, which run them at once; a trace and a replay."""

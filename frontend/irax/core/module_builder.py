@@ -1,0 +1,40 @@
+"""Modules under construction, which traces add functions to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irax.core.copies import OfThisProcess
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+
+
+class ModuleBuilder(OfThisProcess):
+    """A module that traces add functions to. Nested traces share the one of the outermost."""
+
+    def __init__(self, module: mlir.Module | None = None) -> None:
+        self.module = mlir.new_module() if module is None else module
+        self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
+        self.kept: list[Any] = []
+        """What the module names but cannot hold: functions that it calls back."""
+        self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
+        """While a jitted function is traced into a module of its own: those that it calls, and that
+        were traced for it. Nobody else may see them before the module is complete."""
+        self.evaluator = Evaluator(self.module)
+
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, ... if there is such a function already."""
+        return mlir.unique_name(self.module, name)
+
+    def import_function(self, other: ModuleBuilder, name: str) -> str:
+        """Copies a function of another module, and those it calls, here; each only once.
+
+        Returns its name here.
+        """
+        if other is self:
+            return name
+        key = (id(other), name)
+        if key not in self._imported:
+            names = mlir.copy_functions(other.module, name, self.module)
+            self._imported[key] = (other, names)
+        return self._imported[key][1][name]
