@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.differential.harness import rebuilt
+from tests.differential.test_clusters import on_iree
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -133,3 +134,85 @@ def test_sorts_that_jax_exports_are_read(dtype: str, num_keys: int) -> None:
     found = Evaluator(module)("main", [np.asarray(keys), values])
     for a, b in zip(found, sort(keys, values), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+# ---- on IREE -------------------------------------------------------------------------------------
+
+
+def test_more_operands_than_a_kernel_has_arrays() -> None:
+    """Equal elements keep their order, in every row of every operand."""
+    count, type_ = 40, "tensor<2x9x3xf32>"
+    names = [f"%x{i}" for i in range(count)]
+    types = ", ".join([type_] * count)
+    pairs = ", ".join(f"%a{i}: tensor<f32>, %b{i}: tensor<f32>" for i in range(count))
+    module = mlir.parse_module(f"""
+func.func public @main({", ".join(f"{x}: {type_}" for x in names)}) -> ({types}) {{
+  %s:{count} = "stablehlo.sort"({", ".join(names)}) ({{
+  ^bb0({pairs}):
+    %a = stablehlo.add %a3, %a7 : tensor<f32>
+    %b = stablehlo.add %b3, %b7 : tensor<f32>
+    {compare("r", "LT, %a, %b")}
+    stablehlo.return %r : tensor<i1>
+  }}) {{dimension = 1 : i64, is_stable = true}} : ({types}) -> ({types})
+  return {", ".join(f"%s#{i}" for i in range(count))} : {types}
+}}""")
+    rng = np.random.default_rng(3)
+    arrays = [rng.integers(0, 3, (2, 9, 3)).astype(np.float32) for _ in range(count)]
+    order = np.argsort(arrays[3] + arrays[7], axis=1, kind="stable")
+    for found, x in zip(on_iree(module, arrays), arrays, strict=True):
+        np.testing.assert_array_equal(found, np.take_along_axis(x, order, 1))
+
+
+WITHIN = {
+    "round_nearest_even": ("round_nearest_even", "f32", ""),
+    "round_nearest_afz": ("round_nearest_afz", "f64", ""),
+    "popcnt": ("popcnt", "ui8", ""),
+    "leading_zeros": ("count_leading_zeros", "i64", ""),
+    "narrow": ("reduce_precision", "f32", ", format = e5m2"),
+    "without_mantissa": ("reduce_precision", "f64", ", format = e4m0"),
+    "of_bfloat16": ("reduce_precision", "bf16", ", format = e8m3"),
+}
+"""Operations of which IREE makes none on scalars: their names, dtypes and parameters."""
+
+
+def test_operations_within_scatters_and_sorts() -> None:
+    body, results, types, arguments, arrays = [], [], [], [], []
+    indices = np.array([[5], [0], [3]], np.int32)
+    rng = np.random.default_rng(4)
+    for name, (operation, element, parameters) in WITHIN.items():
+        scalar, six, three = (f"tensor<{shape}{element}>" for shape in ("", "6x", "3x"))
+        arguments += [f"%x_{name}: {six}", f"%u_{name}: {three}"]
+        for size in (6, 3):
+            wide = rng.integers(0, 100, size) if "i" in element else rng.normal(0, 200, size)
+            arrays.append(wide.astype(mlir.DTYPES[element]))
+        if "f" in element:
+            arrays[-2][:3] = [np.nan, -np.inf, 2.5]
+            arrays[-1][:2] = [1e-9, -0.5]
+        body.append(f"""
+  %scattered_{name} = "stablehlo.scatter"(%x_{name}, %i, %u_{name}) ({{
+  ^bb0(%a: {scalar}, %b: {scalar}):
+    %c = stablehlo.{operation} %b{parameters} : {scalar}
+    stablehlo.return %c : {scalar}
+  }}) {{
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true
+  }} : ({six}, tensor<3x1xi32>, {three}) -> {six}
+  %sorted_{name} = "stablehlo.sort"(%x_{name}) ({{
+  ^bb0(%a: {scalar}, %b: {scalar}):
+    %c = stablehlo.{operation} %a{parameters} : {scalar}
+    %d = stablehlo.{operation} %b{parameters} : {scalar}
+    {compare("r", "GT, %c, %d", element)}
+    stablehlo.return %r : tensor<i1>
+  }}) {{dimension = 0 : i64, is_stable = true}} : ({six}) -> {six}""")
+        results += [f"%scattered_{name}", f"%sorted_{name}"]
+        types += [six, six]
+    listed = ", ".join(types)
+    module = mlir.parse_module(f"""
+func.func public @main({", ".join(arguments)}, %i: tensor<3x1xi32>) -> ({listed}) {{
+  {"".join(body)}
+  return {", ".join(results)} : {listed}
+}}""")
+    arrays.append(indices)
+    expected = Evaluator(module)("main", arrays)
+    for found, value in zip(on_iree(module, arrays), expected, strict=True):
+        np.testing.assert_array_equal(*(x.astype(np.float64) for x in (found, value)))

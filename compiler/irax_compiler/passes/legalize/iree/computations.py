@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
+
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
+from irax_compiler.ops.conversion import ReducePrecision
 from irax_compiler.ops.formula import Number, copy_sign, function, where
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.rewriting import read_as
 
 _COMPUTED = ("stablehlo.scatter", "stablehlo.sort")
 
@@ -48,6 +52,32 @@ def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
         mask = (1 << 8 * dtype.itemsize) // ((1 << shift) + 1)
         bits = (bits & mask) + ((bits >> shift) & mask)
     return [bits.bits(dtype).value]
+
+
+@legalizes("stablehlo.reduce_precision")
+def precision_in_computation(operation: Operation) -> Sequence[Value] | None:
+    """IREE makes no scalar operation of it there: the bits are rounded as integers."""
+    op = read_as(ReducePrecision, operation)
+    if op is None or not _is_computed(operation):
+        return None
+    x = Number(operation.operands[0])
+    info = ml_dtypes.finfo(x.dtype)
+    bits = x.bits(f"u{x.dtype.itemsize}")
+    sign = bits & (1 << (info.bits - 1))
+    size = bits ^ sign
+    infinity = ((1 << info.nexp) - 1) << info.nmant
+    dropped = info.nmant - op.mantissa_bits
+    if dropped > 0:  # to the nearest, of two the even one
+        size = size + ((size >> dropped) & 1) + ((1 << (dropped - 1)) - 1)
+        size = (size >> dropped) << dropped
+    if op.exponent_bits < info.nexp:
+        bias, own = (1 << (info.nexp - 1)) - 1, (1 << (op.exponent_bits - 1)) - 1
+        exponent = size & infinity
+        is_small = exponent <= (bias - own) << info.nmant
+        is_large = ~(exponent <= (bias + own) << info.nmant)
+        size = where(is_large, infinity, where(is_small, 0, size))
+    not_a_number = x if op.mantissa_bits else (sign | infinity).bits(x.dtype)
+    return [where(x.equals(x), (size | sign).bits(x.dtype), not_a_number).value]
 
 
 def _powers_of_two(end: int) -> list[int]:

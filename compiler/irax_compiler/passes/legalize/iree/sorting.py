@@ -10,10 +10,12 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, conversion, elementwise, shape
-from irax_compiler.ops.core import full_like, read
+from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.ops.formula import Number, is_negative, where
+from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.sorting.sort_by import SortBy
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
@@ -108,6 +110,42 @@ def sort_of_many(operation: Operation) -> Sequence[Value] | None:
         by_keys = sort.Sort(op.dimension, True, replace(op.order, num_keys=len(keys)))
         *_, order = by_keys.build([*keys, order])
     return [sort.take(x, order, op.dimension) for x in operands]
+
+
+@legalizes("stablehlo.sort")
+def sort_by_comparator(operation: Operation) -> Sequence[Value] | None:
+    """IREE binds no more arrays, nor keeps the order of equal elements, where a comparator is of
+    another form: it compares each element with each, and the place of one is how many go before it.
+    """
+    op = read_as(SortBy, operation)
+    operands = list(operation.operands)
+    if op is None or 0 in shape_of(operands[0]):
+        return None
+    if not op.is_stable and len(operands) <= MOST_BOUND:
+        return None
+    dimension = op.dimension % _rank(operands[0])
+    own, others = ([_in_square(x, dimension, n) for x in operands] for n in (1, 0))
+    goes_before, goes_after = (
+        op.before(
+            *[x for pair in zip(*pairs, strict=True) for x in pair][: op.before.num_arguments]
+        )
+        for pairs in ((others, own), (own, others))
+    )
+    numbers = sort.numbers_along(operands[0], dimension)
+    is_first = comparison.less(_in_square(numbers, dimension, 0), _in_square(numbers, dimension, 1))
+    is_tie = bitwise.and_(bitwise.not_(*goes_after), is_first)
+    before = conversion.convert(bitwise.or_(*goes_before, is_tie), np.dtype(np.int32))
+    places = Reduce("add", (dimension + 1,))(before, full((), 0, np.dtype(np.int32)))
+    _, order = sort.Sort(dimension, False, sort.Order(1)).build([places, numbers])
+    return [sort.take(x, order, dimension) for x in operands]
+
+
+def _in_square(x: Value, dimension: int, added: int) -> Value:
+    """An array repeated along a dimension that is added before (0) or after (1) another one."""
+    extents = shape_of(x)
+    kept = [d + (d >= dimension + added) for d in range(len(extents))]
+    square = (*extents[: dimension + 1], *extents[dimension:])
+    return shape.BroadcastInDim(square, tuple(kept))(x)
 
 
 @legalizes("stablehlo.sort")
