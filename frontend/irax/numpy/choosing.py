@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from irax import errors
+from irax import dtypes, errors
 from irax.core.array import Array
-from irax.core.operands import as_arrays, check_dtype, judge_ranks
+from irax.core.operands import as_arrays, judge_ranks
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
@@ -57,8 +57,7 @@ def choose(
             end; "raise": a ValueError, which only known integers can give.
 
     Raises:
-        TypeError: not integers.
-        ValueError: no choices, a number of none with "raise", or another mode.
+        ValueError: not integers, no choices, a number of none with "raise", or another mode.
         ConcretizationTypeError: traced integers with "raise".
 
     >>> choices = irax.numpy.array([[1, 2, 3], [10, 20, 30]])
@@ -67,7 +66,8 @@ def choose(
     """
     no_out("choose", out)
     (number,) = as_arrays([a], "choose")
-    check_dtype("choose", number.dtype, np.integer)
+    if not dtypes.issubdtype(number.dtype, np.integer):
+        raise ValueError(f"choose: expected integers to choose by, got {number.dtype}")
     arrays = promote_dtypes(*(choices[i] for i in range(len(choices))), what="choose")
     if mode == "raise":
         why = "choose with mode 'raise' needs the integers; give mode='clip' or 'wrap'"

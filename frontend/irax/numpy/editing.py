@@ -67,7 +67,7 @@ def insert(
     if places.dtype == np.bool:
         places = nonzero(places)[0]
     if not dtypes.issubdtype(places.dtype, np.integer) and places.size:
-        raise TypeError(f"insert: places must be integers, got {places.dtype}")
+        raise ValueError(f"insert: places must be integers, got {places.dtype}")
     if isinstance(places, ConcreteArray) and not np.all((-n <= places.value) & (places.value <= n)):
         raise IndexError(f"insert: place {places} is out of range for an axis of size {n}")
     single = not places.ndim
@@ -317,7 +317,8 @@ def put(
         a: an array.
         ind: the places.
         v: what to put there, over and over.
-        mode: for places beyond the array: "clip", the default: the nearest; "wrap": counting goes
+        mode: for places beyond the array: "clip": the nearest, which for negative ones is the
+            first; by default those count from the end first; "wrap": counting goes
             on at the other end.
         inplace: must be False: arrays are immutable.
 
@@ -336,7 +337,8 @@ def put(
     number = lax.iota(dtypes.default_int(), places.size)
     values = convert(take(new, remainder(number, new.size)), x.dtype)
     if mode in (None, "clip"):
-        places = where(less(places, 0), add(places, x.size), places)
+        if mode is None:
+            places = where(less(places, 0), add(places, x.size), places)
         places = clip(places, 0, x.size - 1)
     elif mode == "wrap":
         places = remainder(places, x.size)

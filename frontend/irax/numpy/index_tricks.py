@@ -147,6 +147,8 @@ def ravel_multi_index(
     result: Any = 0
     axes = range(len(dims)) if order == "C" else reversed(range(len(dims)))
     wanted = dtypes.result_type(*places) if dtype is None else dtypes.requested_dtype(dtype, name)
+    if not dtypes.issubdtype(wanted, np.integer):
+        raise ValueError(f"{name}: dtype must be that of integers, got {wanted}")
     for d in axes:
         place, n = places[d], int(dims[d])
         if not dtypes.issubdtype(place.dtype, np.integer):
