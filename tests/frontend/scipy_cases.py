@@ -7,13 +7,14 @@ import scipy.integrate
 import scipy.signal
 import scipy.special
 import scipy.stats
-from tests.frontend.numpy_operands import J, S, Table
+from tests.frontend.numpy_operands import C, J, S, Table
 
 import irax
 
 _special = Table("scipy.special", scipy.special)
 case, cases = _special.case, _special.cases
 
+cases("gamma loggamma erfcx logit", C(2, 3, low=-2, high=2), loose=40)
 for shape in ((), (2, 3), (0, 2)):
     cases("erf erfc erfcx expit ndtr log_ndtr i0 i0e i1 i1e dawsn=dawsn", S(*shape), loose=20)
     cases("digamma gammaln gamma loggamma", S(*shape, low=0.5), loose=40)

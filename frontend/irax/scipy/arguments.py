@@ -10,22 +10,24 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.operands import check_dtype, inexact_dtype
+from irax.core.operands import inexact_dtype
 from irax.core.promotion import convert, promote, promote_dtypes
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 
-def floats(what: str, *operands: ArrayLike) -> list[Array]:
+def floats(what: str, *operands: ArrayLike, error: type[Exception] = TypeError) -> list[Array]:
     """The operands as arrays of one shape and one float dtype.
 
     Raises:
-        TypeError: one is a list, or they are complex.
+        TypeError: one is a list.
+        error: they are complex.
         ValueError: their shapes do not broadcast.
     """
     arrays = promote(*operands, what=what)
     dtype = inexact_dtype(arrays[0].dtype)
-    check_dtype(what, dtype, np.floating)
+    if dtype.kind == "c":
+        raise error(f"{what}: expected real numbers, got {dtype}; take their parts, or abs")
     return [convert(x, dtype, x.weak_type) for x in arrays]
 
 

@@ -25,11 +25,14 @@ def gammaln(x: ArrayLike) -> Array:
 
 
 def loggamma(x: ArrayLike) -> Array:
-    """The logarithm of the gamma function of real numbers; nan where gamma is negative.
+    """The logarithm of the gamma function: of real numbers nan where gamma is negative, of complex
+    ones with a cut along the negative axis.
 
     >>> irax.scipy.special.loggamma(5.0)
     Array(3.1780539, dtype=float32, weak_type=True)
     """
+    if jnp.iscomplexobj(x):
+        return _loggamma_of_complex(jnp.asarray(x))
     (x,) = floats("loggamma", x)
     return jnp.where(jnp.less(x, 0), np.nan, lax.lgamma(x))
 
@@ -40,7 +43,7 @@ def gammasgn(x: ArrayLike) -> Array:
     >>> irax.scipy.special.gammasgn(irax.numpy.array([-1.5, -0.5, 2.0]))
     Array([ 1., -1.,  1.], dtype=float32)
     """
-    (x,) = floats("gammasgn", x)
+    (x,) = floats("gammasgn", x, error=ValueError)
     whole = jnp.floor(x)
     sign = jnp.where(jnp.equal(jnp.remainder(whole, 2), 0), 1.0, -1.0).astype(x.dtype)
     sign = jnp.where(jnp.less(x, 0), jnp.where(jnp.equal(x, whole), np.nan, sign), 1.0)
@@ -49,16 +52,52 @@ def gammasgn(x: ArrayLike) -> Array:
 
 
 def gamma(x: ArrayLike) -> Array:
-    """The gamma function: the factorial of x - 1, for real numbers.
+    """The gamma function: the factorial of x - 1, for real and complex numbers.
 
     >>> irax.scipy.special.gamma(5.0).round(3)
     Array(24., dtype=float32)
     """
+    if jnp.iscomplexobj(x):
+        return jnp.exp(_loggamma_of_complex(jnp.asarray(x)))
     (x,) = floats("gamma", x)
     at_minus_infinity = jnp.equal(x, -np.inf)
     return jnp.where(
         at_minus_infinity, np.nan, jnp.multiply(gammasgn(x), jnp.exp(lax.lgamma(x)))
     ).astype(x.dtype)
+
+
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+"""B(2k) / (2k (2k - 1)): the coefficients of Stirling's series."""
+
+
+def _loggamma_of_complex(z: Array) -> Array:
+    """Stirling's series after seven steps to the right, reflected where the real part is small."""
+    reflected = jnp.less(jnp.real(z), 0.5)
+    right = jnp.where(reflected, jnp.subtract(1, z), z)
+    far = jnp.add(right, 7)
+    square = jnp.square(jnp.reciprocal(far))
+    series = jnp.zeros_like(z)
+    for coefficient in reversed(_STIRLING):
+        series = jnp.add(jnp.multiply(series, square), coefficient)
+    result = jnp.multiply(jnp.subtract(far, 0.5), jnp.log(far))
+    result = jnp.add(jnp.subtract(result, far), float(np.log(2 * np.pi) / 2))
+    result = jnp.add(result, jnp.divide(series, far))
+    for step in range(7):
+        result = jnp.subtract(result, jnp.log(jnp.add(right, step)))
+    mirrored = jnp.subtract(float(np.log(np.pi)), jnp.add(_log_sine_of_pi(z, reflected), result))
+    result = jnp.where(reflected, mirrored, result)
+    whole = jnp.equal(z, jnp.floor(jnp.real(z)))
+    return jnp.where(jnp.logical_and(whole, jnp.less_equal(jnp.real(z), 0)), np.nan, result)
+
+
+def _log_sine_of_pi(z: Array, wanted: Array) -> Array:
+    """log(sin(pi z)) where it is wanted, continuous in each half of the plane."""
+    below = jnp.less(jnp.imag(z), 0)
+    upper = jnp.where(wanted, jnp.where(below, jnp.conj(z), z), 0.5)
+    turned = jnp.multiply(upper, 1j * np.pi)
+    result = jnp.subtract(jnp.log1p(jnp.negative(jnp.exp(jnp.multiply(turned, 2)))), turned)
+    result = jnp.add(result, complex(-np.log(2), np.pi / 2))
+    return jnp.where(below, jnp.conj(result), result)
 
 
 def digamma(x: ArrayLike) -> Array:
@@ -76,7 +115,7 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     >>> irax.scipy.special.polygamma(1, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
-    return lax.polygamma(*floats("polygamma", n, x))
+    return lax.polygamma(*floats("polygamma", n, x, error=ValueError))
 
 
 def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
@@ -126,7 +165,7 @@ def poch(z: ArrayLike, m: ArrayLike) -> Array:
     >>> irax.scipy.special.poch(2.0, 3.0).round(3)
     Array(24., dtype=float32)
     """
-    z, m = floats("poch", z, m)
+    z, m = floats("poch", z, m, error=ValueError)
     end = jnp.add(z, m)
     size = jnp.exp(jnp.subtract(lax.lgamma(end), lax.lgamma(z)))
     return jnp.where(jnp.equal(m, 0), 1.0, jnp.multiply(_ratio_sign(end, z), size))
@@ -190,7 +229,7 @@ def beta(a: ArrayLike, b: ArrayLike) -> Array:
     >>> irax.scipy.special.beta(2.0, 3.0).round(4)
     Array(0.0833, dtype=float32)
     """
-    a, b = floats("beta", a, b)
+    a, b = floats("beta", a, b, error=ValueError)
     sign = jnp.multiply(jnp.multiply(gammasgn(a), gammasgn(b)), gammasgn(jnp.add(a, b)))
     return jnp.multiply(sign, jnp.exp(betaln(a, b)))
 
@@ -201,7 +240,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     >>> irax.scipy.special.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)
     """
-    return lax.betainc(*floats("betainc", a, b, x))
+    return lax.betainc(*floats("betainc", a, b, x, error=ValueError))
 
 
 def bernoulli(n: int) -> Array:

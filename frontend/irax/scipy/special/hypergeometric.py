@@ -75,7 +75,7 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     >>> irax.scipy.special.hyp1f1(1.0, 1.0, 1.0).round(4)
     Array(2.7183, dtype=float32)
     """
-    a, b, x = (v.astype(v.dtype) for v in floats("hyp1f1", a, b, x))
+    a, b, x = (v.astype(v.dtype) for v in floats("hyp1f1", a, b, x, error=ValueError))
     return _hyp1f1(a, b, x)
 
 

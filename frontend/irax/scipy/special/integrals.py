@@ -83,7 +83,7 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
     >>> irax.scipy.special.expn(2, 1.0).round(4)
     Array(0.1485, dtype=float32)
     """
-    n, x = floats("expn", n, x)
+    n, x = floats("expn", n, x, error=ValueError)
     return _expn(jnp.where(jnp.less(n, 0), np.nan, n), x)
 
 
@@ -93,7 +93,7 @@ def exp1(x: ArrayLike) -> Array:
     >>> irax.scipy.special.exp1(1.0).round(4)
     Array(0.2194, dtype=float32)
     """
-    (x,) = floats("exp1", x)
+    (x,) = floats("exp1", x, error=ValueError)
     return _expn(jnp.ones_like(x), x)
 
 
@@ -119,7 +119,7 @@ def expi(x: ArrayLike) -> Array:
     >>> irax.scipy.special.expi(1.0).round(4)
     Array(1.8951, dtype=float32)
     """
-    return _expi(*floats("expi", x))
+    return _expi(*floats("expi", x, error=ValueError))
 
 
 # ---- sine and cosine -----------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def sici(x: ArrayLike) -> tuple[Array, Array]:
     >>> [v.round(4) for v in irax.scipy.special.sici(1.0)]
     [Array(0.9461, dtype=float32), Array(0.3374, dtype=float32)]
     """
-    (x,) = floats("sici", x)
+    (x,) = floats("sici", x, error=ValueError)
     return _si(x), _ci(x)
 
 

@@ -42,7 +42,7 @@ def entr(x: ArrayLike) -> Array:
     >>> irax.scipy.special.entr(irax.numpy.array([0.0, 0.5])).round(4)
     Array([0.    , 0.3466], dtype=float32)
     """
-    (x,) = floats("entr", x)
+    (x,) = floats("entr", x, error=ValueError)
     outside = jnp.where(jnp.less(x, 0), -np.inf, 0.0)
     return jnp.where(jnp.less_equal(x, 0), outside, jnp.negative(xlogy(x, x))).astype(x.dtype)
 
@@ -53,7 +53,7 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     >>> irax.scipy.special.rel_entr(1.0, 1.0)
     Array(0., dtype=float32)
     """
-    p, q = floats("rel_entr", p, q)
+    p, q = floats("rel_entr", p, q, error=ValueError)
     both = jnp.logical_and(jnp.greater(p, 0), jnp.greater(q, 0))
     nothing = jnp.logical_and(jnp.equal(p, 0), jnp.greater_equal(q, 0))
     safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
@@ -68,7 +68,7 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     >>> irax.scipy.special.kl_div(1.0, 1.0)
     Array(0., dtype=float32)
     """
-    p, q = floats("kl_div", p, q)
+    p, q = floats("kl_div", p, q, error=ValueError)
     return jnp.add(jnp.subtract(rel_entr(p, q), p), q)
 
 
@@ -87,6 +87,8 @@ def logit(x: ArrayLike) -> Array:
     >>> irax.scipy.special.logit(0.5)
     Array(0., dtype=float32, weak_type=True)
     """
+    if jnp.iscomplexobj(x):
+        return jnp.log(jnp.divide(x, jnp.subtract(1, x)))
     (x,) = floats("logit", x)
     return jnp.subtract(jnp.log(x), jnp.log1p(jnp.negative(x)))
 

@@ -88,6 +88,8 @@ def erfcx(x: ArrayLike) -> Array:
     >>> irax.scipy.special.erfcx(1.0).round(4)
     Array(0.4276, dtype=float32, weak_type=True)
     """
+    if jnp.iscomplexobj(x):
+        return wofz(jnp.multiply(1j, x))
     return _erfcx(*floats("erfcx", x))
 
 
@@ -131,7 +133,7 @@ def dawsn(x: ArrayLike) -> Array:
     >>> irax.scipy.special.dawsn(1.0).round(4)
     Array(0.5381, dtype=float32)
     """
-    return _dawsn(*floats("dawsn", x))
+    return _dawsn(*floats("dawsn", x, error=ValueError))
 
 
 # ---- the normal distribution ---------------------------------------------------------------------
