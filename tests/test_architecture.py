@@ -145,7 +145,7 @@ and those that start traces of their own. Any other gives both of what may be do
 
 
 def asks_for_modes(source: str) -> bool:
-    """Whether a file imports one of `MODES` of the core, or reads it from a module of the core."""
+    """True if a file imports one of `MODES` of the core, or reads it from a module of the core."""
     tree = ast.parse(source)
     imported = {name for _, name in imports(tree) if within(name, "irax.core")}
     if any(MODES.intersection(name.split(".")) for name in imported):

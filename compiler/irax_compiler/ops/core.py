@@ -125,7 +125,7 @@ class Op:
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
     evaluated_only: bool = False
-    """Whether it is in nothing that is compiled or transformed: it has no rule but its meaning."""
+    """True of what is never compiled nor transformed: it has no rule but its meaning."""
 
     widened: Widened = Widened.SAME
     """What it makes of 2- and 4-bit integers that became 8-bit ones."""

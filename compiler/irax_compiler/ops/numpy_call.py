@@ -53,7 +53,7 @@ class NumpyCall(Op):
         return cls(config["function"].value, shape_of(result), dtype_of(result), argument)
 
     def suits(self, *dtypes: np.dtype) -> bool:
-        """Whether it gives for operands of these dtypes what the same function has to in a program:
+        """Return True if it gives for operands of these dtypes what a program has to give:
         where NumPy has them, or the function is exact in a wider dtype.
         """
         return self.function in _EXACT or all(d.kind in "biu" or d in _DIRECT for d in dtypes)

@@ -1,5 +1,4 @@
-"""Dispatch: each operation is given to one interpreter, which depends on where it is applied and on
-its operands. Nobody else asks which.
+"""Dispatch: each operation is given to one interpreter. Nobody else asks which.
 
 Inside of a trace it is the trace; outside, the device that operands were put on, or else NumPy.
 """
@@ -28,7 +27,7 @@ clear_cache = _ON_DEVICE.clear_cache
 
 
 def current(operands: Sequence[Any] = ()) -> Interpreter:
-    """The interpreter of what is done now to these operands."""
+    """Return the interpreter of what is done now to these operands."""
     trace = innermost.trace
     if trace is not None:
         return trace
@@ -59,8 +58,11 @@ def call(
 
 
 def staged(run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
-    """What an operation returns that stands for a function of the user's: outside of traces `run`
-    calls the function, inside one `write` writes the operation into the trace's module.
+    """Return what `run` does outside of traces; inside one what `write` does, which is given the
+    trace's module.
+
+    It is for calls of the user's functions, for which an operation stands in a program, and for
+    what Python does in other steps than a program.
     """
     return current().staged(run, write)
 
@@ -68,8 +70,8 @@ def staged(run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
 def shortcut(
     op: NumpyCall, *operands: Array, formula: Callable[..., Any], weak_type: bool = False
 ) -> Any:
-    """What a function of NumPy gives, where only NumPy ever computes it and in these dtypes does it
-    well; elsewhere what the formula, of the same operands, makes of other operations.
+    """Return what a function of NumPy does, where nothing but NumPy ever computes it and it suits
+    the dtypes; elsewhere what the formula does, of the same operands, by other operations.
     """
     interpreter = current(operands)
     if interpreter.takes(op) and op.suits(*(x.dtype for x in operands)):
@@ -78,7 +80,7 @@ def shortcut(
 
 
 def elements(x: Array) -> np.ndarray[Any, Any] | None:
-    """The elements of an array where NumPy may compute with them at once: outside of traces, if it
-    was put on no device. None elsewhere.
+    """Return the elements of an array where NumPy may compute with them at once: outside of traces,
+    if it was put on no device. None elsewhere.
     """
     return current((x,)).elements(x)

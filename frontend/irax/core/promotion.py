@@ -72,8 +72,8 @@ def select(condition: Array, on_true: Any, on_false: Any, what: str) -> Array:
 
 
 def elementwise_shortcut(name: str, *operands: Array, formula: Callable[..., Array]) -> Array:
-    """The `shortcut` by an elementwise function of NumPy's, of arrays of one dtype, which the
-    result has too.
+    """Return the `shortcut` by an elementwise function of NumPy's, of arrays of one dtype, which
+    the result has too.
     """
     shape = common_shape(operands, name)
     first = operands[0]

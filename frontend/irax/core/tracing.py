@@ -42,7 +42,7 @@ class _Innermost(threading.local):
 
 
 innermost = _Innermost()
-"""Has the innermost trace of this thread, or None outside of all."""
+"""The holder of the innermost trace of this thread: None outside of all."""
 
 
 def current_trace() -> Trace | None:
@@ -399,10 +399,5 @@ def trace_function(
 
 
 def padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:
-    """Which results are weakly typed: those beyond the end of `weak` (residuals) are not."""
+    """Return for each result if it is weakly typed: beyond the end of `weak` (residuals), none."""
     return [*weak, *[False] * (len(results) - len(weak))]
-
-
-def as_arrays(leaves: Sequence[Any], what: str) -> list[Array]:
-    """The leaves of a pytree as arrays."""
-    return [as_array(leaf, what) for leaf in leaves]

@@ -216,7 +216,7 @@ def _in_blocks(
     reverse: bool,
     unroll: int,
 ) -> list[Array]:
-    """The same by a loop each step of which has several calls."""
+    """Repeats a step by a loop, each step of which has several calls of it."""
     whole = length - length % unroll
     carry = list(carry)
     num_carry = len(carry)

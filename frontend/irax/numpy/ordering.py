@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -254,7 +253,10 @@ def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
     steps = x.size.bit_length()
 
     def written_out() -> Array:
-        return functools.reduce(lambda bounds, i: step(i, bounds), range(steps), bounds)[0]
+        found = bounds
+        for i in range(steps):
+            found = step(i, found)
+        return found[0]
 
     if unrolled:
         return written_out()

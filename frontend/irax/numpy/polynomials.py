@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -59,17 +58,15 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
     shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
     op = numpy_call.NumpyCall("polyval", shape, at.dtype)
-    return shortcut(
-        op,
-        coefficients,
-        at,
-        formula=functools.partial(_horner, unroll=unroll),
-        weak_type=coefficients.weak_type and at.weak_type,
-    )
+    weak = coefficients.weak_type and at.weak_type
+
+    def formula(coefficients: Array, at: Array) -> Array:
+        return _horner(coefficients, at, shape, unroll)
+
+    return shortcut(op, coefficients, at, formula=formula, weak_type=weak)
 
 
-def _horner(coefficients: Array, at: Array, unroll: int) -> Array:
-    shape = np.broadcast_shapes(coefficients.shape[1:], at.shape)
+def _horner(coefficients: Array, at: Array, shape: tuple[int, ...], unroll: int) -> Array:
     start = lax.full(shape, 0, at.dtype)
 
     def step(so_far: Array, coefficient: Array) -> tuple[Array, None]:

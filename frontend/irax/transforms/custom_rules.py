@@ -90,7 +90,7 @@ class Ruled(ForwardsDefinitions):
         return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
 
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
-        """The result of a call that is written into a trace, and has the rules."""
+        """Writes a call that has the rules into a trace."""
         given = Arguments(self, args)
         arrays = given.in_order(given.arrays)
         again = self._open_for(given.key, builder)

@@ -83,7 +83,7 @@ class custom_vmap(ForwardsDefinitions):
         return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
 
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
-        """The result of a call that is written into a trace, and has the rule."""
+        """Writes a call that has the rule into a trace."""
         leaves, in_tree = array_trees.tree_flatten((args, {}))
         names = argument_names(args)
         arrays = [as_array(x, f"custom_vmap: {n}") for x, n in zip(leaves, names, strict=True)]

@@ -28,7 +28,7 @@ Operation = Callable[..., list[Array]]
 
 
 class OnDevice(Interpreter):
-    """Runs operations where their operands were put."""
+    """The interpreter that runs operations where their operands were put."""
 
     def __init__(self, numpy: NumPy) -> None:
         self.numpy = numpy
@@ -94,8 +94,8 @@ class OnDevice(Interpreter):
     def _there(
         self, operation: Operation, key: Hashable, operands: Sequence[Array], what: str
     ) -> list[Array]:
-        """The results of an operation. Another one with the same key does the same; with None, it
-        cannot be compiled by itself.
+        """Return the results of an operation. Another one with the same key does the same; with
+        None, it cannot be compiled by itself.
 
         Raises:
             ValueError: the operands were put on several devices.

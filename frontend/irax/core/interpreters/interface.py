@@ -1,4 +1,4 @@
-"""The interface of what operations are given to: they are run at once, or written into a trace.
+"""The interface of interpreters, which run operations at once or write them into a trace.
 
 An interpreter says how it runs an op and calls a function. How operands are promoted and broadcast
 first follows from that; NumPy, which does it while it computes, has shorter ways of its own.
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 class Interpreter(ABC):
-    """What the operations of a program are given to."""
+    """An interpreter of operations."""
 
     # -- what each says for itself --
 
@@ -44,30 +44,30 @@ class Interpreter(ABC):
         weak_type: bool = False,
         builder: ModuleBuilder | None = None,
     ) -> list[Array]:
-        """The results of an op, of operands that are numbers. `builder` has the functions that the
-        op names, if it does; inside a trace it is the trace's own.
+        """Return the results of an op, of operands that are numbers. `builder` has the functions
+        that the op names, if it does; inside a trace it is the trace's own.
         """
 
     @abstractmethod
     def call(
         self, builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
     ) -> list[Array]:
-        """The results of a function of a module. `weak` says which are weakly typed; results beyond
-        its end (residuals) are not.
+        """Return the results of a function of a module. `weak` says which are weakly typed; results
+        beyond its end (residuals) are not.
         """
 
     @abstractmethod
     def staged(self, run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
-        """What a function of the user's returns: run at once, or as an operation that is written
-        into the module that is given.
+        """Return what `run` does where operations run at once; in a trace what `write` does, which
+        is given the trace's module.
         """
 
     def takes(self, op: Op) -> bool:
-        """Whether it can run an op: those that are only ever evaluated, most cannot."""
+        """Return True if it can run an op. Ops that are only ever evaluated, most cannot."""
         return not op.evaluated_only
 
     def elements(self, x: Array) -> np.ndarray[Any, Any] | None:
-        """The elements of an array where NumPy may compute with them at once, None elsewhere."""
+        """Return an array's elements where NumPy may compute with them at once, None elsewhere."""
         return None
 
     # -- what follows from that --
@@ -79,7 +79,7 @@ class Interpreter(ABC):
         weak_type: bool = False,
         builder: ModuleBuilder | None = None,
     ) -> Any:
-        """The result of an op, or a list of them for an op of several results."""
+        """Return the result of an op, or a list of them for an op of several results."""
         for x in operands:
             if type(x) is KeyArray:
                 return bind_keys(lambda op, *numbers: self.bind(op, numbers), op, operands)
@@ -87,7 +87,7 @@ class Interpreter(ABC):
         return results[0] if op.num_results == 1 else results
 
     def convert(self, x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
-        """`x` with another dtype or weak type; `x` itself where it has them already."""
+        """Return `x` with another dtype or weak type; `x` itself where it has them already."""
         if x.dtype == dtype:
             return with_weak_type(x, weak_type)
         if isinstance(x, ConcreteArray) and not x.ndim:
@@ -96,7 +96,7 @@ class Interpreter(ABC):
         return self.bind(conversion.Convert(dtype), [x], weak_type)
 
     def broadcast_to(self, x: Array, target: tuple[int, ...]) -> Array:
-        """`x` stretched to a shape by NumPy's rules.
+        """Return `x` stretched to a shape by NumPy's rules.
 
         Raises:
             ValueError: the shapes do not fit.
@@ -119,7 +119,7 @@ class Interpreter(ABC):
         dtype_kind: type | None = None,
         accepts: Kinds | None = None,
     ) -> Array:
-        """The result of an elementwise op of operands that are promoted and broadcast."""
+        """Return the result of an elementwise op of operands that are promoted and broadcast."""
         arrays = as_arrays(operands, what)
         dtype, weak = common_dtype(arrays, what, dtype_kind, accepts)
         target = common_shape(arrays, what)
@@ -128,7 +128,7 @@ class Interpreter(ABC):
         return result if not weak or result.dtype == dtype else result.with_weak_type(False)
 
     def select(self, condition: Array, on_true: Any, on_false: Any, what: str) -> Array:
-        """`on_true` where a boolean condition holds, else `on_false`."""
+        """Return `on_true` where a boolean condition holds, else `on_false`."""
         x, y = as_arrays((on_true, on_false), what)
         dtype, weak = dtypes.lattice_result_type(x, y)
         target = broadcast_shapes(condition.shape, x.shape, y.shape, what=what)
@@ -139,7 +139,7 @@ class Interpreter(ABC):
 
 
 def converted(x: ConcreteArray, dtype: np.dtype[Any], weak_type: bool) -> ConcreteArray:
-    """An array that has its elements, in another dtype."""
+    """Return an array that has its elements in another dtype."""
     check_number(dtype)
     return ConcreteArray(quietly(conversion.Convert(dtype).evaluate, x.value), weak_type)
 

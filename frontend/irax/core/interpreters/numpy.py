@@ -34,7 +34,7 @@ from irax_compiler.quiet import quietly
 
 
 class NumPy(Interpreter):
-    """Runs operations at once, in NumPy."""
+    """The interpreter that runs operations at once, in NumPy."""
 
     def run(
         self,
