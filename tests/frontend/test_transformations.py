@@ -380,3 +380,17 @@ def test_gradients_of_integers_in_jit():
     np.testing.assert_array_equal(found["w"], [0, 2])
     assert found["steps"].dtype == irax.float0
     assert irax.eval_shape(lambda x: x, FLOAT0) == irax.ShapeDtypeStruct((2,), irax.float0)
+
+
+@pytest.mark.parametrize("transform", [irax.jit, irax.grad, irax.checkpoint])
+def test_traced_operands_are_traced_where_others_are_computed_at_once(transform):
+    def f(x):
+        with irax.ensure_compile_time_eval():
+            known = jnp.sin(jnp.ones(2)).sum()
+            y = jnp.where(x > 0, x * known, 0) + lax.cond(x > 0, lambda: 2 * x, lambda: x)
+            assert isinstance(float(known), float)
+        return y
+
+    expected = transform(lambda x: (2 * np.sin(1) + 2) * x)(2.0)
+    np.testing.assert_allclose(transform(f)(2.0), expected, rtol=1e-6)
+    np.testing.assert_allclose(irax.vmap(f)(jnp.ones(2)), f(jnp.ones(())) * np.ones(2))

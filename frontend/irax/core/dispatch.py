@@ -1,6 +1,7 @@
 """Dispatch: each operation is given to one interpreter. Nobody else asks which.
 
 Inside of a trace it is the trace; outside, the device that operands were put on, or else NumPy.
+Where a trace is suspended to compute at once, it is still the one for traced operands.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
-from irax.core.tracing import innermost
+from irax.core.tracing import Tracer, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
 
@@ -35,6 +36,8 @@ def current(operands: Sequence[Any] = ()) -> Interpreter:
         kind = type(x)
         if (kind is ConcreteArray or kind is KeyArray) and x.committed:
             return _ON_DEVICE
+        if kind is Tracer and innermost.suspended is not None:
+            return innermost.suspended
     return _NUMPY
 
 

@@ -39,6 +39,8 @@ DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
 
 class _Innermost(threading.local):
     trace: Trace | None = None
+    suspended: Trace | None = None
+    """Where `ensure_compile_time_eval` computes at once, the trace that goes on afterwards."""
 
 
 innermost = _Innermost()
@@ -55,17 +57,24 @@ def outside_traces() -> Iterator[None]:
     """For the length of a `with` block, this thread traces nothing: for the user's functions that
     run while another one is being traced.
     """
-    outer, innermost.trace = innermost.trace, None
+    with _innermost_is(None, None):
+        yield
+
+
+@contextmanager
+def _innermost_is(trace: Trace | None, suspended: Trace | None) -> Iterator[None]:
+    outer = innermost.trace, innermost.suspended
+    innermost.trace, innermost.suspended = trace, suspended
     try:
         yield
     finally:
-        innermost.trace = outer
+        innermost.trace, innermost.suspended = outer
 
 
 @contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
     """Computes at once in a `with` block, also while a function is being traced: of arrays whose
-    elements are known, that is, not of traced ones.
+    elements are known. Operations on traced ones are traced, as outside of the block.
 
     >>> @irax.jit
     ... def f(x):
@@ -75,7 +84,7 @@ def ensure_compile_time_eval() -> Iterator[None]:
     >>> f(2.0)
     Array(6., dtype=float32, weak_type=True)
     """
-    with outside_traces():
+    with _innermost_is(None, innermost.trace or innermost.suspended):
         yield
 
 
@@ -375,7 +384,8 @@ def trace_function(
     With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
     outside of all traces into that of `builder`, if it is given.
     """
-    parent = innermost.trace
+    outer = innermost.trace
+    parent = outer or innermost.suspended
     share = parent is not None and not fresh_module
     if share and parent is not None:
         builder = parent.builder
@@ -390,7 +400,7 @@ def trace_function(
         trace.abandon()
         raise
     finally:
-        innermost.trace = parent
+        innermost.trace = outer
     avals = [x.aval for x in results]
     if config.check_tracer_leaks:
         del tracers, results
