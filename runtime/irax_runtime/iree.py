@@ -18,7 +18,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import host, interruptible, memory, shared_library
+from irax_runtime import host, interruptible, libraries, memory, shared_library
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
@@ -148,10 +148,13 @@ class CpuDevice:
 
         Raises:
             ValueError: the bytes are not a program for this processor, or it has no such function.
+            MissingLibrary: it calls a library that is not installed.
         """
         module, entry = modules.load_module(self._instance, artefact, entry)
         try:
             return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
+        except libraries.MissingLibrary:
+            raise
         except RuntimeError as error:
             raise ValueError(f"not a program for this processor: {str(error)[:200]}") from None
 
@@ -243,6 +246,7 @@ class IreeExecutable:
         self._run = self._invoke if reflection.get("irax.takes") == "moments" else self._await
         imports = reflection.get("irax.host")
         self._host = [] if imports is None else [self._host_module(imports)]
+        libraries.load(reflection.get("irax.libraries", ""))
         self._is_shared_library = is_shared_library
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts = [self._context()]

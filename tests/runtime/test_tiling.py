@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from irax_compiler import mlir, targets
-from irax_compiler.iree import tiling
+from irax_compiler.iree import blas, tiling
 from irax_compiler.iree.target import iree_target
 from irax_compiler.lowering import lower
 from irax_runtime.iree import cpu
+
+
+@pytest.fixture(autouse=True)
+def by_iree(monkeypatch):
+    """Matrices are multiplied by IREE's own code."""
+    monkeypatch.setenv(blas.VARIABLE, "off")
 
 
 def matrix(rows, columns, dtype):

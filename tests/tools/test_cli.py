@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from tests.runtime.pjrt_programs import needs_plugin
 
+from irax_compiler.iree import blas
+
 DIGITS = Path(__file__).parents[2] / "examples" / "digits.py"
 
 
@@ -74,6 +76,27 @@ def test_compile_then_run(irax, folder):
     broken = irax("run", "cut.vmfb", "--input", "4xf32=1", "--input", "4xf32=1")
     assert broken.returncode == 1
     assert "cut.vmfb: not a compiled program, or damaged: " in broken.stderr
+
+
+PRODUCT = """
+func.func @main(%x: tensor<100x100xf32>) -> tensor<100x100xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+    : (tensor<100x100xf32>, tensor<100x100xf32>) -> tensor<100x100xf32>
+  return %0 : tensor<100x100xf32>
+}
+"""
+
+
+@pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
+def test_compile_without_blas(irax, folder):
+    (folder / "product.mlir").write_text(PRODUCT)
+    for options, needed in (([], True), (["--no-blas"], False)):
+        done = irax("compile", "product.mlir", *options, "-o", "product.vmfb")
+        assert done.returncode == 0, done.stderr
+        assert (f"needs {blas.PACKAGE}" in irax("info", "product.vmfb").stdout) is needed
+        result = irax("run", "product.vmfb", "--input", "100x100xf32=0.5", "--output", "y.npy")
+        assert result.returncode == 0, result.stderr
+        np.testing.assert_array_equal(np.load(folder / "y.npy"), np.full((100, 100), 25))
 
 
 def test_show_of_a_python_function(irax):

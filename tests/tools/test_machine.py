@@ -31,6 +31,9 @@ def test_doctor(irax, monkeypatch):
     assert done.returncode == 0, done.stdout
     assert "ok  a program compiles, and runs on the processor" in done.stdout
     assert "!!" not in done.stdout
+    monkeypatch.setenv("IRAX_BLAS", "off")
+    without = irax("doctor")
+    assert "ok  matrices are multiplied by IREE's own code: " in without.stdout
 
 
 def test_doctor_finds_what_is_wrong(monkeypatch):

@@ -4,6 +4,7 @@ so that `irax --help` does not wait for a compiler.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -351,6 +352,12 @@ def check(
 @options.hlo
 @options.func
 @click.option(
+    "--no-blas",
+    is_flag=True,
+    help="Multiply matrices by IREE's own code: the program for the processor then needs no "
+    "package but irax_runtime's.",
+)
+@click.option(
     "--save-stages",
     metavar="DIR",
     help="Write the module after each pass, and after each phase of IREE's compiler, too.",
@@ -369,6 +376,7 @@ def compile_(
     topology: str | None,
     hlo: str | None,
     func: str | None,
+    no_blas: bool,
     save_stages: str | None,
     from_stage: str | None,
 ) -> None:
@@ -379,6 +387,10 @@ def compile_(
     from irax_tools.files import write_file
 
     target = programs.target_of(device, chip)
+    if no_blas:
+        from irax_compiler.iree import blas
+
+        os.environ[blas.VARIABLE] = "off"
     if from_stage is not None:
         if source != "-" or save_stages is not None:
             raise click.UsageError("--from-stage goes without a MODULE and --save-stages")

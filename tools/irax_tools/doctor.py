@@ -11,7 +11,8 @@ from importlib import metadata
 import numpy as np
 
 from irax_compiler import cache
-from irax_runtime import devices
+from irax_compiler.iree import blas
+from irax_runtime import devices, libraries
 from irax_runtime.inventory import describe
 
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
@@ -34,6 +35,7 @@ def examine() -> Iterator[tuple[str, bool]]:
         yield _version(package)
     yield _same_iree()
     yield _compiles_and_runs()
+    yield _blas(), True
     yield _cache(), True
     yield from _platforms_asked_for()
     for line in describe():
@@ -76,6 +78,15 @@ def _compiles_and_runs() -> tuple[str, bool]:
     if not np.array_equal(result, np.full(4, 2, np.float32)):
         return f"a program on the processor computes 1 + 1 = {result}", False
     return "a program compiles, and runs on the processor", True
+
+
+def _blas() -> str:
+    """What multiplies matrices."""
+    if blas.library() is None:
+        return f"matrices are multiplied by IREE's own code: pip install {blas.PACKAGE} (Linux)"
+    if blas.calls() is None:
+        return f"matrices are multiplied by IREE's own code: {blas.VARIABLE}=off"
+    return f"matrices are multiplied by {libraries.describe()}"
 
 
 def _platforms_asked_for() -> Iterator[tuple[str, bool]]:

@@ -81,6 +81,8 @@ def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
         yield _signature(function, told.get("irax.args"), told.get("irax.results"))
         if "irax.host" in told:
             yield f"calls functions of irax's on the host: {told['irax.host']}"
+        if "irax.libraries" in told:
+            yield f"needs {told['irax.libraries']}"
     for entry, part in contents.items():
         yield f"{entry}, {len(part)} bytes"
     yield NATIVE

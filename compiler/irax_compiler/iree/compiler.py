@@ -7,9 +7,10 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from irax_compiler import cache
-from irax_compiler.iree import references
+from irax_compiler.iree import blas, references
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation
 
 FLAGS = (
@@ -80,8 +81,10 @@ def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
 
 def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
     with invocation(module, flags) as run:
-        if len(module) > _TOO_LONG_TO_PRINT or _CALLS_LIBM.search(run.text()):
-            run.set_flags(*_libm_flags())
+        text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
+        calls_blas = not text or blas.is_called(text)
+        if calls_blas or _CALLS_LIBM.search(text):
+            run.set_flags(*_linker_flags(blas.library() if calls_blas else None))
         if after:
             run.begin_after(after)
         if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
@@ -97,8 +100,9 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
 
 
 @functools.cache
-def _libm_flags() -> tuple[str, ...]:
-    """Makes a shared library, which finds C's functions where it is loaded.
+def _linker_flags(library: Path | None) -> tuple[str, ...]:
+    """Makes a shared library, which finds C's functions, and those of `library`, where it is
+    loaded.
 
     Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
     the linker is the one that comes with IREE; elsewhere it is the system's.
@@ -107,4 +111,7 @@ def _libm_flags() -> tuple[str, ...]:
     linker = bundled_tool("iree-lld")
     if sys.platform != "linux" or linker is None:
         return flags
-    return (*flags, f"--iree-llvmcpu-system-linker-path={shlex.quote(str(linker))} -flavor gnu")
+    command = [shlex.quote(str(linker)), "-flavor gnu"]
+    if library is not None:
+        command.append(shlex.quote(str(library)))
+    return (*flags, f"--iree-llvmcpu-system-linker-path={' '.join(command)}")

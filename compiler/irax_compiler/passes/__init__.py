@@ -21,6 +21,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         annotate,
         barriers,
         batch,
+        blas,
         callbacks,
         canonicalize,
         check,

@@ -55,10 +55,16 @@ class Annotate(Pass):
 
 
 def add_reflection(function: Operation, entries: Mapping[str, str]) -> None:
-    """Adds to the reflection attributes of a function that `annotate` has seen."""
+    """Adds to the reflection attributes of a function."""
+    function.attributes["iree.reflection"] = mlir.reflection({**reflection(function), **entries})
+
+
+def reflection(function: Operation) -> dict[str, str]:
+    """The reflection attributes of a function."""
+    if "iree.reflection" not in function.attributes:
+        return {}
     there: Any = function.attributes["iree.reflection"]
-    known = {item.name: item.attr.value for item in there}
-    function.attributes["iree.reflection"] = mlir.reflection({**known, **entries})
+    return {item.name: item.attr.value for item in there}
 
 
 def signature(values: Sequence[Value]) -> str:

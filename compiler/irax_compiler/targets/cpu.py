@@ -9,6 +9,7 @@ from irax_compiler.iree import tiling
 from irax_compiler.iree.target import IreeTarget
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
+from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import sets
@@ -41,6 +42,7 @@ CPU = register(
         passes=(
             *standard_passes(NAME, calls_formulas=True),
             Loops(),
+            Blas(),
             Host(),
             Divide(),
             Barriers(),

@@ -1,0 +1,44 @@
+"""The library of which programs for the processor call BLAS: OpenBLAS, of its own package.
+
+NumPy has a copy, too, whose threads the user may want; of this one nobody else knows.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from irax_compiler.iree.invocation import bundled_tool
+from irax_compiler.once import once
+
+VARIABLE = "IRAX_BLAS"
+"""`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""
+PACKAGE = "scipy-openblas64"
+"""What installs the library."""
+
+
+def calls() -> Path | None:
+    """The library for new programs to call; None where there is none, or none is wanted."""
+    return None if os.environ.get(VARIABLE, "").lower() == "off" else library()
+
+
+@once
+def library() -> Path | None:
+    """The file of the library; None where programs cannot be linked with it."""
+    if sys.platform != "linux" or bundled_tool("iree-lld") is None:
+        return None
+    try:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = [
+        Path(str(file.locate())) for file in files if file.name.startswith("libscipy_openblas")
+    ]
+    return next((path for path in found if path.exists()), None)
+
+
+def is_called(text: str) -> bool:
+    """Whether a module, as text, has a program in it that calls the library."""
+    return "hal.import.static" in text

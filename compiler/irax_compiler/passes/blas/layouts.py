@@ -1,0 +1,207 @@
+"""Products of matrices as BLAS has them: where the elements of each matrix are in its array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.dot import DotGeneral
+
+Dimensions = Sequence[int]
+Groups = tuple[Dimensions, Dimensions, Dimensions]
+"""The dimensions of a batch, those that are rows, and those that are columns."""
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Matrices of one shape in an array, one for each place in the batch. All distances are those
+    of neighbours, in elements.
+    """
+
+    rows: int
+    """The distance of rows."""
+    columns: int
+    batch: tuple[int, ...]
+    size: int
+    """How many elements the array has."""
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether rows or columns have their elements side by side."""
+        return 1 in (self.rows, self.columns)
+
+    @property
+    def transposed(self) -> Matrices:
+        """The transposes of the matrices, in the same array."""
+        return replace(self, rows=self.columns, columns=self.rows)
+
+
+@dataclass(frozen=True)
+class Product:
+    """Products of [m, k] by [k, n] matrices."""
+
+    dtype: np.dtype
+    batch: tuple[int, ...]
+    m: int
+    n: int
+    k: int
+    lhs: Matrices
+    rhs: Matrices
+    out: Matrices
+
+    @property
+    def count(self) -> int:
+        """How many products there are."""
+        return prod(self.batch)
+
+    @property
+    def is_of_vector(self) -> bool:
+        """Whether one factor is a vector."""
+        return 1 in (self.m, self.n)
+
+    @property
+    def operations(self) -> int:
+        """How many multiplications and additions of real numbers they take."""
+        return (8 if self.dtype.kind == "c" else 2) * self.count * self.m * self.n * self.k
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The array that a factor's elements are in, and where."""
+
+    array: Value
+    matrices: Matrices
+    order: Dimensions = ()
+    """The dimensions of the array as they are to be laid out first, if they are."""
+
+    def build(self) -> Value:
+        """The array as the product reads it."""
+        return shape.transpose(self.array, self.order) if self.order else self.array
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A product, its factors, and the value that is its result: that of the operation, or a
+    transpose of it.
+    """
+
+    product: Product
+    lhs: Factor
+    rhs: Factor
+    result: Value
+
+
+def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | None:
+    """The layout of a `dot_general` that is summed in `dtype`; None where no call of BLAS is it.
+
+    Transposes of factors, and one of the result if that is all that reads it, are part of the
+    product. Factors that BLAS has no layout for are laid out anew.
+    """
+    x, y = operation.operands
+    dims, x_shape, y_shape = op.dimensions, shape_of(x), shape_of(y)
+    x_free, y_free = dims.lhs_free(len(x_shape)), dims.rhs_free(len(y_shape))
+    m, k = _extent(x_shape, x_free), _extent(x_shape, dims.lhs_contracting)
+    n = _extent(y_shape, y_free)
+    if k < 2 or m == n == 1 or 0 in (*x_shape, *y_shape):
+        return None
+    lhs = _factor(x, (dims.lhs_batching, x_free, dims.lhs_contracting), n == 1)
+    rhs = _factor(y, (dims.rhs_batching, dims.rhs_contracting, y_free), m == 1)
+    if lhs is None or rhs is None:
+        return None
+    batch = tuple(x_shape[d] for d in dims.lhs_batching)
+    groups = _groups(len(batch), len(x_free), len(y_free))
+    result = operation.results[0]
+    for candidate in (_transposed(result), result):
+        out = None if candidate is None else _result(result, candidate, groups)
+        if candidate is not None and out is not None and (1 in (m, n) or out.is_dense):
+            product = Product(dtype, batch, m, n, k, lhs.matrices, rhs.matrices, out)
+            return Layout(product, lhs, rhs, candidate)
+    return None
+
+
+def _extent(extents: Sequence[int], group: Dimensions) -> int:
+    return prod(extents[d] for d in group)
+
+
+def _groups(batch: int, rows: int, columns: int) -> Groups:
+    """The dimensions of a batch, of rows and of columns, in that order."""
+    ends = batch, batch + rows, batch + rows + columns
+    return range(ends[0]), range(ends[0], ends[1]), range(ends[1], ends[2])
+
+
+def _factor(x: Value, groups: Groups, is_of_vector: bool) -> Factor | None:
+    """A factor; None where the other one is a vector, and it would have to be laid out anew."""
+    array, strides = _strided(x)
+    found = _matrices(shape_of(x), strides, groups)
+    is_vector = 1 in (_extent(shape_of(x), group) for group in groups[1:])
+    if found is not None and (found.is_dense or is_vector):
+        return Factor(array, found)
+    if is_of_vector or is_vector:
+        return None
+    order = [d for group in groups for d in group]
+    extents = [shape_of(x)[d] for d in order]
+    fresh = _matrices(extents, _contiguous(extents), _groups(*map(len, groups)))
+    return None if fresh is None else Factor(x, fresh, order)
+
+
+def _result(result: Value, array: Value, groups: Groups) -> Matrices | None:
+    """Where the elements of a product are in its result, or in a transpose of that."""
+    strides = _contiguous(shape_of(array))
+    if array != result:
+        permutation = _permutation(array)
+        strides = [strides[permutation.index(d)] for d in range(len(strides))]
+    return _matrices(shape_of(result), strides, groups)
+
+
+def _transposed(result: Value) -> Value | None:
+    """The transpose of a value, if nothing else reads it."""
+    users = [use.owner.operation for use in result.uses]
+    if len(users) != 1 or users[0].name != shape.Transpose.name:
+        return None
+    return users[0].results[0]
+
+
+def _permutation(transposed: Value) -> list[int]:
+    source = mlir.definition(transposed)
+    assert source is not None
+    return [*shape.Transpose.read(source).permutation]  # pyright: ignore
+
+
+def _strided(x: Value) -> tuple[Value, list[int]]:
+    """The array that has a value's elements, and how far apart they are along each dimension."""
+    source = mlir.definition(x)
+    if source is None or source.name != shape.Transpose.name:
+        return x, _contiguous(shape_of(x))
+    array, strides = _strided(source.operands[0])
+    return array, [strides[d] for d in _permutation(x)]
+
+
+def _contiguous(extents: Sequence[int]) -> list[int]:
+    return [prod(extents[d + 1 :]) for d in range(len(extents))]
+
+
+def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) -> Matrices | None:
+    """The matrices of these dimensions; None where rows or columns are not evenly apart."""
+    batch, rows, columns = groups
+    between_rows = _distance(rows, extents, strides)
+    between_columns = _distance(columns, extents, strides)
+    if between_rows is None or between_columns is None:
+        return None
+    of_batch = tuple(strides[d] for d in batch)
+    return Matrices(between_rows, between_columns, of_batch, prod(extents))
+
+
+def _distance(group: Dimensions, extents: Sequence[int], strides: Sequence[int]) -> int | None:
+    """How far apart neighbours are along dimensions taken as one; None where that differs."""
+    long = [d for d in group if extents[d] > 1]
+    for outer, inner in pairwise(long):
+        if strides[outer] != strides[inner] * extents[inner]:
+            return None
+    return strides[long[-1]] if long else 1

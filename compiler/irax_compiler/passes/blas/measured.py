@@ -1,0 +1,58 @@
+"""Which products BLAS is faster at than the code that IREE compiles, as measured.
+
+`python -m benchmarks.thresholds` measures it, and writes the table that is read here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import log2
+from pathlib import Path
+from typing import Any
+
+from irax_compiler.once import once
+from irax_compiler.passes.blas.layouts import Product
+
+TABLE = Path(__file__).with_name("measured.json")
+"""When and where it was measured; and for each dtype rows of a product's extents (how many, m, n,
+k), and the microseconds that IREE's code and BLAS take for it."""
+GAIN = 0.9
+"""The share of the time of IREE's code that BLAS may take: IREE makes one kernel of a product and
+of what follows it."""
+
+_VECTOR = 8
+"""IREE's code is another where extents are no multiples of this."""
+_NARROW = {"float16": "bfloat16"}
+"""Dtypes that are measured by another of the same width."""
+
+
+def pays(product: Product, dtype: str) -> bool:
+    """Whether BLAS is faster at a product of arrays of a dtype: at the product that was measured
+    and is nearest.
+    """
+    extents = product.count, product.m, product.n, product.k
+    rows = [row for row in _times(_NARROW.get(dtype, dtype)) if _kind(row) == _kind(extents)]
+    if not rows:
+        return False
+    *_, iree, blas = min(rows, key=lambda row: _distance(row, extents))
+    return blas < GAIN * iree
+
+
+@once
+def _table() -> dict[str, Any]:
+    return json.loads(TABLE.read_text())
+
+
+def _times(dtype: str) -> list[list[float]]:
+    return _table()["microseconds"].get(dtype, [])
+
+
+def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:
+    """Which factor, if one, is a vector; and whether IREE's vectors fit into the extents."""
+    _, m, n, k, *_ = extents
+    return m == 1, n == 1, all(x == 1 or x % _VECTOR == 0 for x in (m, n, k))
+
+
+def _distance(row: Sequence[float], extents: Sequence[int]) -> float:
+    return sum((log2(a) - log2(b)) ** 2 for a, b in zip(row, extents, strict=False))

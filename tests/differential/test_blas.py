@@ -1,0 +1,257 @@
+"""Products of matrices by BLAS: values, loops, threads, and programs in files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import mlir, targets
+from irax_compiler.iree import blas
+from irax_compiler.lowering import lower
+from irax_compiler.passes.blas import blas as passes
+from irax_compiler.passes.blas import measured
+from irax_runtime import libraries
+from irax_runtime.iree import cpu
+
+pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """BLAS is called for every product."""
+    monkeypatch.setattr(passes, "pays", lambda product, dtype: True)
+
+
+def calls(function, *args):
+    """How many dispatches of a jitted function call BLAS."""
+    text = irax.jit(function).lower(*args).as_text()
+    module = mlir.parse_module(text)
+    (name,) = (n for n, f in mlir.functions(module).items() if mlir.is_public(f))
+    return str(lower(module, name)).count("flow.dispatch @product")
+
+
+LAYOUTS = [
+    ("ij,jk->ik", (70, 50), (50, 33)),
+    ("ji,jk->ik", (50, 70), (50, 33)),
+    ("ij,kj->ik", (70, 50), (33, 50)),
+    ("ji,kj->ik", (50, 70), (33, 50)),
+    ("ij,jk->ki", (33, 2), (2, 50)),
+    ("bij,bjk->bik", (5, 7, 8), (5, 8, 9)),
+    ("bthd,bshd->bhts", (2, 9, 4, 8), (2, 11, 4, 8)),
+    ("bhts,bshd->bthd", (2, 4, 9, 11), (2, 11, 4, 8)),
+    ("aib,bc->aic", (4, 5, 6), (6, 7)),
+    ("iaj,jk->iak", (4, 5, 6), (6, 7)),
+    ("ajk,bjk->ab", (4, 5, 6), (3, 5, 6)),
+    ("aib,bc->aic", (1, 5, 6), (6, 7)),
+    ("ija,jk->iak", (4, 6, 5), (6, 7)),  # no layout of BLAS's
+    ("ij,j->i", (30, 31), (31,)),
+    ("ji,j->i", (31, 30), (31,)),
+    ("i,ij->j", (30,), (30, 31)),
+    ("i,ji->j", (30,), (31, 30)),
+    ("bij,bj->bi", (3, 20, 30), (3, 30)),
+]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        ("float32", 1e-6),
+        ("float64", 1e-14),
+        ("complex64", 1e-6),
+        ("complex128", 1e-14),
+        ("bfloat16", 2**-8),
+        ("float16", 2**-11),
+    ],
+)
+def test_layouts(always, dtype, tolerance):
+    with irax.enable_x64(True):
+        generator = np.random.default_rng(0)
+        arrays = [
+            jnp.asarray(generator.standard_normal(shape), dtype)
+            + jnp.asarray(1j if dtype.startswith("c") else 0, dtype)
+            for _, *shapes in LAYOUTS
+            for shape in shapes
+        ]
+
+        def products(*arrays):
+            pairs = zip(arrays[::2], arrays[1::2], strict=True)
+            return [
+                jnp.einsum(sums, x, y) for (sums, *_), (x, y) in zip(LAYOUTS, pairs, strict=True)
+            ]
+
+        assert calls(products, *arrays) == len(LAYOUTS)
+        results = irax.jit(products)(*arrays)
+    wide = np.complex128 if dtype.startswith("c") else np.float64
+    exact = products_of(*(np.asarray(x).astype(wide) for x in arrays))
+    for (sums, *_), got, expected in zip(LAYOUTS, results, exact, strict=True):
+        assert got.dtype == dtype
+        error = np.abs(np.asarray(got).astype(wide) - expected)
+        assert error.max() <= tolerance * np.abs(expected).max(), sums
+
+
+def products_of(*arrays):
+    pairs = zip(arrays[::2], arrays[1::2], strict=True)
+    return [np.einsum(sums, x, y) for (sums, *_), (x, y) in zip(LAYOUTS, pairs, strict=True)]
+
+
+def test_several_workgroups(always):
+    """Shares of rows, columns and batches, the last of them smaller; factors that a program made
+    itself lie somewhere in its memory.
+    """
+    generator = np.random.default_rng(0)
+    x, y = (generator.standard_normal(s).astype(np.float32) for s in ((333, 777), (777, 501)))
+    z = generator.standard_normal((7, 150, 140)).astype(np.float32)
+
+    def f(x, y, z):
+        long = (x @ y) @ (2 * (x @ y)).T
+        return long, (long @ x).T, jnp.einsum("bij,bkj->bik", z, 2 * z), jnp.tanh(x) @ y[:, 0]
+
+    assert calls(f, x, y, z) == 5
+    x_, y_, z_ = (a.astype(np.float64) for a in (x, y, z))
+    long = 2 * (x_ @ y_) @ (x_ @ y_).T
+    exact = long, (long @ x_).T, np.einsum("bij,bkj->bik", z_, 2 * z_), np.tanh(x_) @ y_[:, 0]
+    for got, expected in zip(irax.jit(f)(x, y, z), exact, strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_loops(always):
+    """Products in loops; those on few elements are still a part of the loop's kernel."""
+    w = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32) / 8
+    xs = np.random.default_rng(1).standard_normal((10, 32, 64)).astype(np.float32)
+
+    def f(w, xs):
+        def step(h, x):
+            new = jnp.tanh(h @ w + x)
+            return new, new
+
+        return irax.lax.scan(step, jnp.zeros(xs.shape[1:]), xs)[1]
+
+    h, expected = np.zeros((32, 64)), []
+    for x in xs:
+        h = np.tanh(h @ w + x)
+        expected.append(h)
+    assert calls(f, w, xs) == 1
+    assert calls(f, w[:4, :4], xs[:, :4, :4]) == 0
+    np.testing.assert_allclose(irax.jit(f)(w, xs), expected, atol=1e-5)
+
+
+def test_training_step(always):
+    """The gradient of a network on IREE, beside the evaluator's, which is NumPy's."""
+    generator = np.random.default_rng(0)
+    sizes = (40, 64, 48, 10)
+    weights = [generator.standard_normal(s).astype(np.float32) / 8 for s in pairwise(sizes)]
+    x, y = (generator.standard_normal((32, n)).astype(np.float32) for n in (40, 10))
+
+    def loss(weights, x, y):
+        for w in weights[:-1]:
+            x = irax.nn.relu(x @ w)
+        return jnp.mean((x @ weights[-1] - y) ** 2)
+
+    gradient = irax.grad(loss)
+    assert calls(gradient, weights, x, y) == 8
+    for got, expected in zip(
+        irax.jit(gradient)(weights, x, y), gradient(weights, x, y), strict=True
+    ):
+        np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+def test_threads(always):
+    """Many threads call one program, on both of IREE's drivers."""
+    for size in (40, 400):
+        product = irax.jit(lambda x, y: x @ y)
+        generator = np.random.default_rng(0)
+        x = generator.standard_normal((size, size)).astype(np.float32)
+        ys = [generator.standard_normal((size, size)).astype(np.float32) for _ in range(64)]
+        with ThreadPoolExecutor(16) as pool:
+            results = list(pool.map(product, [x] * 64, ys))
+        for y, got in zip(ys, results, strict=True):
+            np.testing.assert_allclose(got, x @ y, atol=1e-3)
+
+
+@pytest.mark.parametrize("chip", ["generic", "x86-64-v3"])
+def test_chips(always, chip):
+    if chip not in targets.find("iree-cpu").chips:  # pyright: ignore
+        pytest.skip("a chip of another kind of processor")
+    target = f"iree-cpu:{chip}"
+    program = cpu().load(targets.compile(lower(mlir.parse_module(PRODUCT), target=target), target))
+    x = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
+    (got,) = program([cpu().put(x)])
+    np.testing.assert_allclose(got.numpy(), x @ x, atol=1e-4)
+
+
+PRODUCT = """
+func.func @main(%x: tensor<40x40xf32>) -> tensor<40x40xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+    : (tensor<40x40xf32>, tensor<40x40xf32>) -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+"""
+
+# ---- the library ---------------------------------------------------------------------------------
+
+
+def test_library_is_left_out(always, monkeypatch):
+    module = mlir.parse_module(PRODUCT)
+    assert "cblas" in str(lower(module))
+    monkeypatch.setenv(blas.VARIABLE, "off")
+    assert "cblas" not in str(lower(module))
+    monkeypatch.delenv(blas.VARIABLE)
+    monkeypatch.setattr(blas, "library", lambda: None)
+    assert "cblas" not in str(lower(module))
+
+
+SERVE = """
+import sys
+import numpy as np
+import irax_runtime
+x = np.arange(1600, dtype=np.float32).reshape(40, 40) / 1600
+got = irax_runtime.load(sys.argv[1])(x)
+np.testing.assert_allclose(got, x @ x, rtol=1e-5)
+assert "irax_compiler" not in sys.modules
+"""
+WITHOUT_LIBRARY = """
+from importlib import metadata
+def files(package):
+    raise metadata.PackageNotFoundError(package)
+metadata.files = files
+"""
+
+
+def served(file: Path, program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_file_needs_the_library(always, tmp_path):
+    file = tmp_path / "product.irax"
+    x = irax.ShapeDtypeStruct((40, 40), np.float32)
+    irax.export.export(irax.jit(lambda x: x @ x))(x).save(file)
+    done = served(file, SERVE)
+    assert done.returncode == 0, done.stderr
+    done = served(file, WITHOUT_LIBRARY + SERVE)
+    assert done.returncode == 1
+    assert "MissingLibrary: the program multiplies matrices by OpenBLAS" in done.stderr
+    assert f"pip install {libraries.OPENBLAS}" in done.stderr
+
+
+def test_a_file_that_needs_another_library():
+    with pytest.raises(libraries.MissingLibrary, match=r"'libfoo'; this runtime knows scipy-open"):
+        libraries.load("libfoo")
+
+
+def test_thresholds():
+    """The table decides, by the nearest of what was measured."""
+    rows = measured._table()["microseconds"]
+    assert set(rows) == {"float32", "float64", "complex64", "complex128", "bfloat16"}
+    for dtype, times in rows.items():
+        assert len(times) > 20, dtype
+        assert all(len(row) == 6 and min(row) > 0 for row in times)
