@@ -15,10 +15,8 @@ import numpy as np
 
 from irax_compiler import effects, mlir, straight
 from irax_compiler.mlir import Block, Module, Operation, Type, Value
-from irax_compiler.ops.core import Op, UnboundAxis, read
-
-Call = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
-"""Evaluates a function of a module, by its name."""
+from irax_compiler.ops.core import Op, UnboundAxis, evaluated, read
+from irax_compiler.ops.transformation import Evaluation
 
 Arrays = Sequence[np.ndarray]
 _MANY = 3
@@ -119,7 +117,7 @@ class Program:
             steps.append(Step(op, operation.location, reads, writes, dead))
         return cls([value.type for value in slots], arguments, steps[::-1], outputs)
 
-    def run(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
+    def run(self, arguments: Sequence[np.ndarray], call: Evaluation) -> list[np.ndarray]:
         if self.line is not None and _state.watch is None:
             return self.line(call, *arguments)
         self.runs += 1
@@ -127,14 +125,14 @@ class Program:
             self.line = straight.line(self)
         return self._run_by_steps(arguments, call)
 
-    def _run_by_steps(self, arguments: Sequence[np.ndarray], call: Call) -> list[np.ndarray]:
+    def _run_by_steps(self, arguments: Sequence[np.ndarray], call: Evaluation) -> list[np.ndarray]:
         env: list[Any] = [None] * len(self.types)
         for slot, argument in zip(self.inputs, arguments, strict=True):
             env[slot] = argument
         watch = _state.watch
         for step in self.steps:
             operands = [env[i] for i in step.inputs]
-            results = step.op.evaluate_through(call, operands)
+            results = evaluated(step.op, call, operands)
             if watch is not None:
                 results = watch(step, operands, results) or results
             for slot, result in zip(step.outputs, results, strict=True):
@@ -154,7 +152,7 @@ def evaluate_value(
     value: Value,
     known: dict[Value, np.ndarray],
     argument: Callable[[Value], np.ndarray | None],
-    call: Call,
+    call: Evaluation,
 ) -> np.ndarray | None:
     """The value of an operation's result in an unfinished function, if it follows from what
     `argument` knows of the function's arguments; None if not.
@@ -184,7 +182,7 @@ def evaluate_value(
             return None
         try:
             with np.errstate(all="ignore"):
-                results = op.evaluate_through(call, [known[v] for v in needed])
+                results = evaluated(op, call, [known[v] for v in needed])
         except UnboundAxis:  # it differs between the lanes of a vmap
             return None
         known.update(zip(operation.results, results, strict=True))

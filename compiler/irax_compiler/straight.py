@@ -11,12 +11,13 @@ and scalars that an operation of NumPy would stretch by itself are not stretched
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.ops.core import ArrayType, Op
+from irax_compiler.ops.core import ArrayType, no_calls
 from irax_compiler.quiet import quietly
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def line(program: Program) -> Callable[..., list[np.ndarray]]:
 
 def calls_nothing(program: Program) -> bool:
     """Whether a block calls no function: neither one of its module, nor the user's."""
-    return all(_is_pure(step.op) for step in program.steps)
+    return all(step.op.is_pure for step in program.steps)
 
 
 class _Line:
@@ -59,7 +60,7 @@ class _Line:
                 self.instead[step.outputs[0]] = self._slot(step.inputs[0])
             elif not self._is_known(step, run):
                 same = first.setdefault((step.op, *map(self._slot, step.inputs)), step)
-                if same is step or not _is_pure(step.op):
+                if same is step or not step.op.is_pure:
                     left.append((step, run))
                 else:
                     self.instead.update(zip(step.outputs, same.outputs, strict=True))
@@ -84,11 +85,11 @@ class _Line:
         return self.names["line"]
 
     def _prepared(self, step: Step) -> Callable[..., Any]:
-        if not _is_pure(step.op):
-            return step.op.evaluate_through
+        if not step.op.is_pure:
+            return step.op.evaluate
         types = [self.types[i] for i in step.inputs]
         if None in types:
-            return step.op.evaluate
+            return partial(step.op.evaluate, no_calls)
         return step.op.prepared(*[t for t in types if t is not None])
 
     def _unstretched(self, steps: list[tuple[Step, Callable[..., Any]]]) -> set[int]:
@@ -107,7 +108,7 @@ class _Line:
 
     def _is_known(self, step: Step, run: Callable[..., Any]) -> bool:
         """Whether a step depends on constants alone, and is not large; then it is computed now."""
-        if not _is_pure(step.op) or not all(self._slot(i) in self.known for i in step.inputs):
+        if not step.op.is_pure or not all(self._slot(i) in self.known for i in step.inputs):
             return False
         results = quietly(run, *(self.known[self._slot(i)] for i in step.inputs))
         results = (np.asarray(results),) if step.op.num_results == 1 else results
@@ -135,9 +136,9 @@ class _Line:
         self.names[function] = run
         operands = ", ".join(map(self._name, step.inputs))
         targets = ", ".join(f"t{i}" for i in step.outputs)
-        if not _is_pure(step.op):
-            self.lines.append(f"[{targets}] = {function}(call, [{operands}])")
-        elif step.op.num_results != 1:
+        if not step.op.is_pure:
+            operands = f"call, {operands}"
+        if step.op.num_results != 1:
             self.lines.append(f"[{targets}] = {function}({operands})")
         elif self._shape(step.outputs[0]) or step.outputs[0] not in self.arrays:
             self.lines.append(f"{targets} = {function}({operands})")
@@ -151,8 +152,3 @@ def _array_type(type_: Any) -> ArrayType | None:
         return ArrayType(tuple(type_.shape), mlir.dtype_of_type(type_))
     except (AttributeError, TypeError):
         return None
-
-
-def _is_pure(op: Op) -> bool:
-    """Whether it calls no function: of the module, or the user's."""
-    return type(op).evaluate_through is Op.evaluate_through

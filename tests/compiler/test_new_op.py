@@ -25,6 +25,7 @@ from irax_compiler.ops.core import Op, Tangent, Widened, full, full_like, only
 from irax_compiler.ops.elementwise import Elementwise, add, divide, multiply, subtract
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.special.series import ByFormula
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import Pass, nested
 from irax_compiler.passes.linearize import Linearize
@@ -70,15 +71,16 @@ class Softsign(ByFormula):
         (x,) = operands
         return x / (abs(x) + 1)
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return x / (1 + np.abs(x))
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         (x,) = primals
         size = add(elementwise.abs(x), full_like(x, 1))
-        return [divide(only(tangents), multiply(size, size))]
+        slope = divide(only(tangents), multiply(size, size))
+        return transform.results(self, primals), [slope]
 
 
 FORMULAS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import UnsupportedOp, no_calls
 from irax_compiler.ops.random_bits import RngBitGenerator
 
 STATE = np.array([1 + (2 << 32), 3 + (4 << 32)], np.uint64)
@@ -27,7 +27,9 @@ def test_bits_are_those_of_xla(algorithm: str, dtype: str, shape: tuple[int, ...
         results = op.build(mlir.arguments(function))
     mlir.finish_function(function, results)
     assert jax
-    for found, expected in zip(run_by_xla(module, "f", [STATE]), op.evaluate(STATE), strict=True):
+    for found, expected in zip(
+        run_by_xla(module, "f", [STATE]), op.evaluate(no_calls, STATE), strict=True
+    ):
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(found, expected)
 
@@ -35,4 +37,4 @@ def test_bits_are_those_of_xla(algorithm: str, dtype: str, shape: tuple[int, ...
 @pytest.mark.parametrize("state", [STATE.astype(np.uint32), STATE[:1]])
 def test_other_states_are_refused(state: np.ndarray) -> None:
     with pytest.raises(UnsupportedOp, match=r"expected uint64\[2\]"):
-        RngBitGenerator((3,), np.dtype(np.uint32), "THREE_FRY").evaluate(state)
+        RngBitGenerator((3,), np.dtype(np.uint32), "THREE_FRY").evaluate(no_calls, state)

@@ -11,6 +11,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,20 @@ class Barrier(Op):
         types = [x.type for x in operands]
         return tuple(mlir.emit(self.name, operands, results=types).results)
 
-    def evaluate(self, *operands: np.ndarray) -> Any:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
         return operands
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return self._through(tangents)
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, self._through(tangents)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         found = self._through(cotangents)
         return [
@@ -46,7 +51,7 @@ class Barrier(Op):
         there = iter(self.build([v for v in values if v is not None]))
         return [None if v is None else next(there) for v in values]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build(operands), axes
 
 

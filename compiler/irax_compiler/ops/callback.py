@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow import lanes
@@ -32,7 +32,13 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     call_attributes,
 )
-from irax_compiler.ops.structured import StructuredOp, Transform
+from irax_compiler.ops.structured import StructuredOp
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Transposition,
+)
 
 TARGET = "irax.callback"
 """What such a custom call is a call of."""
@@ -118,7 +124,7 @@ class Callback(StructuredOp):
 
     # -- meaning --
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         expected = [(shape_of(x), dtype_of(x)) for x in map(Linear, self.types)]
         if _state.silent:
             return [np.zeros(*result) for result in expected]
@@ -132,21 +138,16 @@ class Callback(StructuredOp):
 
     # -- derivatives --
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         if any(is_inexact(Linear(t)) for t in self.types):
             raise self.not_differentiable("derivative")
         return self.build(primals), [None] * len(self.types)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self.jvp_through(transform, primals, tangents)
-
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -163,8 +164,8 @@ class Callback(StructuredOp):
 
     # -- batching --
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         if self.kind == "io" and self.ordered:
             raise ValueError(

@@ -34,6 +34,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.shape import LinearOp, insert
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 INT32 = np.dtype(np.int32)
 BY_LANE = 0
@@ -64,7 +65,7 @@ class Collective(Op):
 
     # -- rules --
 
-    def evaluate(self, *operands: np.ndarray) -> Any:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
         raise self.unbound()
 
     def unbound(self, where: str = "") -> UnboundAxis:
@@ -78,7 +79,7 @@ class Collective(Op):
         """The results of all lanes, from their operands with the mapped axis."""
         raise NotImplementedError
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """The batch of another axis."""
         (x,), (axis,) = operands, axes
         lanes_first = shape.move_axis(x, axis, 0)
@@ -110,17 +111,21 @@ class AllReduce(Collective):
         return self
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         if self.combiner != "add":
             raise UnsupportedOp(
                 f"the {self.combiner} over the mapped axis {self.axis!r} has no derivative: gather "
                 "what all lanes have with irax.lax.all_gather, and take its maximum or minimum"
             )
-        return [self(only(tangents))]
+        return results, [self(only(tangents))]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [self(only(cotangents))]
 
@@ -145,7 +150,10 @@ class AllGather(Collective, LinearOp):
         return AllGather(self.axis, self.size, self.dimension + 1)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [ReduceScatter(self.axis, self.size, self.dimension)(only(cotangents))]
 
@@ -171,7 +179,10 @@ class ReduceScatter(Collective, LinearOp):
         return ReduceScatter(self.axis, self.size, self.dimension + 1)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [AllGather(self.axis, self.size, self.dimension)(only(cotangents))]
 
@@ -198,7 +209,10 @@ class AllToAll(Collective, LinearOp):
         return AllToAll(self.axis, self.size, self.split + 1, self.concat + 1)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [AllToAll(self.axis, self.size, self.concat, self.split)(only(cotangents))]
 
@@ -233,7 +247,10 @@ class Permute(Collective, LinearOp):
         return self
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         targets = [-1] * self.size
         for target, source in enumerate(self.sources):

@@ -23,6 +23,7 @@ from irax_compiler.ops.core import (
     register_class,
     zeros_like,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _COMPARE = {
     "EQ": np.equal,
@@ -53,23 +54,24 @@ class Compare(Op):
     comparison_direction: str = attribute(keyword("comparison_direction"))
     compare_type: str | None = attribute(keyword("comparison_type"))
 
-    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self.compare_type == "TOTALORDER":
             x, y = total_order_key(x), total_order_key(y)
         return _COMPARE[self.comparison_direction](x, y)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         if self.compare_type == "TOTALORDER":
-            return self.evaluate
+            return super().prepared(*operands)
         return _COMPARE[self.comparison_direction]
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [None]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align(size, operands, axes)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(transform.size, operands, axes)
         return self.build(operands), [axis]
 
 
@@ -91,23 +93,29 @@ class Select(Op):
     elementwise = True
     recomputation = Recomputation.CHEAP
 
-    def evaluate(self, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray) -> np.ndarray:
+    def evaluate(
+        self, call: Evaluation, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray
+    ) -> np.ndarray:
         return np.where(p, on_true, on_false)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         return np.where
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         _, t_true, t_false = tangents
         if t_true is None and t_false is None:
-            return [None]
+            return results, [None]
         zero = zeros_like(results[0])
-        return [self(primals[0], t_true or zero, t_false or zero)]
+        return results, [self(primals[0], t_true or zero, t_false or zero)]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         p, on_true, on_false = operands
         assert isinstance(p, Value)
@@ -119,8 +127,8 @@ class Select(Op):
             self(p, zero, ct) if isinstance(on_false, Linear) else None,
         ]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align_scalars(size, operands, axes, scalars=(0,), like=1)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align_scalars(transform.size, operands, axes, scalars=(0,), like=1)
         return self.build(operands), [axis]
 
 
@@ -138,12 +146,16 @@ class Clamp(Op):
     arithmetic = True
     recomputation = Recomputation.CHEAP
 
-    def evaluate(self, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
-        return elementwise.minimum.evaluate(elementwise.maximum.evaluate(x, low), high)
+    def evaluate(
+        self, call: Evaluation, low: np.ndarray, x: np.ndarray, high: np.ndarray
+    ) -> np.ndarray:
+        at_least = elementwise.maximum.evaluate(call, x, low)
+        return elementwise.minimum.evaluate(call, at_least, high)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         low, x, high = (shape.broadcast_scalar(v, shape_of(results[0])) for v in primals)
         zero = zeros_like(x)
         # Nothing wins where x is equal to a bound; high wins over low where they cross.
@@ -157,10 +169,10 @@ class Clamp(Op):
             if t is not None:
                 share_of_t = share(shape.broadcast_scalar(t, shape_of(x)))
                 total = elementwise.add_tangents(total, share_of_t)
-        return [total]
+        return results, [total]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align_scalars(size, operands, axes, scalars=(0, 2), like=1)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align_scalars(transform.size, operands, axes, scalars=(0, 2), like=1)
         return self.build(operands), [axis]
 
 

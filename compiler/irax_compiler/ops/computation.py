@@ -13,7 +13,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.once import once
 from irax_compiler.ops import comparison, conversion
-from irax_compiler.ops.core import Op, UnsupportedOp, folds_in_any_order, full, read, traits_of
+from irax_compiler.ops.core import (
+    Op,
+    UnsupportedOp,
+    folds_in_any_order,
+    full,
+    no_calls,
+    read,
+    traits_of,
+)
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ class Computation:
         env: dict[Value, Any] = dict(zip(source.arguments, arrays, strict=True))
         *body, last = (o.operation for o in source.operations)
         for operation, op in zip(body, _ops(self), strict=True):
-            env[operation.results[0]] = op.evaluate(*(env[v] for v in operation.operands))
+            env[operation.results[0]] = op.evaluate(no_calls, *(env[v] for v in operation.operands))
         shape = np.shape(arrays[0])
         return [np.broadcast_to(env[v], shape) for v in last.operands]
 

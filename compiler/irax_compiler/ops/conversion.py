@@ -29,6 +29,7 @@ from irax_compiler.ops.core import (
     result_shape,
     working_dtype,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 @register_class
@@ -46,7 +47,7 @@ class Convert(Op):
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(shape_of(operands[0]), self.dtype)]
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         if x.dtype.kind == "c" and self.dtype.kind != "c":
             x = np.real(x)
         if self.dtype == np.bool_:
@@ -65,19 +66,23 @@ class Convert(Op):
             return lambda x: x != 0
         if of.kind in "biu" or (of.kind == "f" and to.kind in "fc"):
             return lambda x: x.astype(to)
-        return self.evaluate
+        return super().prepared(*operands)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [self(only(tangents)) if inexact(self.dtype) else None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [self(only(tangents)) if inexact(self.dtype) else None]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [convert(only(cotangents), dtype_of(operands[0]))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return [self(operands[0])], [axes[0]]
 
 
@@ -130,19 +135,20 @@ class BitcastConvert(Op):
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.shape, self.dtype)]
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         if min(mlir.width(x.dtype), mlir.width(self.dtype)) < 8:
             return _of_bits(_bits(x), self.dtype).reshape(self.shape)
         return np.ascontiguousarray(x).reshape(-1).view(self.dtype).reshape(self.shape)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [None]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x = shape.move_axis(operands[0], axes[0], 0)
-        return [BitcastConvert((size, *self.shape), self.dtype)(x)], [0]
+        return [BitcastConvert((transform.size, *self.shape), self.dtype)(x)], [0]
 
 
 def _bits(x: np.ndarray) -> np.ndarray:
@@ -169,7 +175,7 @@ class ReducePrecision(Op):
     exponent_bits: int = attribute(I32)
     mantissa_bits: int = attribute(I32)
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         info = ml_dtypes.finfo(x.dtype)
         dtype = np.dtype(f"u{x.dtype.itemsize}")
         bits = np.ascontiguousarray(x).reshape(x.shape).view(dtype)
@@ -193,14 +199,18 @@ class ReducePrecision(Op):
         return np.where(np.isnan(x), x, rounded)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [self(only(tangents))]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [self(only(tangents))]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [self(only(cotangents))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return [self(operands[0])], [axes[0]]

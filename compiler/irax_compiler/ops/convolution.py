@@ -32,12 +32,14 @@ from irax_compiler.ops.core import (
     Op,
     Tangent,
     attribute,
+    no_calls,
     only,
     register_class,
     result_dtype,
     working_dtype,
 )
 from irax_compiler.ops.elementwise import add_tangents
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 Dimensions = tuple[int, ...]
 
@@ -174,7 +176,7 @@ class Convolution(Op):
 
     # -- meaning --
 
-    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         dims = self.dimensions
         sizes = self.result_shape(x.shape, y.shape)
         if 0 in (*sizes, *x.shape, *y.shape):
@@ -206,7 +208,7 @@ class Convolution(Op):
         if not any((*low, *high, *interior)):
             return x
         pad = shape.Pad((0, *low, 0), (0, *high, 0), (0, *interior, 0))
-        return pad.evaluate(x, np.zeros((), x.dtype))
+        return pad.evaluate(no_calls, x, np.zeros((), x.dtype))
 
     def _windows(self, x: np.ndarray, out: Dimensions, window: Dimensions) -> np.ndarray:
         """A view of [batch, *spatial, feature] as [group, batch, *out, *window, feature].
@@ -237,17 +239,21 @@ class Convolution(Op):
     # -- derivatives --
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         (x, y), (t_x, t_y) = primals, tangents
-        return [
+        return results, [
             add_tangents(
                 None if t_x is None else self(t_x, y), None if t_y is None else self(x, t_y)
             )
         ]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         ct = only(cotangents)
         x, y = operands
@@ -260,7 +266,7 @@ class Convolution(Op):
             case mlir.Value(), Linear():
                 ct, x = _widened(ct, x)
                 return [None, conversion.convert(self._rhs_cotangent(ct, x, y), dtype_of(y))]
-        return super().transpose(cotangents, operands)
+        return super().transpose(transform, cotangents, operands)
 
     def _lhs_cotangent(self, ct: Value, x: Linear, y: Value) -> Value:
         """`ct` convolved with the kernel backwards, its input and output features exchanged.
@@ -329,7 +335,7 @@ class Convolution(Op):
 
     # -- batching --
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """The mapped axis becomes part of a dimension that is there already: of the batch, or of
         the output features, or, where both operands have one, of the groups.
         """
@@ -341,13 +347,13 @@ class Convolution(Op):
             x = _merge(x, x_axis, dims.lhs[0 if by_batch else 1])
             y = _merge(y, y_axis, dims.rhs[0])
             counted = "batch_group_count" if by_batch else "feature_group_count"
-            op = replace(self, **{counted: size * groups})
-            return _split(op(x, y), dims.out[1], size)
+            op = replace(self, **{counted: transform.size * groups})
+            return _split(op(x, y), dims.out[1], transform.size)
         if x_axis is not None:
             x = _merge(x, x_axis, dims.lhs[0], self.batch_group_count)
-            return _split(self(x, y), dims.out[0], size)
+            return _split(self(x, y), dims.out[0], transform.size)
         y = _merge(y, y_axis, dims.rhs[0], groups)
-        return _split(self(x, y), dims.out[1], size, groups)
+        return _split(self(x, y), dims.out[1], transform.size, groups)
 
 
 # ---- sizes and dimensions ------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
     Transpose(permutation=(1, 0))(x)      builds the operation at the current insertion point
     read(operation)                       gives the same object back from the IR
-    op.evaluate(array)                    its meaning, in NumPy
+    op.evaluate(call, array)              its meaning, in NumPy
     op.jvp / op.transpose / op.batch      its derivative, its transpose, its batched form
 
 A class is a family member with parameters (a frozen dataclass whose fields are them); an op without
-parameters is an instance of a class that serves its like (`elementwise.sine`). All rules speak
-`Value`s; None stands for a zero tangent or cotangent, so no dead arithmetic is ever emitted.
+parameters is an instance of a class that serves its like (`elementwise.sine`). Each rule is
+given the transformation that asks (`transformation.py`), and speaks `Value`s; None stands for a
+zero tangent or cotangent, so no dead arithmetic is ever emitted.
 """
 
 from __future__ import annotations
@@ -16,13 +17,20 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transposition,
+)
 
 Tangent = Value | None
 Axis = int | None
@@ -41,6 +49,11 @@ class Typed(Protocol):
 
     @property
     def type(self) -> Any: ...
+
+
+def no_calls(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """The `Evaluation` of ops that are evaluated outside of a module: it has no functions."""
+    raise UnsupportedOp(f"a call of @{name}: there is no module that has it")
 
 
 @dataclass(frozen=True)
@@ -174,39 +187,38 @@ class Op:
 
     # -- rules --
 
-    def evaluate(self, *operands: np.ndarray) -> Any:
-        """The result (a tuple of them if `num_results` is not 1) for concrete operands."""
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
+        """The result (a sequence of them if `num_results` is not 1) for concrete operands."""
         raise UnsupportedOp(f"{self.name}: no evaluate rule")
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         """`evaluate` for operands of these types, to be called again and again: what follows from
         the types is found out here.
         """
-        return self.evaluate
-
-    def evaluate_through(
-        self, call: Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]], operands: Any
-    ) -> Sequence[np.ndarray]:
-        """All results for concrete operands; `call` evaluates a function of the op's module."""
-        results = self.evaluate(*operands)
-        return (np.asarray(results),) if self.num_results == 1 else results
-
-    def jvp_with_results(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]] | None:
-        """The results and their tangents, for an op that computes both in one go; others, None,
-        are built, and then asked for `jvp`.
-        """
-        return None
+        return partial(self.evaluate, no_calls)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        """The tangents of the results. At least one of `tangents` is not None."""
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The results (`transform.results`, or others) and their tangents.
+
+        At least one of `tangents` is not None.
+        """
         raise UnsupportedOp(f"{self.name}: no jvp rule")
 
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The same as `jvp`, by operations each of which is either independent of the tangents or
+        linear in them: another rule for ops that hold or name functions.
+        """
+        return self.jvp(transform, primals, tangents)
+
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         """A cotangent for each operand that is `Linear`, None for the others.
 
@@ -215,13 +227,19 @@ class Op:
         raise UnsupportedOp(f"{self.name}: no transpose rule")
 
     def batch(
-        self, size: int, operands: Sequence[Value], axes: Sequence[Axis]
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        """The results for operands that carry a mapped axis of `size` at `axes`, and their axes.
+        """The results for operands that carry a mapped axis at `axes`, and their axes.
 
         At least one of `axes` is not None.
         """
         raise UnsupportedOp(f"{self.name}: no batch rule")
+
+
+def evaluated(op: Op, call: Evaluation, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """All results of an op for concrete operands, a sequence also where there is one."""
+    results = op.evaluate(call, *operands)
+    return (np.asarray(results),) if op.num_results == 1 else results
 
 
 @lru_cache(maxsize=65536)

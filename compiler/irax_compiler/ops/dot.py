@@ -35,6 +35,7 @@ from irax_compiler.ops.core import (
     working_dtype,
 )
 from irax_compiler.ops.elementwise import add_tangents
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 Dimensions = tuple[int, ...]
 
@@ -117,7 +118,7 @@ class DotGeneral(Op):
         kept += [y[d] for d in self.dimensions.rhs_free(len(y))]
         return [mlir.tensor_type(tuple(kept), self.dtype)]
 
-    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         working = working_dtype(self.dtype)
         if inexact(working):
             working = widest(x.dtype, y.dtype, self.dtype)
@@ -145,20 +146,26 @@ class DotGeneral(Op):
         plain = x.dtype == y.dtype == self.dtype == working_dtype(self.dtype)
         in_order = all(order == tuple(range(len(order))) for order in orders)
         matrices = len(x.shape) <= 2 and len(y.shape) <= 2 and num_contracting == 1
-        return np.matmul if plain and in_order and matrices and not num_batching else self.evaluate
+        if plain and in_order and matrices and not num_batching:
+            return np.matmul
+        return super().prepared(*operands)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         (x, y), (t_x, t_y) = primals, tangents
-        return [
+        return results, [
             add_tangents(
                 None if t_x is None else self(t_x, y), None if t_y is None else self(x, t_y)
             )
         ]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         ct = only(cotangents)
         match operands:
@@ -166,7 +173,7 @@ class DotGeneral(Op):
                 return [self._transposed(ct, x, y), None]
             case mlir.Value() as x, Linear() as y:
                 return [None, self.swapped()._transposed(ct, y, x, swapped=True)]
-        return super().transpose(cotangents, operands)
+        return super().transpose(transform, cotangents, operands)
 
     def swapped(self) -> DotGeneral:
         precision = self.precision and self.precision[::-1]
@@ -205,7 +212,7 @@ class DotGeneral(Op):
         result = conversion.convert(op(ct, y), dtype_of(x))
         return shape.transpose(result, np.argsort(order).tolist())
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x_axis, y_axis = axes
         dims = self.dimensions
         wider = DotDimensions(

@@ -29,6 +29,7 @@ from irax_compiler.ops.core import (
     working_dtype,
     zeros_like,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 Partial = Callable[..., Tangent]
 """(tangent, *operands, result) -> the contribution of one operand's tangent to the result's."""
@@ -69,7 +70,7 @@ class Elementwise(Op):
     def attributes(self) -> dict[str, Any]:
         return {}
 
-    def evaluate(self, *operands: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
         dtype = operands[0].dtype
         wide = working_dtype(dtype)
         if wide == dtype or not self.widen:
@@ -79,31 +80,43 @@ class Elementwise(Op):
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         dtype = operands[0].dtype
-        return self.evaluate if self.widen and working_dtype(dtype) != dtype else self.function
+        if self.widen and working_dtype(dtype) != dtype:
+            return super().prepared(*operands)
+        return self.function
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [self.tangent(primals, tangents, results[0])]
+
+    def tangent(
+        self, primals: Sequence[Value], tangents: Sequence[Tangent], result: Value
+    ) -> Tangent:
+        """The tangent of the result."""
         total: Tangent = None
         for tangent, partial in zip(tangents, self.partials, strict=False):
             if tangent is not None and partial is not None:
-                total = add_tangents(total, partial(tangent, *primals, results[0]))
-        return [total]
+                total = add_tangents(total, partial(tangent, *primals, result))
+        return total
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         if not all(i in self.transposes for i, x in enumerate(operands) if isinstance(x, Linear)):
-            return super().transpose(cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         return [
             self.transposes[i](only(cotangents), *operands) if isinstance(x, Linear) else None
             for i, x in enumerate(operands)
         ]
 
     def batch(
-        self, size: int, operands: Sequence[Value], axes: Sequence[Axis]
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        operands, axis = shape.align(size, operands, axes)
+        operands, axis = shape.align(transform.size, operands, axes)
         return self.build(operands), [axis]
 
 

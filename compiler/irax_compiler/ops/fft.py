@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
     only,
     register_class,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _NUMPY = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}
 
@@ -72,7 +73,7 @@ class Fft(Op):
             dtype, last = real_dtype(dtype), self.fft_length[-1]
         return [mlir.tensor_type((*extents, last), dtype)]
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         axes = range(-self.rank, 0)
         real = self.fft_type in ("RFFT", "IRFFT")
         dtype = real_dtype(x.dtype) if self.fft_type == "IRFFT" else complex_dtype(x.dtype)
@@ -86,12 +87,16 @@ class Fft(Op):
         return transform(x, lengths, axes).astype(dtype, copy=False)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [self(only(tangents))]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [self(only(tangents))]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         ct = only(cotangents)
         if self.fft_type in ("FFT", "IFFT"):  # symmetric matrices
@@ -133,5 +138,5 @@ class Fft(Op):
         turned = Fft("IFFT", self.fft_length[:-1])(shape.transpose(z, order))
         return shape.transpose(turned, np.argsort(order).tolist())
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build([shape.move_axis(operands[0], axes[0], 0)]), [0]

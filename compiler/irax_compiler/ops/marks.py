@@ -10,6 +10,7 @@ import numpy as np
 from irax_compiler.mlir import Value
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.core import STRING, Axis, Linear, Tangent, attribute, only
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 class _Mark(ComposedOp):
@@ -18,20 +19,24 @@ class _Mark(ComposedOp):
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         return operands
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return x
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [only(tangents)]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [only(tangents)]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return cotangents
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build(operands), axes
 
 
@@ -52,12 +57,16 @@ class StopGradient(_Mark):
     name = "irax.stop_gradient"
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [None]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [None]
 

@@ -14,6 +14,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.core import ArrayType, Op, call_attributes, working_dtype
+from irax_compiler.ops.transformation import Evaluation
 
 TARGET = "irax.numpy"
 
@@ -58,7 +59,7 @@ class NumpyCall(Op):
         """
         return self.function in _EXACT or all(d.kind in "biu" or d in _DIRECT for d in dtypes)
 
-    def evaluate(self, *operands: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
         return self.prepared(*(ArrayType(x.shape, x.dtype) for x in operands))(*operands)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:

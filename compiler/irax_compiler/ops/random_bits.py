@@ -27,6 +27,7 @@ from irax_compiler.ops.core import (
     keyword,
     register_class,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 Words = list[Any]
@@ -48,7 +49,7 @@ class RngBitGenerator(Op):
     def result_types(self, operands: Sequence[Value]):
         return [operands[0].type, mlir.tensor_type(self.shape, self.dtype)]
 
-    def evaluate(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, call: Evaluation, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if state.dtype != U64 or state.shape not in ((2,), (3,)):
             raise UnsupportedOp(
                 f"{self.name}: the state is {state.dtype}[{state.size}]; expected uint64[2], or "
@@ -64,17 +65,18 @@ class RngBitGenerator(Op):
         return after, unsigned.view(self.dtype)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [None, None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [None, None]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """Each lane has a state, and a generator, of its own."""
         states = shapes.move_axis(operands[0], axes[0], 0)
         width = shape_of(states)[1]
         lanes = [
             self.build([shapes.reshape(shapes.slice_in_dim(states, i, i + 1, 0), (width,))])
-            for i in range(size)
+            for i in range(transform.size)
         ]
         stacked = (
             [shapes.reshape(x, (1, *shape_of(x))) for x in column]

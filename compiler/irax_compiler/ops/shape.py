@@ -31,6 +31,7 @@ from irax_compiler.ops.core import (
     result_shape,
 )
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 BOOL = np.dtype(np.bool_)
 
@@ -42,9 +43,10 @@ class LinearOp(Op):
     """An op that is linear in its only operand: its tangent is itself, of the tangent."""
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [self(only(tangents))]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [self(only(tangents))]
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -67,7 +69,7 @@ class Constant(Op):
     def read(cls, operation: mlir.Operation) -> Constant:
         return cls(mlir.dense_to_numpy(operation))
 
-    def evaluate(self) -> np.ndarray:
+    def evaluate(self, call: Evaluation) -> np.ndarray:
         return self.value
 
 
@@ -86,7 +88,7 @@ class Iota(Op):
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.shape, self.dtype)]
 
-    def evaluate(self) -> np.ndarray:
+    def evaluate(self, call: Evaluation) -> np.ndarray:
         size = self.shape[self.iota_dimension]
         along = [size if d == self.iota_dimension else 1 for d in range(len(self.shape))]
         return np.broadcast_to(np.arange(size).astype(self.dtype).reshape(along), self.shape)
@@ -110,7 +112,7 @@ class BroadcastInDim(LinearOp):
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.shape, dtype_of(operands[0]))]
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         order = np.argsort(self.broadcast_dimensions)
         aligned = [1] * len(self.shape)
         for i in order:
@@ -121,7 +123,7 @@ class BroadcastInDim(LinearOp):
         (x,) = operands
         dims, shape, dtype = self.broadcast_dimensions, self.shape, x.dtype
         if math.prod(shape) > _FEW or sorted(dims) != list(dims):
-            return self.evaluate
+            return super().prepared(*operands)
         sizes = dict(zip(dims, x.shape, strict=True))
         aligned = tuple(sizes.get(d, 1) for d in range(len(shape)))
         if aligned == shape:
@@ -135,7 +137,10 @@ class BroadcastInDim(LinearOp):
         return copies
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         shape = shape_of(operands[0])
         kept = {d: i for i, d in enumerate(self.broadcast_dimensions) if shape[i] == self.shape[d]}
@@ -144,10 +149,10 @@ class BroadcastInDim(LinearOp):
         order = [kept[d] for d in sorted(kept)]
         return [reshape(transpose(ct, np.argsort(order).tolist()), shape)]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x = move_axis(operands[0], axes[0], 0)
         dimensions = (0, *(d + 1 for d in self.broadcast_dimensions))
-        return [BroadcastInDim((size, *self.shape), dimensions)(x)], [0]
+        return [BroadcastInDim((transform.size, *self.shape), dimensions)(x)], [0]
 
 
 @register_class
@@ -164,7 +169,7 @@ class Reshape(LinearOp):
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.shape, dtype_of(operands[0]))]
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return np.reshape(x, self.shape)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -172,12 +177,15 @@ class Reshape(LinearOp):
         return lambda x: x.reshape(shape)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [reshape(only(cotangents), shape_of(operands[0]))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        return [reshape(move_axis(operands[0], axes[0], 0), (size, *self.shape))], [0]
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        return [reshape(move_axis(operands[0], axes[0], 0), (transform.size, *self.shape))], [0]
 
 
 @register_class
@@ -190,7 +198,7 @@ class Transpose(LinearOp):
     recomputation = Recomputation.CHEAP
     permutation: tuple[int, ...] = attribute(I64S)
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return np.transpose(x, self.permutation)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -198,11 +206,14 @@ class Transpose(LinearOp):
         return lambda x: x.transpose(permutation)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [transpose(only(cotangents), np.argsort(self.permutation).tolist())]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         (axis,) = axes
         assert axis is not None
         others = [d for d in range(len(self.permutation) + 1) if d != axis]
@@ -219,7 +230,7 @@ class Reverse(LinearOp):
     recomputation = Recomputation.CHEAP
     dimensions: tuple[int, ...] = attribute(I64S)
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return np.flip(x, self.dimensions)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -228,11 +239,14 @@ class Reverse(LinearOp):
         return operator.itemgetter(places)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return [self(only(cotangents))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         (axis,) = axes
         assert axis is not None
         return [Reverse(tuple(d + (d >= axis) for d in self.dimensions))(operands[0])], [axis]
@@ -250,7 +264,7 @@ class Slice(LinearOp):
     limit_indices: tuple[int, ...] = attribute(I64S)
     strides: tuple[int, ...] = attribute(I64S)
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return x[self._places()]
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -261,7 +275,10 @@ class Slice(LinearOp):
         return tuple(slice(*b) for b in bounds)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         """Pads with zeros where the slice left elements out."""
         ct = only(cotangents)
@@ -273,12 +290,12 @@ class Slice(LinearOp):
         high = tuple(n - c for n, c in zip(shape_of(operands[0]), covered, strict=True))
         return [Pad(low, high, interior)(ct, full((), 0, dtype_of(ct)))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         (axis,) = axes
         assert axis is not None
         wider = Slice(
             insert(self.start_indices, axis, 0),
-            insert(self.limit_indices, axis, size),
+            insert(self.limit_indices, axis, transform.size),
             insert(self.strides, axis, 1),
         )
         return [wider(operands[0])], [axis]
@@ -298,7 +315,7 @@ class Pad(Op):
     edge_padding_high: tuple[int, ...] = attribute(I64S)
     interior_padding: tuple[int, ...] = attribute(I64S)
 
-    def evaluate(self, x: np.ndarray, value: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, value: np.ndarray) -> np.ndarray:
         return self.prepared(ArrayType(x.shape, x.dtype))(x, value)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -322,15 +339,19 @@ class Pad(Op):
         return pads
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         t, t_value = tangents
         if t is None and t_value is None:
-            return [None]
-        return [self(t or full_of(primals[0], 0), t_value or full_of(primals[1], 0))]
+            return results, [None]
+        return results, [self(t or full_of(primals[0], 0), t_value or full_of(primals[1], 0))]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         ct = only(cotangents)
         x, value = operands
@@ -350,14 +371,14 @@ class Pad(Op):
             ct_value = reduce.reduce_sum(rest, tuple(range(len(strides))))
         return [ct_x if isinstance(x, Linear) else None, ct_value]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, value = operands
         axis = axes[0]
         if axes[1] is None:
             assert axis is not None
             return [self._with_axis(axis)(x, value)], [axis]
         # A scalar for each lane: pad with zeros, then choose by a padded mask.
-        x, axis = batched_at(x, axes[0], size, 0), 0
+        x, axis = batched_at(x, axes[0], transform.size, 0), 0
         wider = self._with_axis(axis)
         padded = wider(x, full((), 0, dtype_of(x)))
         mask = wider(full(shape_of(x), True, BOOL), full((), False, BOOL))
@@ -381,7 +402,7 @@ class Concatenate(Op):
     moves = True
     dimension: int = attribute(I64)
 
-    def evaluate(self, *operands: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
         return np.concatenate(operands, self.dimension)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -389,13 +410,17 @@ class Concatenate(Op):
         return lambda *operands: np.concatenate(operands, dimension)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         pairs = zip(tangents, primals, strict=True)
-        return [self(*(full_of(x, 0) if t is None else t for t, x in pairs))]
+        return results, [self(*(full_of(x, 0) if t is None else t for t, x in pairs))]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         ct = only(cotangents)
         shares: list[Tangent] = []
@@ -407,8 +432,8 @@ class Concatenate(Op):
             start = stop
         return shares
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = align(size, operands, axes)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = align(transform.size, operands, axes)
         return [Concatenate(self.dimension + (self.dimension >= axis))(*operands)], [axis]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -26,121 +26,34 @@ from irax_compiler.ops.core import (
     register_class,
     zeros_like,
 )
-from irax_compiler.ops.derived import Linearized
-
-
-class Transform(Protocol):
-    """What a structured op needs of the pass that is rewriting it."""
-
-    def function(self, name: str, pattern: tuple[Any, ...]) -> Any:
-        """The derived form of function `name`; `pattern` says which arguments take part and how."""
-        ...
-
-    def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:
-        """The name of a function that is what `op` means for operands of some types."""
-        ...
-
-    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
-        """Which results of function `name` depend on one of the arguments that `flags` marks."""
-        ...
-
-    def outline(self, operation: Operation) -> Sequence[str]:
-        """The names of functions that are an operation's regions: of all that the operation
-        captures, then the arguments of the region.
-        """
-        ...
-
-    def build_function(
-        self,
-        name: str,
-        types: Sequence[Type],
-        build: Callable[..., Sequence[Value]],
-    ) -> str:
-        """The name of a new private function, which `build` fills: arguments to results."""
-        ...
-
-    def declare_function(self, name: str, inputs: Sequence[Type], results: Sequence[Type]) -> str:
-        """The name of a new private function without a body."""
-        ...
-
-    def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
-        """Names for functions to come, the same for the same key; and whether they are new."""
-        ...
-
-    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
-        """Function `name`, of primals and tangents to results and their tangents, in two: what
-        does not depend on tangents, and what does. Of the pass that linearizes.
-        """
-        ...
-
-    def in_forward_mode(
-        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """The results of an operation and their tangents, which the linear part computes together
-        with the results, once more. Of the pass that linearizes.
-        """
-        ...
-
-    @property
-    def size(self) -> int:
-        """The number of lanes, of a pass that batches."""
-        ...
-
-    @property
-    def functions(self) -> Mapping[str, Operation]:
-        """The functions of the module that is being rewritten, by name."""
-        ...
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transformation,
+    Transposition,
+)
 
 
 class StructuredOp(Op):
-    """An op whose rules must transform the functions or regions that it holds."""
+    """An op that holds or names functions, which its rules have transformed."""
 
     is_pure = False
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """Builds the results and their tangents."""
-        raise NotImplementedError
-
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """The same, by operations each of which is either independent of or linear in tangents."""
-        raise NotImplementedError
-
-    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
         """Whether it computes something besides what is linear, as a loop that counts does, which
-        `transpose_through` does not expect: `linearize` parts the two.
+        `transpose` does not expect: `linearize` parts the two.
         """
         return False
 
     def check_linear(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> None:
         """Raises UnsupportedOp where one that is mixed is not linear in the `Linear` operands."""
-
-    def transpose_through(
-        self,
-        transform: Transform,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        """A cotangent for each `Linear` operand."""
-        raise NotImplementedError
-
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
-    ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        """The batched results and their axes."""
-        raise NotImplementedError
-
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
-        """The results, given how to evaluate a function of the module by name."""
-        raise NotImplementedError
 
 
 @register_class
@@ -149,6 +62,7 @@ class Call(StructuredOp):
     """A call of a function of the same module."""
 
     name = "func.call"
+    num_results: ClassVar[int] = -1
     callee: str
     types: tuple[Type, ...]
 
@@ -163,8 +77,8 @@ class Call(StructuredOp):
         callee: Any = operation.attributes["callee"]
         return cls(callee.value, tuple(r.type for r in operation.results))
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = transform.function(self.callee, tuple(t is not None for t in tangents))
         active = [t for t in tangents if t is not None]
@@ -174,11 +88,10 @@ class Call(StructuredOp):
         count = len(self.types)
         return results[:count], scatter(results[count:], derived.results)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = transform.function(self.callee, tuple(t is not None for t in tangents))
-        assert isinstance(derived, Linearized)
         forward = call_function(transform.functions, derived.name, primals)
         count = len(self.types)
         active = [t for t in tangents if t is not None]
@@ -194,9 +107,9 @@ class Call(StructuredOp):
         )
         return forward[:count], scatter(tangents_out, derived.results)
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -211,13 +124,13 @@ class Call(StructuredOp):
             call_function(transform.functions, derived.name, [*known, *active]), derived.results
         )
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         derived = transform.function(self.callee, tuple(axes))
         return call_function(transform.functions, derived.name, operands), derived.results
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         return call(self.callee, operands)
 
 
@@ -228,37 +141,33 @@ class DefinedOp(StructuredOp):
         """Builds what the op means."""
         raise NotImplementedError
 
-    def _call(self, transform: Transform, operands: Sequence[Typed]) -> Call:
+    def _call(self, transform: Transformation, operands: Sequence[Typed]) -> Call:
         name = transform.definition(self, tuple(x.type for x in operands))
         results = mlir.terminator(mlir.body(transform.functions[name])).operands
         return Call(name, tuple(v.type for v in results))
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self._call(transform, primals).jvp_through(transform, primals, tangents)
+        return transform.ask(self._call(transform, primals), primals, tangents)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self._call(transform, primals).linearize_through(transform, primals, tangents)
-
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return self._call(transform, operands).transpose_through(transform, cotangents, operands)
+        return self._call(transform, operands).transpose(transform, cotangents, operands)
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         lanes = [Linear(_without(x.type, a)) for x, a in zip(operands, axes, strict=True)]
-        return self._call(transform, lanes).batch_through(transform, operands, axes)
+        return self._call(transform, lanes).batch(transform, operands, axes)
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
-        return evaluate_definition(self, operands)
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
+        results = evaluate_definition(self, operands)
+        return results[0] if self.num_results == 1 else results
 
 
 def _without(type_: Any, axis: Axis) -> Type:

@@ -11,16 +11,15 @@ import numpy as np
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.collective import Collective, axes_in
-from irax_compiler.ops.core import Axis, UnsupportedOp
+from irax_compiler.ops.core import Axis
 from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.shape import Constant, batched_at, insert
-from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
     PassError,
+    asking,
     find_function,
-    in_context,
     inputs,
     publish,
     register_pass,
@@ -106,8 +105,6 @@ class BatchDeriver(Deriver[Batched]):
     if it is not empty, become operations on the mapped axis.
     """
 
-    suffix = "batch"
-
     def __init__(
         self,
         module: Module,
@@ -129,7 +126,7 @@ class BatchDeriver(Deriver[Batched]):
             else mlir.tensor_type(insert(shape_of(a), axis, self.size), mlir.dtype_of(a))
             for a, axis in zip(arguments, pattern, strict=True)
         ]
-        function = self.new_function(f"{name}.{self.suffix}", types, source.location)
+        function = self.new_function(f"{name}.batch", types, source.location)
         env = dict(zip(arguments, mlir.arguments(function), strict=True))
         axes: dict[Value, Axis] = dict(zip(arguments, pattern, strict=True))
         with InsertionPoint(mlir.body(function)):
@@ -174,18 +171,13 @@ class BatchDeriver(Deriver[Batched]):
             return
         op = rule(operation, "batch")
         values = [env[v] for v in operands]
-        try:
-            with mlir.named("batch", operation.location):
-                if isinstance(op, Collective) and op.axis == self.axis_name:
-                    self._check_size(op)
-                    result, axis = op.over_lanes(values, in_axes)
-                    results, out_axes = [result], [axis]
-                elif isinstance(op, StructuredOp):
-                    results, out_axes = op.batch_through(self, values, in_axes)
-                else:
-                    results, out_axes = op.batch(self.size, values, in_axes)
-        except UnsupportedOp as error:
-            raise in_context(error, operation) from None
+        with asking(operation), mlir.named("batch", operation.location):
+            if isinstance(op, Collective) and op.axis == self.axis_name:
+                self._check_size(op)
+                result, axis = op.over_lanes(values, in_axes)
+                results, out_axes = [result], [axis]
+            else:
+                results, out_axes = op.batch(self, values, in_axes)
         env.update(zip(operation.results, results, strict=True))
         axes.update(zip(operation.results, out_axes, strict=True))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
+from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_like, no_calls, read
 from irax_compiler.ops.shape import Constant, Iota
 from irax_compiler.passes.core import Pass, register_pass, walk
 
@@ -70,14 +70,10 @@ def _evaluated(
         return {operation.results[0]: mlir.dense_to_numpy(operation)}
     try:
         with np.errstate(all="ignore"):
-            results = op.evaluate_through(_no_calls, [known[v] for v in operation.operands])
+            results = evaluated(op, no_calls, [known[v] for v in operation.operands])
     except (UnsupportedOp, TypeError):
         return {}
     return dict(zip(operation.results, results, strict=True))
-
-
-def _no_calls(name: str, _: object) -> list[np.ndarray]:
-    raise UnsupportedOp(f"a call of {name} is no formula")
 
 
 def _write_down(value: Value, array: np.ndarray, known: dict[Value, np.ndarray]) -> None:

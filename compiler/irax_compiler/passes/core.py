@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.core import Op, Tangent, UnsupportedOp, read, traits_of
-from irax_compiler.ops.derived import Derived, Linearized
+from irax_compiler.ops.core import Op, UnsupportedOp, read, traits_of
+from irax_compiler.ops.derived import Derived
 from irax_compiler.ops.structured import DefinedOp
 
 
@@ -123,10 +124,6 @@ class Deriver(Generic[D]):
     and size are linear in what the module holds, not in what it executes.
     """
 
-    suffix: ClassVar[str]
-    size: int = 1
-    """The number of lanes, of a pass that batches."""
-
     def __init__(self, module: Module) -> None:
         self.module = module
         self.functions = mlir.functions(module)
@@ -235,16 +232,6 @@ class Deriver(Generic[D]):
             ]
         return self._reserved[key], is_new
 
-    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
-        """Function `name`, of primals and tangents to results and their tangents, in two."""
-        raise NotImplementedError
-
-    def in_forward_mode(
-        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """The results of an operation, and their tangents."""
-        raise NotImplementedError
-
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
         """An empty private function with a name not taken yet."""
         unique = self._unique(name)
@@ -299,6 +286,18 @@ def rule(operation: Operation, kind: str) -> Op:
         return read(operation)
     except UnsupportedOp as error:
         raise UnsupportedOp(f"{kind}: {error}") from None
+
+
+@contextmanager
+def asking(operation: Operation) -> Iterator[None]:
+    """While the rule of an operation is asked: errors name the operation and its location."""
+    try:
+        yield
+    except UnsupportedOp as error:
+        raise in_context(error, operation) from None
+    except Exception as error:
+        error.add_note(f"raised by a rule of {operation.name} at {operation.location}")
+        raise
 
 
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:

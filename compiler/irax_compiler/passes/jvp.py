@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
-from irax_compiler.ops.core import Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.core import Op, Tangent, zeros_like
 from irax_compiler.ops.derived import Differentiated
-from irax_compiler.ops.structured import StructuredOp
+from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import (
+    D,
     Deriver,
     Pass,
     PassError,
+    asking,
     find_function,
-    in_context,
     inputs,
     publish,
     register_pass,
@@ -95,98 +96,114 @@ def fix_outputs(
     ]
 
 
-class JvpDeriver(Deriver[Differentiated]):
-    """Derives @f.jvp. Those results get a tangent that depend on an active argument; for functions
-    named in `outputs`, those which it marks, zeros if need be.
+@dataclass
+class _Rule:
+    """The rule of an operation that is asked now."""
+
+    op: Op
+    operation: Operation
+    primals: dict[Value, Value]
+    """What stands for the values of the source function so far."""
+
+
+class DifferentiationDeriver(Deriver[D]):
+    """Derives functions that compute tangents beside results. Those results get a tangent that
+    depend on an active argument; for functions named in `outputs`, those which it marks, zeros if
+    need be.
     """
 
-    suffix = "jvp"
+    _rule: _Rule
 
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
 
-    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Differentiated:
-        name = mlir.function_name(source)
-        function, (results, tangents) = differentiate(
-            self, source, pattern, f"{name}.{self.suffix}", split=False
-        )
+    def ask(
+        self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """The results and their tangents, by the rule of an op."""
+        raise NotImplementedError
+
+    def call_rule(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        """Calls a function of primals and tangents to so many results and their tangents."""
+        raise NotImplementedError
+
+    def results(self, op: Op, primals: Sequence[Value]) -> Sequence[Value]:
+        """The results of the operation whose rule asks: a copy of it."""
+        rule = self._rule
+        assert op is rule.op, f"the rule of {rule.op.name} asks for the results of {op.name}"
+        return mlir.clone(rule.operation, rule.primals)
+
+    def differentiated(
+        self, source: Operation, active: Sequence[bool], name: str
+    ) -> tuple[Operation, list[Value], list[Tangent]]:
+        """A function of the arguments of `source` and the active ones' tangents, which computes its
+        results and their tangents; and those values.
+        """
+        arguments = mlir.arguments(source)
+        types = [a.type for a in arguments]
+        types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
+        function = self.new_function(name, types, source.location)
+        given = mlir.arguments(function)
+        primals = dict(zip(arguments, given, strict=False))
+        moving = (a for a, is_active in zip(arguments, active, strict=True) if is_active)
+        tangents = dict(zip(moving, given[len(arguments) :], strict=True))
         block = mlir.body(function)
-        if name in self.outputs:
+        with InsertionPoint(block):
+            for operation in walk(mlir.body(source)):
+                self._differentiate(operation, primals, tangents)
+        outputs = returned(source)
+        results = [primals[v] for v in outputs]
+        found = [tangents.get(v) for v in outputs]
+        source_name = mlir.function_name(source)
+        if source_name in self.outputs:
             with InsertionPoint(block), source.location:
-                tangents = fix_outputs(results, tangents, self.outputs[name])
-        mlir.finish_function(function, [*results, *(t for t in tangents if t is not None)])
+                found = fix_outputs(results, found, self.outputs[source_name])
+        mlir.finish_function(function, [*results, *(t for t in found if t is not None)])
         effects.remove_dead_operations(block)
+        return function, results, found
+
+    def _differentiate(
+        self,
+        operation: Operation,
+        primals: dict[Value, Value],
+        tangents: dict[Value, Value],
+    ) -> None:
+        operands = inputs(operation)
+        results = list(operation.results)
+        active = [tangents.get(v) for v in operands]
+        if not any(t is not None for t in active):
+            primals.update(zip(results, mlir.clone(operation, primals), strict=True))
+            return
+        op = rule(operation, "jvp")
+        if op.is_pure and not any(is_inexact(r) for r in results):
+            primals.update(zip(results, mlir.clone(operation, primals), strict=True))
+            return
+        self._rule = _Rule(op, operation, primals)
+        with asking(operation), mlir.named("jvp", operation.location):
+            outputs, moved = self.ask(op, [primals[v] for v in operands], active)
+        primals.update(zip(results, outputs, strict=True))
+        tangents.update((r, t) for r, t in zip(results, moved, strict=True) if t is not None)
+
+
+class JvpDeriver(DifferentiationDeriver[Differentiated]):
+    """Derives @f.jvp."""
+
+    def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Differentiated:
+        name = f"{mlir.function_name(source)}.jvp"
+        function, _, tangents = self.differentiated(source, pattern, name)
         has_tangent = tuple(t is not None for t in tangents)
         return Differentiated(mlir.function_name(function), pattern, has_tangent)
 
+    def ask(
+        self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return op.jvp(self, primals, tangents)
 
-def differentiate(
-    transform: Deriver,
-    source: Operation,
-    active: Sequence[bool],
-    name: str,
-    split: bool,
-) -> tuple[Operation, tuple[list[Value], list[Tangent]]]:
-    """A function, not yet ended, of the arguments of `source` and the active ones' tangents, which
-    computes its results and their tangents; and those values.
-
-    With `split`, each operation in it is either independent of the tangents or linear in them.
-    """
-    arguments = mlir.arguments(source)
-    types = [a.type for a in arguments]
-    types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
-    function = transform.new_function(name, types, source.location)
-    block = mlir.body(function)
-    given = mlir.arguments(function)
-    primals = dict(zip(arguments, given, strict=False))
-    tangent_inputs = iter(given[len(arguments) :])
-    tangents = {
-        a: next(tangent_inputs) for a, is_active in zip(arguments, active, strict=True) if is_active
-    }
-    with InsertionPoint(block):
-        for operation in walk(mlir.body(source)):
-            _differentiate(transform, operation, primals, tangents, split)
-    outputs = returned(source)
-    return function, ([primals[v] for v in outputs], [tangents.get(v) for v in outputs])
-
-
-def _differentiate(
-    transform: Deriver,
-    operation: Operation,
-    primals: dict[Value, Value],
-    tangents: dict[Value, Value],
-    split: bool,
-) -> None:
-    operands = inputs(operation)
-    results = list(operation.results)
-    active = [tangents.get(v) for v in operands]
-    if not any(t is not None for t in active):
-        primals.update(zip(results, mlir.clone(operation, primals), strict=True))
-        return
-    op = rule(operation, "jvp")
-    values = [primals[v] for v in operands]
-    marked = mlir.named("jvp", operation.location)
-    try:
-        if isinstance(op, StructuredOp):
-            with marked:
-                through = op.linearize_through if split else op.jvp_through
-                outputs, out_tangents = through(transform, values, active)
-        elif not any(is_inexact(r) for r in results):
-            outputs: Sequence[Value] = mlir.clone(operation, primals)
-            out_tangents: Sequence[Tangent] = [None] * len(results)
-        else:
-            with marked:
-                both = op.jvp_with_results(values, active)
-            if both is None:
-                outputs = mlir.clone(operation, primals)
-                with marked:
-                    out_tangents = op.jvp(values, active, outputs)
-            else:
-                outputs, out_tangents = both
-    except UnsupportedOp as error:
-        raise in_context(error, operation) from None
-    primals.update(zip(results, outputs, strict=True))
-    for result, tangent in zip(results, out_tangents, strict=True):
-        if tangent is not None:
-            tangents[result] = tangent
+    def call_rule(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        found = call_function(self.functions, name, [*primals, *tangents])
+        return found[:num_results], found[num_results:]

@@ -12,11 +12,10 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.core import Recomputation, Tangent, UnsupportedOp, traits_of
+from irax_compiler.ops.core import Op, Recomputation, Tangent, UnsupportedOp, traits_of
 from irax_compiler.ops.derived import Linearized
 from irax_compiler.ops.structured import call_function, inlined, scatter
 from irax_compiler.passes.core import (
-    Deriver,
     Pass,
     find_function,
     inputs,
@@ -25,11 +24,10 @@ from irax_compiler.passes.core import (
     walk,
 )
 from irax_compiler.passes.jvp import (
+    DifferentiationDeriver,
     JvpDeriver,
     active_arguments,
     differentiable_results,
-    differentiate,
-    fix_outputs,
 )
 
 
@@ -69,34 +67,35 @@ def derive_linearized(
     return LinearizeDeriver(module, outputs).function(func, active)
 
 
-class LinearizeDeriver(Deriver[Linearized]):
-    """Derives @f.fwd and @f.lin. Those results get a tangent that depend on an active argument; for
-    functions named in `outputs`, those which it marks, zeros if need be.
-    """
-
-    suffix = "lin"
+class LinearizeDeriver(DifferentiationDeriver[Linearized]):
+    """Derives @f.fwd and @f.lin."""
 
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
-        super().__init__(module)
-        self.outputs = outputs or {}
+        super().__init__(module, outputs)
         self._splits: dict[str, Linearized] = {}
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Linearized:
         name = mlir.function_name(source)
-        joint, (results, tangents) = differentiate(
-            self, source, pattern, f"{name}.{self.suffix}.joint", split=True
-        )
-        if name in self.outputs:
-            with InsertionPoint(mlir.body(joint)), source.location:
-                tangents = fix_outputs(results, tangents, self.outputs[name])
-        mlir.finish_function(joint, [*results, *(t for t in tangents if t is not None)])
-        effects.remove_dead_operations(mlir.body(joint))
-        split = self._split(joint, name, pattern, results, tangents)
-        del self.functions[mlir.function_name(joint)]
-        joint.erase()
-        return split
+        joint, results, tangents = self.differentiated(source, pattern, f"{name}.lin.joint")
+        return self._split(joint, name, pattern, results, tangents)
 
-    def split(self, name: str, num_primals: int, num_results: int) -> Linearized:
+    def ask(
+        self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return op.linearize(self, primals, tangents)
+
+    def call_rule(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        parts = self._parts_of_rule(name, len(primals), num_results)
+        found = call_function(self.functions, parts.name, primals)
+        results, residuals = found[:num_results], found[num_results:]
+        return results, call_function(self.functions, parts.linear, [*residuals, *tangents])
+
+    def _parts_of_rule(self, name: str, num_primals: int, num_results: int) -> Linearized:
+        """A function of primals and tangents in two: what does not depend on tangents, and what
+        does.
+        """
         if name not in self._splits:
             source = self.functions[name]
             types = [a.type for a in mlir.arguments(source)]
@@ -108,8 +107,6 @@ class LinearizeDeriver(Deriver[Linearized]):
             results, tangents = values[:num_results], values[num_results:]
             active = (False,) * num_primals
             self._splits[name] = self._split(joint, name, active, results, tangents)
-            del self.functions[mlir.function_name(joint)]
-            joint.erase()
         return self._splits[name]
 
     def in_forward_mode(
@@ -174,13 +171,16 @@ class LinearizeDeriver(Deriver[Linearized]):
                 env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
         mlir.finish_function(linear, [env[v] for v in outputs])
         numbers: dict[Value, Any] = {x: i for i, x in enumerate(primal_inputs)}
-        return Linearized(
+        split = Linearized(
             mlir.function_name(forward),
             tuple(active),
             tuple(t is not None for t in tangents),
             mlir.function_name(linear),
             tuple(numbers.get(x, x.type) for x in saved),
         )
+        del self.functions[mlir.function_name(joint)]
+        joint.erase()
+        return split
 
 
 class Residuals:

@@ -75,8 +75,6 @@ class TransposeDeriver(Deriver[Transposed]):
     cotangent); arguments whose cotangent is zero get none, but in function `instantiate`.
     """
 
-    suffix = "transpose"
-
     def __init__(self, module: Module, instantiate: str | None = None) -> None:
         super().__init__(module)
         self.instantiate = instantiate
@@ -151,10 +149,8 @@ class TransposeDeriver(Deriver[Transposed]):
                 if isinstance(op, StructuredOp) and op.is_mixed(self, operands):
                     op.check_linear(self, given, operands)
                     found: Sequence[Tangent] = self._by_linearizing(operation, given, operands)
-                elif isinstance(op, StructuredOp):
-                    found = op.transpose_through(self, given, operands)
                 else:
-                    found = op.transpose(given, operands)
+                    found = op.transpose(self, given, operands)
                 for value, ct in zip(values, found, strict=True):
                     if ct is not None:
                         accumulate(cotangents, value, ct)

@@ -28,7 +28,8 @@ from irax.core.strictness import library
 from irax.core.tracebacks import hide_frames
 from irax.core.tracing import Input, Traced, concrete_array, current_trace, trace_function
 from irax_compiler import api, mlir, straight
-from irax_compiler.evaluate import Call, Program
+from irax_compiler.evaluate import Program
+from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.quiet import quietly
 from irax_runtime.once import once
 
@@ -231,7 +232,7 @@ class _Replay:
     """What was traced, ready to be run on other arrays."""
 
     line: Callable[..., list[np.ndarray[Any, Any]]]
-    call: Call | None
+    call: Evaluation | None
     """Calls functions of the module by name; None where there is none to call, and so no module."""
     captures: list[np.ndarray[Any, Any]]
     weak: list[bool]

@@ -22,12 +22,13 @@ from irax.lax import branches, scans
 from irax.lax.arguments import array_of
 from irax.lax.carries import Carry
 from irax.transforms import checkpoint as checkpointing
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
+from irax_compiler.ops.transformation import Evaluation
 
 
 def while_loop(
@@ -222,6 +223,7 @@ class _While(Op):
 
     name = "stablehlo.while"
     num_results: ClassVar[int] = -1
+    is_pure = False
     condition: str
     body: str
     num_carry: int
@@ -237,7 +239,7 @@ class _While(Op):
             carry,
         )
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         carry, first, second = self._parts(operands)
         while call(self.condition, [*carry, *first])[0]:
             carry = call(self.body, [*carry, *second])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.control_flow import lanes
@@ -15,12 +15,19 @@ from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, register_class
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
 from irax_compiler.ops.structured import (
-    Transform,
     batched_where,
     call_function,
     instantiated,
     scatter,
     zeros_of,
+)
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transformation,
+    Transposition,
 )
 
 Build = Callable[[], Sequence[Value]]
@@ -37,12 +44,12 @@ class _Branches(RegionOp):
         """One of some arrays for each element of the first operand, which has their shape."""
         raise NotImplementedError
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         chooser, *captured = operands
         return self.programs[self.place(chooser)].run(captured, call)
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = self._derived(transform, tuple(t is not None for t in tangents[1:]))
         wanted = _in_any(derived)
@@ -60,8 +67,8 @@ class _Branches(RegionOp):
         found = choose(self.name, primals[0], [branch(one) for one in derived])
         return found[:count], scatter(found[count:], wanted)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         chooser, *captured = primals
         derived = self._derived(transform, tuple(t is not None for t in tangents[1:]))
@@ -104,9 +111,9 @@ class _Branches(RegionOp):
         moved = choose(self.name, chooser, [linear(*pair) for pair in pairs])
         return results, scatter(moved, wanted)
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -128,8 +135,8 @@ class _Branches(RegionOp):
         found = choose(self.name, chooser, [branch(one) for one in derived])
         return [None, *scatter(found, wanted)]
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         by_lane = axes[0] is not None
         if by_lane and effects.has_effects(self.operation):  # those of the branch that a lane takes
@@ -158,7 +165,7 @@ class _Branches(RegionOp):
             results.append(self.select(spread, values))
         return results, [0] * count
 
-    def _derived(self, transform: Transform, pattern: tuple[Any, ...]) -> list[Any]:
+    def _derived(self, transform: Transformation, pattern: tuple[Any, ...]) -> list[Any]:
         names = transform.outline(self.operation)
         return [transform.function(name, pattern) for name in names]
 

@@ -28,7 +28,14 @@ from irax_compiler.ops.core import (
     attribute,
     from_operation,
 )
-from irax_compiler.ops.structured import Transform, call_function, scatter
+from irax_compiler.ops.structured import call_function, scatter
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Linearization,
+    Transformation,
+    Transposition,
+)
 
 
 @register_composed
@@ -42,8 +49,8 @@ class Checkpoint(RuledOp):
     """One of `policies.POLICIES`, or of `policies.FUNCTIONS`."""
     names: tuple[str, ...] = attribute(STRINGS, default=())
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = transform.function(self.function, tuple(t is not None for t in tangents))
         active = [t for t in tangents if t is not None]
@@ -51,8 +58,8 @@ class Checkpoint(RuledOp):
         count = len(derived.results)
         return found[:count], scatter(found[count:], derived.results)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         derived = transform.function(self.function, tuple(t is not None for t in tangents))
         count = len(derived.results)
@@ -66,7 +73,7 @@ class Checkpoint(RuledOp):
         linear = Rematerialized.of(transform, recompute, derived.linear, known, active)
         return results, scatter(linear.build([*known, *active]), derived.results)
 
-    def _split(self, transform: Transform, name: str, num_results: int) -> tuple[str, str]:
+    def _split(self, transform: Linearization, name: str, num_results: int) -> tuple[str, str]:
         """Of a function of operands to results and residuals two others: of operands to results
         and what is saved; and of operands and what is saved to residuals.
         """
@@ -105,8 +112,8 @@ class Checkpoint(RuledOp):
         )
         return short, again
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         derived = transform.function(self.function, tuple(axes))
         return replace(self, function=derived.name).build(operands), derived.results
@@ -138,7 +145,7 @@ class Rematerialized(RuledOp):
     @classmethod
     def of(
         cls,
-        transform: Transform,
+        transform: Transformation,
         recompute: str,
         linear: str,
         known: Sequence[Value],
@@ -154,25 +161,20 @@ class Rematerialized(RuledOp):
         function = transform.build_function(f"{linear}.again", types, both)
         return cls(function, recompute, linear, len(known))
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self.plain(transform).jvp_through(transform, primals, tangents)
+        return transform.ask(self.plain(transform), primals, tangents)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self.plain(transform).linearize_through(transform, primals, tangents)
-
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         known = [x for x in operands[: self.num_known] if isinstance(x, Value)]
         if len(known) != self.num_known:
-            return self.plain(transform).transpose_through(transform, cotangents, operands)
+            return self.plain(transform).transpose(transform, cotangents, operands)
         behind = barrier.barrier.build(known)
         residuals = call_function(transform.functions, self.recompute, behind)
         linear = [isinstance(x, Linear) for x in operands[self.num_known :]]
@@ -187,8 +189,8 @@ class Rematerialized(RuledOp):
         there = derived.results[len(residuals) :]
         return [*[None] * self.num_known, *scatter(found, there)]
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         known, moving = tuple(axes[: self.num_known]), tuple(axes[self.num_known :])
         again = transform.function(self.recompute, known)

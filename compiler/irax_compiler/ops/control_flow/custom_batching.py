@@ -28,7 +28,8 @@ from irax_compiler.ops.core import (
     attribute,
     from_operation,
 )
-from irax_compiler.ops.structured import Transform, call_function
+from irax_compiler.ops.structured import call_function
+from irax_compiler.ops.transformation import Batching, Differentiation
 
 
 class BatchRule(Protocol):
@@ -62,22 +63,17 @@ class CustomVmap(RuledOp):
     def rule_names(self) -> tuple[str, ...]:
         return ()
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self.plain(transform).jvp_through(transform, primals, tangents)
+        return transform.ask(self.plain(transform), primals, tangents)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self.plain(transform).linearize_through(transform, primals, tangents)
-
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         rule: BatchRule | None = RULES.get(self.rule)
         if rule is None:
-            return self.plain(transform).batch_through(transform, operands, axes)
+            return self.plain(transform).batch(transform, operands, axes)
         if any(axis is not None for axis in axes[self.num_args :]):
             raise UnsupportedOp(
                 f"{self.name}: @{self.function} uses a value from outside that differs between "

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, is_inexact
 from irax_compiler.ops import shape
 from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
@@ -34,11 +34,18 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.structured import (
     Call,
     StructuredOp,
-    Transform,
     batched_where,
     call_function,
     instantiated,
     scatter,
+)
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transformation,
+    Transposition,
 )
 
 
@@ -55,28 +62,28 @@ class RuledOp(StructuredOp, ComposedOp):
     def _decomposition(self, types: tuple[Type, ...]) -> Operation:
         return mlir.Functions(mlir.open_module())[self.function]
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         return call(self.function, operands)
 
-    def plain(self, transform: Transform) -> Call:
+    def plain(self, transform: Transformation) -> Call:
         """The same call, without rules of its own."""
         return Call(self.function, tuple(mlir.result_types(transform.functions[self.function])))
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return self.plain(transform).transpose_through(transform, cotangents, operands)
+        return self.plain(transform).transpose(transform, cotangents, operands)
 
     @property
     def rule_names(self) -> tuple[str, ...]:
         """The functions that are its rules."""
         raise NotImplementedError
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         """Rules may call the function that they are rules of: so the names of the batched ones are
         there before they are, and all their results are mapped.
@@ -92,12 +99,12 @@ class RuledOp(StructuredOp, ComposedOp):
         results = op.build(operands)
         return results, [0] * len(results)
 
-    def batched(self, transform: Transform, batched: Any, axes: Sequence[Axis]) -> None:
+    def batched(self, transform: Batching, batched: Any, axes: Sequence[Axis]) -> None:
         """Adds the functions that the batched op names."""
         raise NotImplementedError
 
     def check_outside(
-        self, transform: Transform, tangents: Sequence[Tangent], num_args: int
+        self, transform: Transformation, tangents: Sequence[Tangent], num_args: int
     ) -> None:
         """Refuses to ignore the derivative with respect to a value from outside. Of what rules
         alone use the function has no derivative.
@@ -140,38 +147,18 @@ class CustomJvp(RuledOp):
     def rule_names(self) -> tuple[str, ...]:
         return (self.rule,)
 
-    def _tangents(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> list[Value]:
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         self.check_outside(transform, tangents, self.num_args)
         args = primals[: self.num_args]
-        return instantiated(args, tangents[: self.num_args], [is_inexact(x) for x in args])
-
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        directions = self._tangents(transform, primals, tangents)
-        found = call_function(transform.functions, self.rule, [*primals, *directions])
-        return self._sorted(transform, found)
-
-    def _sorted(
-        self, transform: Transform, found: Sequence[Value]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        wanted = [is_inexact(x) for x in args]
+        directions = instantiated(args, tangents[: self.num_args], wanted)
         _, types = _types(transform.functions[self.function])
-        return found[: len(types)], scatter(found[len(types) :], _inexact(types))
-
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        directions = self._tangents(transform, primals, tangents)
-        _, types = _types(transform.functions[self.function])
-        split = transform.split(self.rule, len(primals), len(types))
-        found = call_function(transform.functions, split.name, primals)
-        results, residuals = found[: len(types)], found[len(types) :]
-        moved = call_function(transform.functions, split.linear, [*residuals, *directions])
+        results, moved = transform.call_rule(self.rule, primals, directions, len(types))
         return results, scatter(moved, _inexact(types))
 
-    def batched(self, transform: Transform, batched: CustomJvp, axes: Sequence[Axis]) -> None:
+    def batched(self, transform: Batching, batched: CustomJvp, axes: Sequence[Axis]) -> None:
         own, types = _types(transform.functions[self.function])
         arg_axes = [a for a, t in zip(axes[: self.num_args], _inexact(own), strict=False) if t]
         function = transform.function(self.function, tuple(axes))
@@ -180,7 +167,7 @@ class CustomJvp(RuledOp):
         batched_first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
 
 
-def batched_first(transform: Transform, derived: Batched, count: int, name: str) -> str:
+def batched_first(transform: Batching, derived: Batched, count: int, name: str) -> str:
     """Adds a batched function, whose first `count` results all have the mapped axis first."""
     inputs, _ = _types(transform.functions[derived.name])
 
@@ -215,16 +202,16 @@ class CustomVjp(RuledOp):
     def rule_names(self) -> tuple[str, ...]:
         return (self.fwd, self.bwd)
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise NoForwardMode(
             f"{self.name}: @{self.function} has a rule for reverse mode (custom_vjp), and so no "
             "forward mode: differentiate it in reverse, or give it a rule by custom_jvp"
         )
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         self.check_outside(transform, tangents, self.num_args)
         if all(t is None for t in tangents[: self.num_args]):
@@ -244,7 +231,7 @@ class CustomVjp(RuledOp):
         moved = op.build([*known, *directions])
         return results, scatter(moved, _inexact(types))
 
-    def batched(self, transform: Transform, batched: CustomVjp, axes: Sequence[Axis]) -> None:
+    def batched(self, transform: Batching, batched: CustomVjp, axes: Sequence[Axis]) -> None:
         inputs, types = _types(transform.functions[self.function])
         function = transform.function(self.function, tuple(axes))
         batched_first(transform, function, len(types), batched.function)
@@ -258,7 +245,7 @@ class CustomVjp(RuledOp):
 
 
 def _declared(
-    transform: Transform, bwd: str, operands: Sequence[Value], results: Sequence[Type]
+    transform: Transformation, bwd: str, operands: Sequence[Value], results: Sequence[Type]
 ) -> str:
     """A function that is declared and nowhere defined: a linear one of which just the transpose is
     known.
@@ -266,7 +253,7 @@ def _declared(
     return transform.declare_function(f"{bwd}.transpose", [x.type for x in operands], results)
 
 
-def _like_arguments(transform: Transform, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
+def _like_arguments(transform: Batching, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
     """Adds the batched bwd, with cotangents that have the mapped axis where the arguments have it,
     or are summed over the lanes of arguments that all lanes share.
     """
@@ -298,7 +285,7 @@ class TransposeOnly(RuledOp):
     transpose_function: str = attribute(SYMBOL, "transpose")
     num_known: int = attribute(I64)
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         raise self._refusal()
 
     def _refusal(self) -> NoForwardMode:
@@ -307,16 +294,14 @@ class TransposeOnly(RuledOp):
             "mode: differentiate it in reverse, or give it a rule by custom_jvp"
         )
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise self._refusal()
 
-    linearize_through = jvp_through
-
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -331,8 +316,8 @@ class TransposeOnly(RuledOp):
             for x, ct in zip(operands, [*[None] * self.num_known, *found], strict=True)
         ]
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         known, linear = tuple(axes[: self.num_known]), axes[self.num_known :]
         types = mlir.result_types(transform.functions[self.function])

@@ -30,7 +30,8 @@ from irax_compiler.ops.core import (
     attribute,
     from_operation,
 )
-from irax_compiler.ops.structured import Call, Transform, call_function, instantiated
+from irax_compiler.ops.structured import Call, instantiated
+from irax_compiler.ops.transformation import Batching, Differentiation, Transposition
 
 
 class NoReverseMode(UnsupportedOp, TypeError):
@@ -48,41 +49,20 @@ class _Implicit(RuledOp):
 
     def _change(
         self,
-        transform: Transform,
+        transform: Differentiation,
         equation: str,
         consts: Sequence[Value],
         x: Sequence[Value],
         d_consts: Sequence[Tangent],
-        split: bool,
     ) -> Sequence[Tangent]:
         """How a function of the constants and x changes with the constants."""
         if not any(t is not None for t in d_consts):
             return [None] * len(x)
         call = Call(equation, tuple(mlir.result_types(transform.functions[equation])))
-        through = call.linearize_through if split else call.jvp_through
-        return through(transform, [*consts, *x], [*d_consts, *[None] * len(x)])[1]
+        return transform.ask(call, [*consts, *x], [*d_consts, *[None] * len(x)])[1]
 
-    def _derivative(
-        self,
-        transform: Transform,
-        primals: Sequence[Value],
-        tangents: Sequence[Tangent],
-        split: bool,
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        raise NotImplementedError
-
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self._derivative(transform, primals, tangents, split=False)
-
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return self._derivative(transform, primals, tangents, split=True)
-
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         """All but the constants is mapped, at its first axis: with the equations, or the right hand
         sides, their solutions differ.
@@ -137,28 +117,24 @@ class LinearSolve(_Implicit):
             vecmat=None if self.vecmat is None else names[self.vecmat],
         )
 
-    def _derivative(
-        self,
-        transform: Transform,
-        primals: Sequence[Value],
-        tangents: Sequence[Tangent],
-        split: bool,
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         consts, b = self._parts(primals)
         d_consts, d_b = self._parts(tangents)
         found = self.build(primals)
         x = found[: len(b)]
         # A x = b, so A dx = db - dA x.
-        changes = self._change(transform, self.matvec, consts, x, d_consts, split)
+        changes = self._change(transform, self.matvec, consts, x, d_consts)
         rhs = [_difference(t, change) for t, change in zip(d_b, changes, strict=True)]
         if not any(t is not None for t in rhs):
             return found, [None] * len(found)
         d_found = self.build([*consts, *instantiated(b, rhs, [True] * len(b))])
         return found, [*d_found[: len(b)], *[None] * (len(found) - len(b))]
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -206,29 +182,19 @@ class Root(_Implicit):
         function, equation, tangent_solve = (names[n] for n in self.rule_names)
         return replace(self, function=function, equation=equation, tangent_solve=tangent_solve)
 
-    def _derivative(
-        self,
-        transform: Transform,
-        primals: Sequence[Value],
-        tangents: Sequence[Tangent],
-        split: bool,
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         consts, guess = self._parts(primals)
         d_consts, _ = self._parts(tangents)
         found = self.build(primals)
         x = found[: len(guess)]
         # f(c, x) = 0, so df/dx dx = -df/dc dc.
-        changes = self._change(transform, self.equation, consts, x, d_consts, split)
+        changes = self._change(transform, self.equation, consts, x, d_consts)
         if not any(t is not None for t in changes):
             return found, [None] * len(found)
         rhs = [elementwise.negate(y) for y in instantiated(x, changes, [True] * len(x))]
-        functions = transform.functions
-        if split:
-            solve = transform.split(self.tangent_solve, len(consts) + len(x), 0)
-            known = call_function(functions, solve.name, [*consts, *x])
-            moved = call_function(functions, solve.linear, [*known, *rhs])
-        else:
-            moved = call_function(functions, self.tangent_solve, [*consts, *x, *rhs])
+        _, moved = transform.call_rule(self.tangent_solve, [*consts, *x], rhs, 0)
         return found, [*moved, *[None] * (len(found) - len(x))]
 
 

@@ -9,14 +9,14 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.core import Axis
-from irax_compiler.ops.structured import Transform
+from irax_compiler.ops.transformation import Batching
 
 Build = Callable[[Sequence[Value]], Sequence[Value]]
 """Builds what is done for one lane, for its operands."""
 
 
 def one_by_one(
-    transform: Transform,
+    transform: Batching,
     name: str,
     build: Build,
     operands: Sequence[Value],
@@ -44,7 +44,7 @@ def one_by_one(
 
 
 def unrolled(
-    transform: Transform, build: Build, operands: Sequence[Value], axes: Sequence[Axis]
+    transform: Batching, build: Build, operands: Sequence[Value], axes: Sequence[Axis]
 ) -> tuple[Sequence[Value], Sequence[Axis]]:
     """The same, written out lane by lane."""
 

@@ -16,14 +16,15 @@ from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.computation import is_elementwise
 from irax_compiler.ops.control_flow import scan
-from irax_compiler.ops.core import full, read
+from irax_compiler.ops.core import full, no_calls, read
 from irax_compiler.ops.indexing import dynamic_slices
-from irax_compiler.ops.structured import Call, Transform, whole
+from irax_compiler.ops.structured import Call, whole
+from irax_compiler.ops.transformation import Transformation
 
 SLICE, UPDATE = dynamic_slices.DynamicSlice.name, dynamic_slices.DynamicUpdateSlice.name
 
 
-def by_rows(loop: scan.Scan, operands: Sequence[Value], transform: Transform) -> Call | None:
+def by_rows(loop: scan.Scan, operands: Sequence[Value], transform: Transformation) -> Call | None:
     """A call of a function that is a scan for some operands, but goes over rows where the scan
     reads or writes at its count; None where it does so nowhere.
     """
@@ -157,7 +158,7 @@ class _Rows:
 
     # -- the loop, rebuilt --
 
-    def rebuilt(self, operands: Sequence[Value], transform: Transform) -> Call:
+    def rebuilt(self, operands: Sequence[Value], transform: Transformation) -> Call:
         """A call of a function that takes the loop's operands and gives its results."""
         arguments: list[Value] = list(self.block.arguments)
         fixed = range(self.num_fixed)
@@ -258,7 +259,7 @@ class _Steps:
         if len(known) < len(operands):
             return None
         with np.errstate(all="ignore"):
-            return np.asarray(read(operation).evaluate(*known))
+            return np.asarray(read(operation).evaluate(no_calls, *known))
 
 
 def _part(x: Value, first: int, length: int) -> Value:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir
+from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value, shape_of
 from irax_compiler.ops import callback, comparison, elementwise, shape
 from irax_compiler.ops.composite import ComposedOp, register_composed
@@ -35,7 +35,6 @@ from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import (
     StructuredOp,
-    Transform,
     batched_where,
     call_function,
     fixed_point,
@@ -43,6 +42,14 @@ from irax_compiler.ops.structured import (
     scatter,
     whole,
     zeros_of,
+)
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transformation,
+    Transposition,
 )
 
 I32 = np.dtype(np.int32)
@@ -112,7 +119,7 @@ class Scan(StructuredOp, ComposedOp):
         )
         return results
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         consts, carry, xs = self.parts([np.asarray(x) for x in operands])
         order = range(self.length)
         if not order:
@@ -132,8 +139,8 @@ class Scan(StructuredOp, ComposedOp):
 
     # -- derivatives --
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         t_consts, t_carry, t_xs = self.parts(tangents)
         consts, carry, xs = self.parts(primals)
@@ -171,12 +178,12 @@ class Scan(StructuredOp, ComposedOp):
         ys, d_ys = found[k + dk : k + dk + num_ys], found[k + dk + num_ys :]
         return [*results, *ys], [*scatter(d_results, flags), *scatter(d_ys, ys_flags)]
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         call = rowwise.by_rows(self, primals, transform)
         if call is not None:
-            return call.linearize_through(transform, primals, tangents)
+            return call.linearize(transform, primals, tangents)
         t_consts, t_carry, t_xs = self.parts(tangents)
         consts, carry, xs = self.parts(primals)
 
@@ -251,7 +258,7 @@ class Scan(StructuredOp, ComposedOp):
         return results, [*scatter(d_results, flags), *scatter(d_ys, ys_flags)]
 
     def _same_in_all_steps(
-        self, transform: Transform, forward: str, num_results: int, consts: Sequence[Value]
+        self, transform: Transformation, forward: str, num_results: int, consts: Sequence[Value]
     ) -> dict[int, Value]:
         """The residuals, by number, that follow from the constants alone: computed once, before the
         loop, they need not be kept for each step.
@@ -286,12 +293,12 @@ class Scan(StructuredOp, ComposedOp):
         effects.remove_dead_operations(mlir.body(transform.functions[once]))
         return dict(zip(wanted, call_function(transform.functions, once, consts), strict=True))
 
-    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
         return not all(self.parts(self._linear(transform, operands))[1])
 
     def check_linear(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> None:
@@ -299,9 +306,9 @@ class Scan(StructuredOp, ComposedOp):
         _, ct_ys = self.results(cotangents)
         transform.function(self.body, (linear, (*self.parts(linear)[1], *_there(ct_ys))))
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
@@ -341,7 +348,9 @@ class Scan(StructuredOp, ComposedOp):
             for x, ct in zip(operands, ct_operands, strict=True)
         ]
 
-    def _linear(self, transform: Transform, operands: Sequence[Value | Linear]) -> tuple[bool, ...]:
+    def _linear(
+        self, transform: Transposition, operands: Sequence[Value | Linear]
+    ) -> tuple[bool, ...]:
         """In which operands of the body it is linear: what starts as zero and then depends on
         something linear is linear too.
         """
@@ -356,8 +365,8 @@ class Scan(StructuredOp, ComposedOp):
 
     # -- batching --
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         consts, carry, xs = self.parts(operands)
         const_axes, carry_axes, xs_axes = self.parts(axes)
@@ -395,7 +404,7 @@ class Scan(StructuredOp, ComposedOp):
 
     def _built(
         self,
-        transform: Transform,
+        transform: Transformation,
         name: str,
         step: Callable[..., Sequence[Value]],
         parts: Sequence[Sequence[Value]],

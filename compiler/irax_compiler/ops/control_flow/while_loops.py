@@ -29,12 +29,19 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.structured import (
     StructuredOp,
-    Transform,
     batched_where,
     call_function,
     fixed_point,
     instantiated,
     scatter,
+)
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Linearization,
+    Transformation,
+    Transposition,
 )
 
 
@@ -68,15 +75,15 @@ class While(RegionOp):
 
     name = "stablehlo.while"
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         condition, body = self.programs
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]
         while condition.run([*carry, *captured], call)[0]:
             carry = body.run([*carry, *captured], call)
         return carry
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         condition, body = transform.outline(self.operation)
         carry, captured = primals[: self.num_operands], primals[self.num_operands :]
@@ -105,40 +112,42 @@ class While(RegionOp):
         results = while_loop(go_on, advance, [*carry, *start])
         return results[: len(carry)], scatter(results[len(carry) :], flags)
 
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         counts = trip_count(self.operation, transform.functions) is not None
         if not counts and not effects.has_effects(self.operation):
             return transform.in_forward_mode(self.operation, primals, tangents)
         as_scan, operands = self._as_scan(transform, primals)
         _, t_operands = self._as_scan(transform, tangents)
-        return as_scan.linearize_through(transform, operands, t_operands)
+        return as_scan.linearize(transform, operands, t_operands)
 
-    def is_mixed(self, transform: Transform, operands: Sequence[Value | Linear]) -> bool:
+    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
         return True  # it counts
 
     def check_linear(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> None:
         as_scan, in_order = self._as_scan(transform, operands)
         as_scan.check_linear(transform, cotangents, in_order)
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         as_scan, in_order = self._as_scan(transform, operands)
-        found = as_scan.transpose_through(transform, cotangents, in_order)
+        found = as_scan.transpose(transform, cotangents, in_order)
         num_captured = len(operands) - self.num_operands
         return [*found[num_captured:], *found[:num_captured]]
 
-    def _as_scan(self, transform: Transform, operands: Sequence[Any]) -> tuple[scan.Scan, list]:
+    def _as_scan(
+        self, transform: Transformation, operands: Sequence[Any]
+    ) -> tuple[scan.Scan, list]:
         """The same loop as a scan, and its operands; UnsupportedOp if its steps are not known."""
         length = trip_count(self.operation, transform.functions)
         if length is None:
@@ -152,8 +161,8 @@ class While(RegionOp):
         as_scan = scan.Scan(body, length, False, len(captured), len(carry))
         return as_scan, [*captured, *carry]
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         condition, body = transform.outline(self.operation)
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]

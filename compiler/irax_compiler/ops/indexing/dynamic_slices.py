@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather, scatter
 from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 @register_class
@@ -37,17 +38,21 @@ class DynamicSlice(Op):
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
-    def evaluate(self, x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
         return x[_slices(x.shape, self.slice_sizes, starts)]
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         tangent = tangents[0]
-        return [None if tangent is None else self(tangent, *primals[1:])]
+        return results, [None if tangent is None else self(tangent, *primals[1:])]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         """Writes the cotangent into zeros."""
         (ct,) = cotangents
@@ -56,20 +61,20 @@ class DynamicSlice(Op):
         ct_x = DynamicUpdateSlice()(zeros_like(operands[0]), ct, *starts)
         return [ct_x, *[None] * len(starts)]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, *starts = operands
         axis, *start_axes = axes
         if all(a is None for a in start_axes):
             assert axis is not None
-            wider = DynamicSlice(shape.insert(self.slice_sizes, axis, size))
+            wider = DynamicSlice(shape.insert(self.slice_sizes, axis, transform.size))
             return wider.build([x, *_with_zero(starts, axis)]), [axis]
         array = _without(shape_of(x), axis)
         dims = _window_dims(array, self.slice_sizes)
         if not dims.index_map:
             return [x], [axis]
-        vectors = _vectors(size, starts, start_axes, dims)
+        vectors = _vectors(transform.size, starts, start_axes, dims)
         read = gather.Gather(dims, self.slice_sizes, indices_are_sorted=False)
-        return read.batch(size, [x, vectors], [axis, 0])
+        return read.batch(transform, [x, vectors], [axis, 0])
 
 
 @register_class
@@ -79,22 +84,28 @@ class DynamicUpdateSlice(Op):
 
     name = "stablehlo.dynamic_update_slice"
 
-    def evaluate(self, x: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    def evaluate(
+        self, call: Evaluation, x: np.ndarray, update: np.ndarray, *starts: np.ndarray
+    ) -> np.ndarray:
         out = np.array(x)
         out[_slices(x.shape, update.shape, starts)] = update
         return out
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         x, update, *starts = primals
         t, t_update, *_ = tangents
         if t is None and t_update is None:
-            return [None]
-        return [self(t or zeros_like(x), t_update or zeros_like(update), *starts)]
+            return results, [None]
+        return results, [self(t or zeros_like(x), t_update or zeros_like(update), *starts)]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         (ct,) = cotangents
         assert ct is not None
@@ -106,21 +117,21 @@ class DynamicUpdateSlice(Op):
             *[None] * len(starts),
         ]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, update, *starts = operands
         axis, update_axis, *start_axes = axes
         if all(a is None for a in start_axes):
-            (x, update), axis = shape.align(size, (x, update), (axis, update_axis))
+            (x, update), axis = shape.align(transform.size, (x, update), (axis, update_axis))
             return self.build([x, update, *_with_zero(starts, axis)]), [axis]
         array, sizes = _without(shape_of(x), axis), _without(shape_of(update), update_axis)
         dims = _window_dims(array, sizes)
         if not dims.index_map:
             return [update], [update_axis]
-        vectors = _vectors(size, starts, start_axes, dims)
+        vectors = _vectors(transform.size, starts, start_axes, dims)
         # A scatter leaves out what this op moves back into the array.
         vectors = replace(dims, index_vector_dim=1).clamped(vectors, array, sizes)
         write = scatter.Scatter("set", dims, indices_are_sorted=False, unique_indices=True)
-        return write.batch(size, [x, vectors, update], [axis, 0, update_axis])
+        return write.batch(transform, [x, vectors, update], [axis, 0, update_axis])
 
 
 def _slices(

@@ -25,6 +25,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import scatter
 from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 @register_class
@@ -38,7 +39,7 @@ class Gather(Op):
     """The size of a window in each dimension of the operand."""
     indices_are_sorted: bool = attribute(FLAG, default=False)
 
-    def evaluate(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         starts = self.dims.starts(indices, x.ndim)
         limits = np.subtract(x.shape, self.slice_sizes).reshape(-1, *[1] * (starts.ndim - 1))
         starts = np.minimum(np.maximum(starts, 0), limits)
@@ -63,7 +64,7 @@ class Gather(Op):
             sizes[d] == array.shape[d] for d in whole
         )
         if not (simple and single and indices.dtype.kind in "iu"):
-            return self.evaluate
+            return super().prepared(*operands)
         batch = [n for d, n in enumerate(indices.shape) if d != vector_dim]
         along = {}  # the places in dimensions of the array that windows go along with
         for d, b in zip(dims.operand_batching_dims, dims.indices_batching_dims, strict=True):
@@ -95,13 +96,17 @@ class Gather(Op):
         return gathers
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         tangent = tangents[0]
-        return [None if tangent is None else self(tangent, primals[1])]
+        return results, [None if tangent is None else self(tangent, primals[1])]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         """Adds the cotangents up at the places they were read from."""
         (ct,) = cotangents
@@ -118,12 +123,12 @@ class Gather(Op):
         )
         return [add(zeros_like(x), indices, ct), None]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         axis, indices_axis = axes
         if indices_axis is None:
             assert axis is not None
             dims, place = self.dims.with_array_axis(axis)
-            sizes = shape.insert(self.slice_sizes, axis, size)
+            sizes = shape.insert(self.slice_sizes, axis, transform.size)
             return Gather(dims, sizes, self.indices_are_sorted).build(operands), [place]
         if axis is None:
             dims, place = self.dims.with_indices_axis(indices_axis)

@@ -28,6 +28,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather, scatter_by
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
 def _find_combiner(operation: Operation) -> str | None:
@@ -109,7 +110,9 @@ class Scatter(Op):
             reduce.combiner_region(region, self.combiner, dtype_of(x))
         return tuple(operation.results)
 
-    def evaluate(self, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    def evaluate(
+        self, call: Evaluation, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
+    ) -> np.ndarray:
         places, (rows,) = flat_updates(self.dims, x.shape, indices, [updates])
         out = np.array(x, order="C")
         if self.combiner == "set":
@@ -121,22 +124,25 @@ class Scatter(Op):
     # -- derivatives --
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         x, indices, updates = primals
         t, _, t_updates = tangents
         if t is None and t_updates is None:
-            return [None]
+            return results, [None]
         match self.combiner:
             case "add":
-                return [self._added(t, x, indices, t_updates)]
+                return results, [self._added(t, x, indices, t_updates)]
             case "set":
-                return [self._set_tangent(x, indices, updates, t, t_updates)]
+                return results, [self._set_tangent(x, indices, updates, t, t_updates)]
             case "multiply":
-                return [self._multiply_tangent(x, indices, updates, t, t_updates)]
+                return results, [self._multiply_tangent(x, indices, updates, t, t_updates)]
             case "maximum" | "minimum":
-                return [self._extremum_tangent(x, indices, updates, t, t_updates, results[0])]
-        return super().jvp(primals, tangents, results)
+                return results, [
+                    self._extremum_tangent(x, indices, updates, t, t_updates, results[0])
+                ]
+        return super().jvp(transform, primals, tangents)
 
     def _set_tangent(
         self, x: Value, indices: Value, updates: Value, t: Tangent, t_updates: Tangent
@@ -186,7 +192,10 @@ class Scatter(Op):
         return elementwise.divide(total, count)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         (ct,) = cotangents
         x, indices, updates = operands
@@ -201,7 +210,7 @@ class Scatter(Op):
             if isinstance(updates, Linear):
                 ct_updates = self._updates_cotangent(ct, x, indices, updates)
         else:
-            return super().transpose(cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         return [ct_x, None, ct_updates]
 
     def _updates_cotangent(self, ct: Value, x: Typed, indices: Value, updates: Linear) -> Value:
@@ -240,16 +249,16 @@ class Scatter(Op):
 
     # -- batching --
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, indices, updates = operands
         axis, indices_axis, updates_axis = axes
         if axis is None:
-            x, axis = shape.batched_at(x, None, size, 0), 0
+            x, axis = shape.batched_at(x, None, transform.size, 0), 0
         if indices_axis is None:
             dims, place = self.dims.with_array_axis(axis)
         else:
             dims, place = self.dims.with_both_axes(axis, indices_axis)
-        updates = shape.batched_at(updates, updates_axis, size, place)
+        updates = shape.batched_at(updates, updates_axis, transform.size, place)
         wider = Scatter(
             self.combiner,
             dims,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.computation import Computation
@@ -21,7 +21,8 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather, scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
-from irax_compiler.ops.structured import DefinedOp, Transform
+from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.transformation import Batching, Evaluation
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class ScatterBy(DefinedOp):
         self.computation.fill(operation.regions[0])
         return tuple(operation.results)
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         count = len(operands) // 2
         arrays, indices, updates = operands[:count], operands[count], operands[count + 1 :]
         places, rows = scatter.flat_updates(self.dims, arrays[0].shape, indices, updates)
@@ -61,8 +62,8 @@ class ScatterBy(DefinedOp):
                     x[place] = value
         return results
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         count = len(operands) // 2
         dims, place = self.dims.with_both_axes(0, 0)

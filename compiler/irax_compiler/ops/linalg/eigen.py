@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, shape_of
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.composite import register_composed
-from irax_compiler.ops.core import FLAG, Tangent, UnsupportedOp, attribute, full, only
+from irax_compiler.ops.core import FLAG, Tangent, UnsupportedOp, attribute, full
 from irax_compiler.ops.fft import complex_dtype
 from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import (
@@ -30,6 +30,7 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.spectral import Spectrum
 from irax_compiler.ops.linalg.triangular import matmul, transposed
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 
 @register_composed
@@ -48,7 +49,7 @@ class Eig(LibraryOp, Spectrum):
         values = mlir.tensor_type(extents[:-1], dtype)
         return [values, mlir.tensor_type(extents, dtype)] if self.vectors else [values]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, ...]:
         dtype = complex_dtype(x.dtype)
         if not self.vectors:
             return of_finite(lambda x: [np.linalg.eigvals(x).astype(dtype)], x)
@@ -61,15 +62,13 @@ class Eig(LibraryOp, Spectrum):
     def slopes(self, tangent: Value, results: Sequence[Value]) -> Value:
         return diagonal(self._inner(tangent, results[1]))
 
-    def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+    def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
         """dw = diag(V^-1 dA V), dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 where these are
         equal; then, of each column, what would change its norm and the phase of its largest element
         is taken away.
         """
         values, vectors = results
-        inner = self._inner(only(tangents), vectors)
+        inner = self._inner(tangent, vectors)
         extents = shape_of(inner)
         gaps = elementwise.subtract(along(values, extents, 2), along(values, extents, 1))
         moved = matmul(vectors, elementwise.multiply(reciprocal_or_zero(gaps), inner))
@@ -100,7 +99,7 @@ class Schur(LibraryOp):
     def library_types(self, type_: Type) -> Sequence[Type]:
         return [type_, type_]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from scipy.linalg import schur
 
         triangles, bases = np.empty_like(x), np.empty_like(x)
@@ -115,6 +114,6 @@ class Schur(LibraryOp):
         return triangles, bases
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise UnsupportedOp("irax.schur has no derivative; eigh, eig and svd have")

@@ -47,6 +47,7 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
 from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 SOLVE_UNIT_UPPER = TriangularSolve(True, False, True, "NO_TRANSPOSE")
 
@@ -77,16 +78,17 @@ class Qr(Factorization):
         r = triangle(part(packed, slice(0, size), ALL), lower=False)
         return [_product(wide, taus), r]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q, r = np.linalg.qr(x, "complete" if self.full else "reduced")
         return q, r
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """S. F. Walter and L. Lehmann, Algorithmic differentiation of linear algebra functions,
         2013, with a real diagonal of R.
         """
+        results = transform.results(self, primals)
         q, r = results
         if shape_of(q)[-1] != shape_of(r)[-1]:
             raise UnsupportedOp(
@@ -94,7 +96,7 @@ class Qr(Factorization):
                 "any basis would do; take the reduced form (full_matrices=False, mode='reduced')"
             )
         if 0 in shape_of(r):
-            return [zeros_like(q), zeros_like(r)]
+            return results, [zeros_like(q), zeros_like(r)]
         moved = FROM_RIGHT_UPPER(r, only(tangents))
         inner = matmul(adjoint(q), moved)
         below = triangle(inner, offset=-1)
@@ -105,7 +107,7 @@ class Qr(Factorization):
             turn = elementwise.add(turn, imaginary)
         rest = elementwise.subtract(inner, turn)
         d_q = elementwise.subtract(moved, matmul(q, rest))
-        return [d_q, matmul(rest, r)]
+        return results, [d_q, matmul(rest, r)]
 
 
 @register_composed
@@ -145,7 +147,7 @@ class QrOrder(Factorization):
         )
         return [order]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray]:
         from scipy.linalg import qr
 
         order = np.empty((*x.shape[:-2], x.shape[-1]), np.int32)
@@ -157,9 +159,10 @@ class QrOrder(Factorization):
         return (order,)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return [None]
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, [None]
 
 
 # ---- packed reflections --------------------------------------------------------------------------
@@ -171,11 +174,11 @@ class _Packed(DefinedOp, ComposedOp):
     num_results: ClassVar[int] = -1
     lapack: ClassVar[str]
 
-    def batch_through(self, transform: Any, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         results = self.build([shape.move_axis(operands[0], axes[0], 0)])
         return results, [0] * len(results)
 
-    def evaluate_through(self, call: Any, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         from scipy.linalg.lapack import get_lapack_funcs
 
         (x,) = operands

@@ -32,6 +32,7 @@ from irax_compiler.ops.linalg.triangular import (
     transposed,
     triangle,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 SOLVE_LOWER = TriangularSolve(True, True, True, "NO_TRANSPOSE")
 SOLVE_UPPER = TriangularSolve(True, False, False, "NO_TRANSPOSE")
@@ -72,7 +73,9 @@ class Lu(Factorization):
         )
         return [factors, pivots, order]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate(
+        self, call: Evaluation, x: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from scipy.linalg.lapack import get_lapack_funcs
 
         *batch, m, n = x.shape
@@ -89,13 +92,14 @@ class Lu(Factorization):
         return factors, pivots, order
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """With X = L^-1 P dA U^-1: dL = L tril(X, -1), dU = triu(X) U, of the square part."""
+        results = transform.results(self, primals)
         factors, _, order = results
         *batch, m, n = shape_of(factors)
         if 0 in (m, n):
-            return [zeros_like(factors), None, None]
+            return results, [zeros_like(factors), None, None]
         k = min(m, n)
         moved = rows_taken(only(tangents), order)
         square = part(factors, slice(0, k), slice(0, k))
@@ -115,7 +119,7 @@ class Lu(Factorization):
             rest = part(factors, ALL, slice(k, None))
             d_rest = elementwise.subtract(part(left, ALL, slice(k, None)), matmul(below, rest))
             tangent = shape.Concatenate(len(batch) + 1)(tangent, d_rest)
-        return [tangent, None, None]
+        return results, [tangent, None, None]
 
 
 def _size(x: Value) -> Value:
@@ -161,16 +165,16 @@ class Solve(ComposedOp):
         a, b = operands
         return [_by_factors(Lu().build([a]), b)]
 
-    def evaluate(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
             return np.linalg.solve(a, b)
         except np.linalg.LinAlgError:
-            factors, _, order = Lu().evaluate(a)
+            factors, _, order = Lu().evaluate(call, a)
             b = np.take_along_axis(b, order[..., None], -2)
-            return SOLVE_UPPER.evaluate(factors, SOLVE_LOWER.evaluate(factors, b))
+            return SOLVE_UPPER.evaluate(call, factors, SOLVE_LOWER.evaluate(call, factors, b))
 
-    def jvp_with_results(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """A dX = dB - dA X, solved by the same factors."""
         a, b = primals
@@ -187,18 +191,21 @@ class Solve(ComposedOp):
         return [x], [_by_factors(factors, right)]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         a, _ = operands
         if not isinstance(a, Value):
-            return super().transpose(cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         return [None, self(transposed(a), only(cotangents))]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         a, b = operands
         if axes[0] is None:
             return one_side_batched(self, a, b, axes[1], -1)
-        operands, axis = shape.align(size, operands, axes)
+        operands, axis = shape.align(transform.size, operands, axes)
         return self.build([shape.move_axis(x, axis, 0) for x in operands]), [0]
 
 

@@ -15,6 +15,7 @@ from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shap
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Axis, full, full_like, zeros_like
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.transformation import Batching
 
 INT32 = np.dtype(np.int32)
 ALL = slice(None)
@@ -25,7 +26,7 @@ class Factorization(ComposedOp):
 
     num_results: ClassVar[int] = -1
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         results = self.build([shape.move_axis(operands[0], axes[0], 0)])
         return results, [0] * len(results)
 

@@ -42,6 +42,7 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.triangular import adjoint, matmul
 from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 
 class Spectrum(Factorization):
@@ -55,11 +56,16 @@ class Spectrum(Factorization):
         """The tangent of the values, for the results with vectors."""
         raise NotImplementedError
 
-    def jvp_with_results(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]] | None:
+    def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
+        """The tangents of the vectors and the values."""
+        raise NotImplementedError
+
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         if self.vectors:
-            return None
+            results = transform.results(self, primals)
+            return results, self.tangents(only(tangents), results)
         results = self.with_vectors().build(primals)
         return [results[self.place]], [self.slopes(only(tangents), results)]
 
@@ -86,7 +92,7 @@ class Eigh(Spectrum):
         vectors, values = _jacobi(operands[0])
         return [vectors, values] if self.vectors else [values]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if not self.vectors:
             return of_finite(lambda x: [np.linalg.eigvalsh(x)], x)
         return of_finite(lambda x: np.linalg.eigh(x)[::-1], x)
@@ -99,14 +105,12 @@ class Eigh(Spectrum):
     def slopes(self, tangent: Value, results: Sequence[Value]) -> Value:
         return elementwise.real(diagonal(self._inner(tangent, results[0])))
 
-    def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+    def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
         """dw = diag(V^H dA V), dV = V (F * V^H dA V) with F = 1 / (w_j - w_i), 0 for equal values
         (J. R. Magnus, 1985).
         """
         vectors, values = results
-        inner = self._inner(only(tangents), vectors)
+        inner = self._inner(tangent, vectors)
         extents = shape_of(inner)
         gaps = elementwise.subtract(along(values, extents, 2), along(values, extents, 1))
         mixed = elementwise.multiply(adapted(reciprocal_or_zero(gaps), inner), inner)
@@ -156,7 +160,7 @@ class Svd(Spectrum):
         u = elementwise.multiply(q, along(phase, shape_of(q), 2))
         return [u, elementwise.abs(slanted), adjoint(vectors)]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if not self.vectors:
             return of_finite(lambda x: [np.linalg.svd(x, compute_uv=False)], x)
         return of_finite(lambda x: np.linalg.svd(x, self.full), x)
@@ -165,12 +169,10 @@ class Svd(Spectrum):
         u, _, vh = results
         return elementwise.real(diagonal(matmul(adjoint(u), matmul(tangent, adjoint(vh)))))
 
-    def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+    def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
         """J. Townsend, Differentiating the singular value decomposition, 2016."""
         u, s, vh = results
-        t, v = only(tangents), adjoint(vh)
+        t, v = tangent, adjoint(vh)
         if shape_of(u)[-1] != shape_of(vh)[-2]:
             raise UnsupportedOp(
                 "irax.svd: the singular vectors that complete U or V to a square matrix have no "

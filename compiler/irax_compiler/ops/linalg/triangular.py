@@ -25,6 +25,7 @@ from irax_compiler.ops.core import (
     register_class,
     zeros_like,
 )
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 # ---- matrices in the IR --------------------------------------------------------------------------
 
@@ -100,7 +101,7 @@ class Cholesky(Op):
         extents = shape_of(operation.operands[0])
         return prod(extents) * extents[-1] / 3
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         a = x if self.lower else np.conj(np.swapaxes(x, -1, -2))
         result = np.empty(a.shape, a.dtype)
         for place in np.ndindex(*a.shape[:-2]):
@@ -111,11 +112,12 @@ class Cholesky(Op):
         return result if self.lower else np.conj(np.swapaxes(result, -1, -2))
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """L Phi(L^-1 dA L^-H), where Phi is the lower triangle with half the diagonal (I. Murray,
         Differentiation of the Cholesky decomposition, 2016, eq. 8).
         """
+        results = transform.results(self, primals)
         t = only(tangents)
         factor = results[0]
         if not self.lower:
@@ -130,9 +132,9 @@ class Cholesky(Op):
             strictly, scaled(elementwise.subtract(triangle(inner), strictly), 0.5)
         )
         tangent = matmul(factor, phi)
-        return [tangent if self.lower else adjoint(tangent)]
+        return results, [tangent if self.lower else adjoint(tangent)]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build([shape.move_axis(operands[0], axes[0], 0)]), [0]
 
 
@@ -156,7 +158,7 @@ class TriangularSolve(Op):
         a, b = map(shape_of, operation.operands)
         return prod(b) * a[-1]
 
-    def evaluate(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         solve = _blas(a.dtype)
         options: dict[str, Any] = {
             "side": 0 if self.left_side else 1,
@@ -178,8 +180,9 @@ class TriangularSolve(Op):
         return adjoint(a) if self.transpose_a == "ADJOINT" else a
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         a, _ = primals
         t_a, t_b = tangents
         right = t_b
@@ -190,14 +193,17 @@ class TriangularSolve(Op):
             if t_b is not None:
                 right = elementwise.subtract(t_b, product)
         assert right is not None
-        return [self(a, right)]
+        return results, [self(a, right)]
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         a, _ = operands
         if not isinstance(a, Value):
-            return super().transpose(cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         ct = only(cotangents)
         if self.transpose_a == "ADJOINT":
             plain = replace(self, transpose_a="NO_TRANSPOSE")
@@ -205,11 +211,11 @@ class TriangularSolve(Op):
         turned = "TRANSPOSE" if self.transpose_a == "NO_TRANSPOSE" else "NO_TRANSPOSE"
         return [None, replace(self, transpose_a=turned)(a, ct)]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         a, b = operands
         if axes[0] is None:
             return one_side_batched(self, a, b, axes[1], -1 if self.left_side else -3)
-        operands, axis = shape.align(size, operands, axes)
+        operands, axis = shape.align(transform.size, operands, axes)
         return self.build([shape.move_axis(x, axis, 0) for x in operands]), [0]
 
 

@@ -30,6 +30,7 @@ from irax_compiler.ops.core import (
     zeros_like,
 )
 from irax_compiler.ops.reductions import variadic_reduce
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 COMBINERS: dict[str, Any] = {
     "add": np.add,
@@ -90,7 +91,7 @@ class Reduce(Op):
         dimensions: Any = operation.attributes["dimensions"]
         return cls(combiner, tuple(dimensions))
 
-    def evaluate(self, x: np.ndarray, init: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray, init: np.ndarray) -> np.ndarray:
         wide = working_dtype(x.dtype)
         fold = COMBINERS[self.combiner].reduce
         folded = fold(x.astype(wide, copy=False), self.dimensions, initial=init.astype(wide)[()])
@@ -100,39 +101,44 @@ class Reduce(Op):
         dtype = operands[0].dtype
         fold, dimensions = COMBINERS[self.combiner].reduce, self.dimensions
         if working_dtype(dtype) != dtype:
-            return self.evaluate
+            return super().prepared(*operands)
         return lambda x, init: fold(x, dimensions, dtype, None, False, init[()])
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        x, init = primals
-        t, t_init = tangents
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        (x, init), (t, t_init) = primals, tangents
+        results = transform.results(self, primals)
+        return results, [self._tangent(x, init, t, t_init, results[0])]
+
+    def _tangent(
+        self, x: Value, init: Value, t: Tangent, t_init: Tangent, result: Value
+    ) -> Tangent:
         if self.combiner == "add":
             if t_init is None:
-                return [reduce_sum(only([t]), self.dimensions)]
-            return [self(t or zeros_like(x), t_init)]
+                return reduce_sum(only([t]), self.dimensions)
+            return self(t or zeros_like(x), t_init)
         if t_init is not None:
-            return self._tangent_from_init(x, init, t, t_init, results[0])
+            return self._tangent_from_init(x, init, t, t_init, result)
         if 0 in shape_of(x):
-            return [None]
+            return None
         if self.combiner == "multiply":
             slope = _product_tangent(x, only([t]), self.dimensions)
             if is_identity(self.combiner, init):
-                return [slope]
-            return [elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))]
-        return [self._extremum_tangent(x, init, only([t]), results[0])]
+                return slope
+            return elementwise.multiply(slope, shape.broadcast_scalar(init, shape_of(slope)))
+        return self._extremum_tangent(x, init, only([t]), result)
 
     def _tangent_from_init(
         self, x: Value, init: Value, t: Tangent, t_init: Value, result: Value
-    ) -> Sequence[Tangent]:
+    ) -> Tangent:
         """As of the init value combined with what all elements are folded to."""
         start = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
         folded = self(x, start)
-        t_folded = None if t is None else self.jvp([x, start], [t, None], [folded])[0]
+        t_folded = None if t is None else self._tangent(x, start, t, None, folded)
         first, t_first = (shape.broadcast_scalar(v, shape_of(folded)) for v in (init, t_init))
         combine: elementwise.Elementwise = getattr(elementwise, self.combiner)
-        return combine.jvp([folded, first], [t_folded, t_first], [result])
+        return combine.tangent([folded, first], [t_folded, t_first], result)
 
     def _extremum_tangent(self, x: Value, init: Value, t: Value, extremum: Value) -> Value:
         """The mean of the tangents at the places that attain the maximum (or minimum)."""
@@ -146,7 +152,10 @@ class Reduce(Op):
         return elementwise.divide(total, count)
 
     def transpose(
-        self, cotangents: Sequence[Tangent], operands: Sequence[Value | Linear]
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         x, init = operands
         ct = only(cotangents)
@@ -154,7 +163,7 @@ class Reduce(Op):
             product = elementwise.multiply(ct, self(x, full((), 1, dtype_of(x))))
             return [None, reduce_sum(product, range(len(shape_of(ct))))]
         if self.combiner != "add":
-            return super().transpose(cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         wide = shape_of(x)
         kept = tuple(d for d in range(len(wide)) if d not in self.dimensions)
         return [
@@ -162,7 +171,7 @@ class Reduce(Op):
             reduce_sum(ct, range(len(kept))) if isinstance(init, Linear) else None,
         ]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, init = operands
         if axes[1] is not None:
             # Fold every lane from the identity, and each lane's init value in at the end.
@@ -170,8 +179,8 @@ class Reduce(Op):
             if axes[0] is None:
                 folded, axis = self(x, neutral), None
             else:
-                (folded,), (axis,) = self.batch(size, [x, neutral], [axes[0], None])
-            folded = shape.batched_at(folded, axis, size, 0)
+                (folded,), (axis,) = self.batch(transform, [x, neutral], [axes[0], None])
+            folded = shape.batched_at(folded, axis, transform.size, 0)
             init = shape.BroadcastInDim(shape_of(folded), (0,))(init)
             return mlir.emit(f"stablehlo.{self.combiner}", [folded, init]).results, [0]
         axis = axes[0]

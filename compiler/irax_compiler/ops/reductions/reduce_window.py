@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.computation import Computation, named
@@ -32,7 +32,13 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.sorting import sort
-from irax_compiler.ops.structured import DefinedOp, Transform
+from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.transformation import (
+    Batching,
+    Differentiation,
+    Evaluation,
+    Transposition,
+)
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -216,7 +222,7 @@ class ReduceWindow(DefinedOp):
 
     # -- in NumPy --
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]
         half = len(arrays) // 2
         xs, inits = arrays[:half], arrays[half:]
@@ -232,7 +238,7 @@ class ReduceWindow(DefinedOp):
             found = cumulative.in_numpy(fold, ufunc, rows, starts, run, size)
             return [y.astype(d, copy=False) for y, d in zip(found, dtypes, strict=True)]
         padded = [
-            self.window.pad().evaluate(x.astype(w), init.astype(w))
+            self.window.pad().evaluate(call, x.astype(w), init.astype(w))
             for x, init, w in zip(xs, inits, wide, strict=True)
         ]
         count = self.window.count(extents)
@@ -251,21 +257,12 @@ class ReduceWindow(DefinedOp):
 
     # -- derivatives --
 
-    def jvp_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         direct = self._tangent(primals, tangents)
         if direct is None:
-            results, found = super().jvp_through(transform, primals, tangents)
-            return self._results(primals, results), found
-        return self.build(primals), [direct]
-
-    def linearize_through(
-        self, transform: Transform, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        direct = self._tangent(primals, tangents)
-        if direct is None:
-            results, found = super().linearize_through(transform, primals, tangents)
+            results, found = super().jvp(transform, primals, tangents)
             return self._results(primals, results), found
         return self.build(primals), [direct]
 
@@ -303,14 +300,14 @@ class ReduceWindow(DefinedOp):
         bound = shape.broadcast_scalar(init, shape_of(found))
         return comparison.select(better(extremum, bound), found, zeros_like(found))
 
-    def transpose_through(
+    def transpose(
         self,
-        transform: Transform,
+        transform: Transposition,
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         if self.computation != "add":
-            return super().transpose_through(transform, cotangents, operands)
+            return super().transpose(transform, cotangents, operands)
         x, init = operands
         ct = only(cotangents)
         ct_init = reduce.reduce_sum(ct, range(len(shape_of(ct))))
@@ -358,12 +355,12 @@ class ReduceWindow(DefinedOp):
 
     # -- batching --
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         half = len(operands) // 2
         if any(axis is not None for axis in axes[half:]):
-            return super().batch_through(transform, operands, axes)
+            return super().batch(transform, operands, axes)
         xs = [
             shape.batched_at(x, axis, transform.size, 0)
             for x, axis in zip(operands[:half], axes[:half], strict=True)

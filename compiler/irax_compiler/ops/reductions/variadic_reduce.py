@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from irax_compiler import evaluate, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import I64S, Axis, attribute, from_operation
-from irax_compiler.ops.structured import DefinedOp, Transform
+from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.transformation import Batching, Evaluation
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class VariadicReduce(DefinedOp):
             rows = folded
         return self.computation(*starts, *(shape.reshape(x, sizes) for x in rows))
 
-    def evaluate_through(self, call: evaluate.Call, operands: Any) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]
         xs, inits = arrays[: len(arrays) // 2], arrays[len(arrays) // 2 :]
         kept = [d for d in range(xs[0].ndim) if d not in self.dimensions]
@@ -91,12 +92,12 @@ class VariadicReduce(DefinedOp):
             np.array(r, d) for r, d in zip(results, self.computation.result_dtypes, strict=True)
         ]
 
-    def batch_through(
-        self, transform: Transform, operands: Sequence[Value], axes: Sequence[Axis]
+    def batch(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         half = len(operands) // 2
         if any(axis is not None for axis in axes[half:]):
-            return super().batch_through(transform, operands, axes)
+            return super().batch(transform, operands, axes)
         xs = [
             shape.batched_at(x, axis, transform.size, 0)
             for x, axis in zip(operands[:half], axes[:half], strict=True)

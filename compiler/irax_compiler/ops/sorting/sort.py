@@ -31,6 +31,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort_by
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Sort(Op):
             mlir.emit("stablehlo.return", [before], results=[])
         return tuple(operation.results)
 
-    def evaluate(self, *operands: np.ndarray) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         axis = self.dimension
         if len(operands) == 1 and operands[0].dtype.kind in "biuf" and not self.order.total:
             return (self._sorted(operands[0]),)
@@ -119,8 +120,8 @@ class Sort(Op):
             return [x.astype(np.float32)]
         return [x]
 
-    def jvp_with_results(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """Sorts numbers along with the operands, and takes the tangents in the order they get."""
         if 0 in shape_of(primals[0]):
@@ -128,8 +129,8 @@ class Sort(Op):
         *results, order = self.build([*primals, numbers_along(primals[0], self.dimension)])
         return results, [None if t is None else take(t, order, self.dimension) for t in tangents]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align(size, operands, axes)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(transform.size, operands, axes)
         rank = len(shape_of(operands[0])) - 1
         dimension = self.dimension % rank
         wider = Sort(dimension + (dimension >= axis), self.is_stable, self.order)

@@ -15,6 +15,7 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import FLAG, I64, Axis, Op, Tangent, attribute, from_operation
 from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class SortBy(Op):
         self.before.fill(operation.regions[0], scalars[self.before.num_arguments :])
         return tuple(operation.results)
 
-    def evaluate(self, *operands: np.ndarray) -> Sequence[np.ndarray]:
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         rows = [np.moveaxis(x, self.dimension, -1) for x in operands]
         order = np.empty(rows[0].shape, np.intp)
         for place in np.ndindex(*order.shape[:-1]):
@@ -53,8 +54,8 @@ class SortBy(Op):
 
         return sorted(range(len(columns[0])), key=cmp_to_key(compare))
 
-    def jvp_with_results(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent]
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         if 0 in shape_of(primals[0]):
             return self.build(primals), tangents
@@ -63,8 +64,8 @@ class SortBy(Op):
         taken = (None if t is None else sort.take(t, order, self.dimension) for t in tangents)
         return results, list(taken)
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align(size, operands, axes)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(transform.size, operands, axes)
         dimension = self.dimension % (len(shape_of(operands[0])) - 1)
         moved = SortBy(dimension + (dimension >= axis), self.is_stable, self.before)
         return moved.build(operands), [axis] * len(operands)

@@ -11,8 +11,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.ops.core import I64, Axis, Op, Tangent, attribute, register_class
+from irax_compiler.ops.core import I64, Axis, Op, Tangent, attribute, no_calls, register_class
 from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 INT32 = np.dtype(np.int32)
 LONG = 256
@@ -37,7 +38,7 @@ class TopK(Op):
         sizes = (*shape_of(x)[:-1], self.k)
         return [mlir.tensor_type(sizes, d) for d in (dtype_of(x), INT32)]
 
-    def evaluate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if x.shape[-1] < LONG or not self.k:
             return self._of_sorted(x)
         rows = x.reshape(-1, x.shape[-1])
@@ -56,16 +57,17 @@ class TopK(Op):
     def _of_sorted(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         places = np.broadcast_to(np.arange(x.shape[-1], dtype=INT32), x.shape)
         descending = sort.Sort(-1, True, sort.Order(1, "GT", total=True))
-        values, order = descending.evaluate(x, places)
+        values, order = descending.evaluate(no_calls, x, places)
         return values[..., : self.k], order[..., : self.k]
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         (t,) = tangents
-        return [None if t is None else sort.take(t, results[1], -1), None]
+        return results, [None if t is None else sort.take(t, results[1], -1), None]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         (x,), (axis,) = operands, axes
         assert axis is not None
         return self.build([shape.move_axis(x, axis, 0)]), [0, 0]

@@ -17,6 +17,7 @@ from irax_compiler.ops.elementwise import abs, add, divide, multiply, negate, si
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.special.chlo_functions import chlo_unary, scipy_function
 from irax_compiler.ops.special.series import ByFormula
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 TERMS = 32
 BORDER = 8.0
@@ -69,15 +70,16 @@ class BesselI0e(ByFormula):
         second = multiply(_series(far, ratio), elementwise.rsqrt(outside))
         return Number(comparison.select(is_near, first, second))
 
-    def evaluate(self, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return scipy_function("i0e")(x.astype(working_dtype(x.dtype))).astype(x.dtype)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         (x,) = primals
         slope = subtract(bessel_i1e(x), multiply(sign(x), results[0]))
-        return [multiply(only(tangents), slope)]
+        return results, [multiply(only(tangents), slope)]
 
 
 bessel_i0e: Callable[[Value], Value] = BesselI0e()

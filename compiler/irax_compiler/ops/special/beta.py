@@ -15,6 +15,7 @@ from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.gamma import stirling_error
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 
 def _factor(a: Number, b: Number, x: Number) -> Number:
@@ -97,19 +98,20 @@ class Betainc(ByFormula):
         edge = where(zero, 0.0, one)
         return where(inside, found, where(known, edge, np.nan))
 
-    def evaluate(self, a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
         return in_float64("betainc", a, b, x)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
         t_a, t_b, t_x = tangents
         if t_a is not None or t_b is not None:
             raise UnsupportedOp(
                 f"{self.name}: no jvp rule with respect to a and b; it has that of x"
             )
         if t_x is None:
-            return [None]
+            return results, [None]
         a, b, x = map(Number, primals)
         inside = (x > 0) & (x < 1)
         place = where(inside, x, 0.5)
@@ -117,7 +119,7 @@ class Betainc(ByFormula):
         power = where(x.equals(0), a, b)  # of what is 0 there
         edge = where(power < 1, np.inf, where(power.equals(1), a + b - 1.0, 0.0 * a))
         slope = where(inside, slope, where(x.equals(0) | x.equals(1), edge, np.nan))
-        return [elementwise.multiply(t_x, slope.value)]
+        return results, [elementwise.multiply(t_x, slope.value)]
 
 
 betainc: Callable[..., Value] = Betainc()

@@ -20,6 +20,7 @@ from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
 from irax_compiler.ops.structured import evaluate_definition
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 # ---- the factor in front -------------------------------------------------------------------------
 
@@ -178,13 +179,14 @@ class Igamma(ByFormula):
     def formula(self, a: Number, x: Number) -> Number:
         return _lower_and_upper(a, x)[0]
 
-    def evaluate(self, a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         return in_float64("gammainc", a, x)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return _slope(1, primals, tangents)
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, _slope(1, primals, tangents)
 
 
 @register_composed
@@ -197,13 +199,14 @@ class Igammac(ByFormula):
     def formula(self, a: Number, x: Number) -> Number:
         return _lower_and_upper(a, x)[1]
 
-    def evaluate(self, a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         return in_float64("gammaincc", a, x)
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
-        return _slope(-1, primals, tangents)
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        results = transform.results(self, primals)
+        return results, _slope(-1, primals, tangents)
 
 
 @register_composed
@@ -219,12 +222,12 @@ class IgammaGradA(ByFormula):
         constant = (x.equals(0) | x.equals(np.inf)) & (a > 0) & (a < np.inf)
         return where(constant, 0.0, slope)
 
-    def evaluate(self, a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         return evaluate_definition(self, [a, x])[0]
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise UnsupportedOp(f"{self.name}: no jvp rule: it is a derivative already")
 
 
@@ -240,12 +243,12 @@ class RandomGammaGrad(ByFormula):
     def formula(self, a: Number, x: Number) -> Number:
         return where(x.equals(0) & (a > 0), 0.0, -(_relative_slope(a, x) * x))
 
-    def evaluate(self, a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         return evaluate_definition(self, [a, x])[0]
 
     def jvp(
-        self, primals: Sequence[Value], tangents: Sequence[Tangent], results: Sequence[Value]
-    ) -> Sequence[Tangent]:
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         raise UnsupportedOp(f"{self.name}: no jvp rule: it is a derivative already")
 
 

@@ -15,6 +15,7 @@ from irax_compiler.ops.core import Axis, full, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.special.chlo_functions import scipy_function
+from irax_compiler.ops.transformation import Batching
 
 MOST_STEPS = 20000
 """After so many steps a series ends, whether it has converged or not."""
@@ -62,8 +63,8 @@ class ByFormula(ComposedOp):
         wide = (Number(conversion.convert(v, working_dtype(dtype))) for v in operands)
         return [conversion.convert(self.formula(*wide).value, dtype)]
 
-    def batch(self, size: int, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = shape.align(size, operands, axes)
+    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
+        operands, axis = shape.align(transform.size, operands, axes)
         return self.build(operands), [axis]
 
 

@@ -16,8 +16,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.core import no_calls, traits_of
 from irax_compiler.ops.core import read as read_op
-from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.registers import (
     Registers,
@@ -184,7 +184,7 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
     if name == "stablehlo.constant":
         return [scope.register(operation.results[0])]
     if name == "stablehlo.iota":
-        return [registers.constant(np.asarray(read_op(operation).evaluate()))]
+        return [registers.constant(np.asarray(read_op(operation).evaluate(no_calls)))]
     if name == "stablehlo.while":
         return loop(operation, scope)
     if name == "stablehlo.dynamic_slice":

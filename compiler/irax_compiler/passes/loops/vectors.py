@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers, shape
-from irax_compiler.ops.core import read
+from irax_compiler.ops.core import no_calls, read
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.registers import Registers, emit
 
@@ -60,7 +60,7 @@ def moved(operation: Operation, operands: Registers) -> Value:
         np.arange(size).reshape(shape_of(x)) + start
         for x, size, start in zip(operation.operands, sizes, starts, strict=True)
     ]
-    return picked(joined(operands), np.asarray(read(operation).evaluate(*places)))
+    return picked(joined(operands), np.asarray(read(operation).evaluate(no_calls, *places)))
 
 
 def folded(operation: Operation, operands: Registers, combine: Combine) -> Registers:

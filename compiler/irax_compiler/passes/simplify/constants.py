@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, read
+from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, no_calls, read
 from irax_compiler.passes.rewriting import rewrites
 
 MAX_ELEMENTS = 64
@@ -48,7 +48,7 @@ def of_splats(op: Op, operation: Operation) -> Value | None:
     if op.moves and len(elements) == 1:
         element = elements[0]
     elif op.elementwise:
-        element = op.evaluate(*elements)
+        element = op.evaluate(no_calls, *elements)
     else:
         return None
     return full_like(operation.results[0], element)
@@ -60,5 +60,5 @@ def of_arrays(op: Op, operation: Operation, definitions: Sequence[Operation]) ->
     num_elements = sum(math.prod(shape_of(v)) for v in (*operation.operands, result))
     if num_elements > MAX_ELEMENTS:
         return None
-    array = op.evaluate(*map(mlir.dense_to_numpy, definitions))
+    array = op.evaluate(no_calls, *map(mlir.dense_to_numpy, definitions))
     return constant(np.asarray(array, dtype_of(result)).reshape(shape_of(result)))

@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import full
+from irax_compiler.ops.core import full, no_calls
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
@@ -187,7 +187,7 @@ def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
     element = mlir.splat(value)
     if element is None or not is_full_of(x, element):
         return None
-    padded = op.evaluate(np.broadcast_to(element, shape_of(x)), element)
+    padded = op.evaluate(no_calls, np.broadcast_to(element, shape_of(x)), element)
     return full(padded.shape, element, dtype_of(x))
 
 

@@ -25,7 +25,7 @@ from irax.core.operands import (
     with_weak_type,
 )
 from irax_compiler.ops import comparison, conversion, shape
-from irax_compiler.ops.core import Op
+from irax_compiler.ops.core import Op, no_calls
 from irax_compiler.quiet import quietly
 
 R = TypeVar("R")
@@ -141,7 +141,8 @@ class Interpreter(ABC):
 def converted(x: ConcreteArray, dtype: np.dtype[Any], weak_type: bool) -> ConcreteArray:
     """Return an array that has its elements in another dtype."""
     check_number(dtype)
-    return ConcreteArray(quietly(conversion.Convert(dtype).evaluate, x.value), weak_type)
+    value = quietly(conversion.Convert(dtype).evaluate, no_calls, x.value)
+    return ConcreteArray(value, weak_type)
 
 
 def check_number(dtype: np.dtype[Any]) -> None:

@@ -27,9 +27,9 @@ from irax.core.operands import (
     types_text,
 )
 from irax.core.tracing import concrete_array, padded
-from irax_compiler.evaluate import Call
 from irax_compiler.ops import conversion
-from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.core import Op, UnsupportedOp, evaluated, no_calls
+from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.quiet import quietly
 
 
@@ -43,7 +43,7 @@ class NumPy(Interpreter):
         weak_type: bool = False,
         builder: ModuleBuilder | None = None,
     ) -> list[Array]:
-        call = _no_function if builder is None else builder.evaluator
+        call = no_calls if builder is None else builder.evaluator
         values = [
             x.value if type(x) is ConcreteArray else concrete_array(x).value for x in operands
         ]
@@ -108,15 +108,11 @@ class NumPy(Interpreter):
         return ConcreteArray(np.where(*values), weak)
 
 
-def _evaluated(op: Op, call: Call, values: list[np.ndarray[Any, Any]]) -> Sequence[Any]:
-    if type(op).evaluate_through is Op.evaluate_through:
-        return quietly(op.evaluate_through, call, values)
+def _evaluated(op: Op, call: Evaluation, values: list[np.ndarray[Any, Any]]) -> Sequence[Any]:
+    if op.is_pure:
+        return quietly(evaluated, op, call, values)
     with np.errstate(all="ignore"), nans.watched():
-        return op.evaluate_through(call, values)
-
-
-def _no_function(name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-    raise UnsupportedOp(f"@{name} is called where there is no module")
+        return evaluated(op, call, values)
 
 
 # ---- elementwise ---------------------------------------------------------------------------------
@@ -138,7 +134,7 @@ def _compute(
 ) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
     values = _values(operands, dtype)
     _check_shapes(operands, values, what)
-    return values, np.asarray(op.evaluate(*values))
+    return values, np.asarray(op.evaluate(no_calls, *values))
 
 
 def _values(operands: Sequence[Any], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
@@ -157,7 +153,7 @@ def _of_dtype(x: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     else:
         why = "an operation outside of its trace"
         value = as_array(fitted(x, dtype)).concrete(why, errors.ConcretizationTypeError)
-    return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(value)
+    return value if value.dtype == dtype else conversion.Convert(dtype).evaluate(no_calls, value)
 
 
 def _check_shapes(operands: Sequence[Any], values: list[np.ndarray[Any, Any]], what: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
-from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.core import UnsupportedOp, no_calls, read
 
 Bounds = tuple[np.ndarray, np.ndarray]
 """The least and the greatest that each element can be, both of the array's shape and int64."""
@@ -46,7 +46,7 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
     except UnsupportedOp:
         return None
     if isinstance(op, shape.Constant | shape.Iota):
-        value = op.evaluate().astype(np.int64)
+        value = op.evaluate(no_calls).astype(np.int64)
         return value, value
     operands = list(operation.operands)
     if isinstance(op, comparison.Select):
@@ -61,5 +61,6 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
         return None if dtype_of(operands[0]) == np.uint64 else found[0]
     if isinstance(op, _MOVING) or op in _GROWING:
         # Greater operands give greater results.
-        return np.asarray(op.evaluate(*lows)), np.asarray(op.evaluate(*highs))
+        low, high = (op.evaluate(no_calls, *each) for each in (lows, highs))
+        return np.asarray(low), np.asarray(high)
     return None

@@ -1,0 +1,122 @@
+"""What a rule is given: the transformation that asks for it.
+
+    op.evaluate(call, *operands)                 evaluates; `call` runs functions of the module
+    op.jvp(transform, primals, tangents)         a Differentiation
+    op.linearize(transform, primals, tangents)   a Linearization
+    op.transpose(transform, cotangents, operands)  a Transposition
+    op.batch(transform, operands, axes)          a Batching
+
+A rule of an op that names functions, or holds regions, has these transformed too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Type, Value
+from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
+
+if TYPE_CHECKING:
+    from irax_compiler.ops.core import Op
+
+Evaluation = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
+"""Evaluates a function of the op's module, by its name."""
+
+
+class Transformation(Protocol):
+    """What all transformations do for rules."""
+
+    @property
+    def functions(self) -> Mapping[str, Operation]:
+        """The functions of the module that is being rewritten, by name."""
+        ...
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Any:
+        """The derived form of function `name`; `pattern` says which arguments take part and how."""
+        ...
+
+    def definition(self, op: Any, types: tuple[Any, ...]) -> str:
+        """The name of a function that is what a `DefinedOp` means for operands of some types."""
+        ...
+
+    def outline(self, operation: Operation) -> Sequence[str]:
+        """The names of functions that are an operation's regions: of all that the operation
+        captures, then the arguments of the region.
+        """
+        ...
+
+    def build_function(
+        self, name: str, types: Sequence[Type], build: Callable[..., Sequence[Value]]
+    ) -> str:
+        """The name of a new private function, which `build` fills: arguments to results."""
+        ...
+
+    def declare_function(self, name: str, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        """The name of a new private function without a body."""
+        ...
+
+
+class Differentiation(Transformation, Protocol):
+    """Computes tangents beside results."""
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Differentiated: ...
+
+    def results(self, op: Op, primals: Sequence[Value]) -> Sequence[Value]:
+        """The results of the op that is differentiated, as they were without derivatives."""
+        ...
+
+    def ask(
+        self, op: Op, primals: Sequence[Value], tangents: Sequence[Value | None]
+    ) -> tuple[Sequence[Value], Sequence[Value | None]]:
+        """The results of another op and their tangents, by its rule for this transformation."""
+        ...
+
+    def call_rule(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        """Calls function `name`, of primals and tangents to so many results and their tangents."""
+        ...
+
+
+class Linearization(Differentiation, Protocol):
+    """Computes tangents by operations each of which is either independent of or linear in them."""
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Linearized: ...
+
+    def in_forward_mode(
+        self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Value | None]
+    ) -> tuple[Sequence[Value], Sequence[Value | None]]:
+        """The results of an operation and their tangents, which the linear part computes together
+        with the results, once more.
+        """
+        ...
+
+
+class Transposition(Transformation, Protocol):
+    """Computes cotangents of operands from those of results."""
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Transposed: ...
+
+    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
+        """For each result of function `name`, True if it depends on one of the arguments that
+        `flags` marks.
+        """
+        ...
+
+
+class Batching(Transformation, Protocol):
+    """Computes results of all lanes at once."""
+
+    def function(self, name: str, pattern: tuple[Any, ...]) -> Batched: ...
+
+    @property
+    def size(self) -> int:
+        """The number of lanes."""
+        ...
+
+    def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
+        """Names for functions to come, the same for the same key; and whether they are new."""
+        ...
