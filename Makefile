@@ -73,6 +73,7 @@ lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/basedpyright --project . --pythonpath $(BIN)/python
+	@$(BIN)/python .ci/complete_types.py
 
 # The bindings come without types: these are made from what is installed.
 $(VENV)/typings: $(VENV)/installed-dev .ci/typings.py

@@ -1,5 +1,6 @@
 """irax.ad_checkpoint: `checkpoint`, its policies, and names for them, where JAX has them."""
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.transforms.checkpoint import Policy as Policy
 from irax.transforms.checkpoint import checkpoint as checkpoint
@@ -8,4 +9,4 @@ from irax.transforms.checkpoint import checkpoint_policies as checkpoint_policie
 from irax.transforms.checkpoint import print_saved_residuals as print_saved_residuals
 from irax.transforms.checkpoint import remat as remat
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

@@ -302,7 +302,7 @@ def options() -> dict[str, Any]:
     return kinds | {"default_device": str}
 
 
-config = Config()
+config: Config = Config()
 
 
 def _override(name: str, value: Any) -> AbstractContextManager[None]:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution import callbacks
 from irax_compiler.ops.callback import Callback
@@ -201,4 +202,4 @@ class _Check(string.Formatter):
             )
 
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

@@ -86,7 +86,7 @@ __all__ = [
     "uint4",
 ]
 
-float0 = np.dtype([("float0", np.void, 0)])
+float0: np.dtype[np.void] = np.dtype([("float0", np.void, 0)])
 """The dtype of a tangent that can only be zero: that of an integer or a bool."""
 
 
@@ -112,8 +112,10 @@ class KeyType:
     num = -1
 
     def __init__(self, name: str, generator: str, words: int) -> None:
-        self.name, self.generator, self.words = name, generator, words
-        self.itemsize = 4 * words
+        self.name: str = name
+        self.generator: str = generator
+        self.words: int = words
+        self.itemsize: int = 4 * words
 
     def __repr__(self) -> str:
         return self.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 
 
@@ -52,4 +53,4 @@ class KeyReuseError(RuntimeError):
     """A random key was used twice, with the option `debug_key_reuse`."""
 
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

@@ -18,6 +18,7 @@ from typing import Any
 
 from irax import numpy
 from irax.core import array_trees
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
@@ -146,11 +147,15 @@ class Exported(OfThisProcess):
         self._module = module
         self._function = LoadedFunction(module, fun_name, None)
         self.fun_name = fun_name
-        self.in_avals, self.out_avals = map(tuple, avals)
-        """What the arrays of its arguments, and those of its results, are."""
-        self.in_tree, self.out_tree = structures
-        """The pytrees of `(args, kwargs)` and of what it returns."""
-        self.platforms = tuple(platforms)
+        self.in_avals: tuple[ShapedArray, ...] = tuple(avals[0])
+        """What the arrays of its arguments are."""
+        self.out_avals: tuple[ShapedArray, ...] = tuple(avals[1])
+        """What the arrays of its results are."""
+        self.in_tree: Any = structures[0]
+        """The pytree of `(args, kwargs)`."""
+        self.out_tree: Any = structures[1]
+        """The pytree of what it returns."""
+        self.platforms: tuple[str, ...] = tuple(platforms)
         """Where it is to run."""
 
     def __repr__(self) -> str:
@@ -395,4 +400,4 @@ def _family(platform: str) -> str:
     return _target(platform).partition(":")[0]
 
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

@@ -152,12 +152,12 @@ class LoadedFunction(OfThisProcess):
             there = ", ".join(f"@{n}" for n in found) or "none"
             raise ValueError(f"load: the module has no function @{func}; it has {there}")
         self.__name__ = func
-        self.ir = IR(module, func)
+        self.ir: IR = IR(module, func)
         self.device = device
         self._builder = ModuleBuilder(module)
         block = mlir.body(found[func])
-        self.inputs = [_aval(a) for a in block.arguments]
-        self.outputs = [_aval(v) for v in mlir.terminator(block).operands]
+        self.inputs: list[ShapedArray] = [_aval(a) for a in block.arguments]
+        self.outputs: list[ShapedArray] = [_aval(v) for v in mlir.terminator(block).operands]
         self._executables: dict[Device, Executable] = {}
 
     def __repr__(self) -> str:

@@ -206,7 +206,7 @@ class _Index:
         return key
 
 
-index = _Index()
+index: _Index = _Index()
 """Makes indices for the functions below: `index_add(x, index[1:, 0], y)`."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import optree
 from optree import PyTreeSpec as PyTreeDef
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.tracebacks import api_boundary
 from irax.core.tree_errors import structure_error
@@ -532,4 +533,4 @@ def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str)
         raise structure_error(treedef, tree, expected_name, name, prefix=True) from error
 
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

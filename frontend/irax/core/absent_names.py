@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 _PRIMITIVES = (
     "it is one of JAX's primitives: irax traces to StableHLO's operations (docs/ops.md), and the "
@@ -92,7 +92,11 @@ def missing_attribute(module: str, name: str) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}", name=name)
 
 
-def refuse_names(module: str) -> Callable[[str], Any]:
+GetAttr = Callable[[str], NoReturn]
+"""The type of a module's `__getattr__`."""
+
+
+def refuse_names(module: str) -> GetAttr:
     """The `__getattr__` of a module: it says why a name is not there."""
 
     def __getattr__(name: str) -> NoReturn:

@@ -116,9 +116,9 @@ class ConcreteArray(Array):
         assert holder is not None
         self._numpy = elements
         self._buffer = buffer
-        self.committed = committed
+        self.committed: bool = committed
         """Whether programs are to run where the buffer is; otherwise the array goes to them."""
-        self.aval = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
+        self.aval: ShapedArray = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
 
     @classmethod
     def of_buffer(cls, buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -46,7 +47,7 @@ class ShapedArray:
         return f"{self.dtype.name}[{dimensions}]" + (" (weak)" if self.weak_type else "")
 
 
-aval_of_array = lru_cache(maxsize=4096)(ShapedArray)
+aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)
 """One `ShapedArray` for all arrays that have it, so that they need not be made and compared."""
 
 
@@ -58,8 +59,8 @@ class ShapeDtypeStruct:
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, *, weak_type: bool = False) -> None:
-        self.shape = tuple(shape)
-        self.dtype = dtypes.canonicalize_dtype(dtype)
+        self.shape: tuple[int, ...] = tuple(shape)
+        self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type
 
     @classmethod

@@ -32,8 +32,8 @@ class KeyArray(Array):
     __hash__: Any = None
 
     def __init__(self, data: Any, key_type: KeyType) -> None:
-        self.data = data
-        self.key_type = key_type
+        self.data: Any = data
+        self.key_type: KeyType = key_type
         self.used_by: str | None = None
         """What drew from it, where the option `debug_key_reuse` is on."""
 

@@ -4,6 +4,7 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 """
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.replay import replay_functions as _replay_functions
 from irax.lax import collectives as _collectives
@@ -224,4 +225,4 @@ from irax.lax.structure import transpose as transpose
 # What collectives do depends on the axes that are mapped where they are called.
 _replay_functions(__name__, but=vars(_collectives))
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

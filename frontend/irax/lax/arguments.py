@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # ---- shapes and axes -----------------------------------------------------------------------------
 
@@ -123,7 +125,7 @@ def _fit(shapes: list[tuple[int, ...]]) -> bool:
 # ---- functions made from tables ------------------------------------------------------------------
 
 
-def documented(function: Callable[..., Any], name: str, doc: str, module: str = "irax.lax") -> Any:
+def documented(function: F, name: str, doc: str, module: str = "irax.lax") -> F:
     """Gives a function that was made from a table its name and its docstring."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = module

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import dtypes
+from irax import dtypes, tree_util
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
@@ -24,10 +24,14 @@ class Carry:
 
     def __init__(self, what: str, name: str, init: Any) -> None:
         """`what` is the loop, `name` the argument with the first values, for error messages."""
-        self.what, self.name = what, name
-        leaves, self.tree = array_trees.tree_flatten(init)
-        self.names = leaf_names(name, init)
-        self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)]
+        self.what: str = what
+        self.name: str = name
+        leaves, tree = array_trees.tree_flatten(init)
+        self.tree: tree_util.PyTreeDef = tree
+        self.names: list[str] = leaf_names(name, init)
+        self.arrays: list[Array] = [
+            as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)
+        ]
 
     def inputs(self) -> list[Input]:
         """The arguments to trace a step with, which stand for what is carried at any step."""

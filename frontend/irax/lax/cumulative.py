@@ -13,6 +13,7 @@ from irax.core.operands import Kinds, check_dtype
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral
+from irax.lax.signatures import Cumulative
 from irax.typing import ArrayLike
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise, numpy_call
@@ -59,17 +60,23 @@ def _windowed(
     return result.with_weak_type(x.weak_type)
 
 
-def _function(name: str, combiner: str, accepts: Kinds, doc: str) -> Callable[..., Array]:
+def _function(name: str, combiner: str, accepts: Kinds, doc: str) -> Cumulative:
     def function(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
         return _so_far(f"lax.{name}", operand, axis, reverse, accepts, combiner)
 
     return documented(function, name, doc + " Of those that follow, with `reverse`.")
 
 
-cumsum = _function("cumsum", "add", NUMBER, "The sum of the elements so far, along an axis.")
-cumprod = _function("cumprod", "multiply", NUMBER, "The product so far, along an axis.")
-cummax = _function("cummax", "maximum", ORDERED, "The largest element so far, along an axis.")
-cummin = _function("cummin", "minimum", ORDERED, "The smallest element so far, along an axis.")
+cumsum: Cumulative = _function(
+    "cumsum", "add", NUMBER, "The sum of the elements so far, along an axis."
+)
+cumprod: Cumulative = _function("cumprod", "multiply", NUMBER, "The product so far, along an axis.")
+cummax: Cumulative = _function(
+    "cummax", "maximum", ORDERED, "The largest element so far, along an axis."
+)
+cummin: Cumulative = _function(
+    "cummin", "minimum", ORDERED, "The smallest element so far, along an axis."
+)
 
 
 def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import documented, strict
+from irax.lax.signatures import Binary, Unary, UnaryInexact
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, conversion, shape
 from irax_compiler.ops import elementwise as ew
@@ -33,10 +33,6 @@ BITS: Kinds = (np.bool, np.integer)
 ANY: Kinds = (np.bool, np.number)
 
 
-Unary = Callable[[ArrayLike], Array]
-Binary = Callable[[ArrayLike, ArrayLike], Array]
-
-
 def unary(name: str, op: Op, accepts: Kinds, doc: str) -> Unary:
     """A function of one operand that applies `op`."""
 
@@ -46,7 +42,7 @@ def unary(name: str, op: Op, accepts: Kinds, doc: str) -> Unary:
     return documented(function, name, doc)
 
 
-def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> Callable[..., Array]:
+def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> UnaryInexact:
     """A function of one operand that hardware may approximate."""
 
     def function(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
@@ -67,9 +63,9 @@ def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add = binary("add", ew.add, NUMBER, "x + y.")
-sub = binary("sub", ew.subtract, NUMBER, "x - y.")
-_mul = binary("mul", ew.multiply, NUMBER, "x y.")
+add: Binary = binary("add", ew.add, NUMBER, "x + y.")
+sub: Binary = binary("sub", ew.subtract, NUMBER, "x - y.")
+_mul: Binary = binary("mul", ew.multiply, NUMBER, "x y.")
 
 
 def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Array:
@@ -92,18 +88,18 @@ def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Ar
     return _mul(*(convert(array, wanted) for array in strict(what, x, y)))
 
 
-div = binary("div", ew.divide, NUMBER, "x / y; integers are rounded to zero.")
-rem = binary("rem", ew.remainder, NUMBER, "The remainder of x / y, with the sign of x.")
-max = binary("max", ew.maximum, ANY, "The larger one; nan where either is nan.")
-min = binary("min", ew.minimum, ANY, "The smaller one; nan where either is nan.")
-atan2 = binary("atan2", ew.atan2, INEXACT, "The angle, in radians, of the point (y, x).")
-neg = unary("neg", ew.negate, NUMBER, "-x.")
-floor = unary("floor", ew.floor, FLOAT, "The largest integer that is at most x.")
-ceil = unary("ceil", ew.ceil, FLOAT, "The smallest integer that is at least x.")
-is_finite = unary("is_finite", ew.is_finite, FLOAT, "Whether x is neither nan nor infinite.")
+div: Binary = binary("div", ew.divide, NUMBER, "x / y; integers are rounded to zero.")
+rem: Binary = binary("rem", ew.remainder, NUMBER, "The remainder of x / y, with the sign of x.")
+max: Binary = binary("max", ew.maximum, ANY, "The larger one; nan where either is nan.")
+min: Binary = binary("min", ew.minimum, ANY, "The smaller one; nan where either is nan.")
+atan2: Binary = binary("atan2", ew.atan2, INEXACT, "The angle, in radians, of the point (y, x).")
+neg: Unary = unary("neg", ew.negate, NUMBER, "-x.")
+floor: Unary = unary("floor", ew.floor, FLOAT, "The largest integer that is at most x.")
+ceil: Unary = unary("ceil", ew.ceil, FLOAT, "The smallest integer that is at least x.")
+is_finite: Unary = unary("is_finite", ew.is_finite, FLOAT, "Whether x is neither nan nor infinite.")
 
-_abs = unary("abs", ew.abs, (np.signedinteger, np.inexact), "The absolute value.")
-_sign = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 1; nan for nan.")
+_abs: Unary = unary("abs", ew.abs, (np.signedinteger, np.inexact), "The absolute value.")
+_sign: Unary = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 1; nan for nan.")
 
 
 def abs(x: ArrayLike) -> Array:
@@ -188,33 +184,43 @@ def reciprocal(x: ArrayLike) -> Array:
 
 # ---- exponentials, roots, trigonometry, special functions ----------------------------------------
 
-exp = unary_inexact("exp", ew.exponential, INEXACT, "e to the power x.")
-expm1 = unary_inexact("expm1", ew.exponential_minus_one, INEXACT, "exp(x) - 1, accurate near 0.")
-log = unary_inexact("log", ew.log, INEXACT, "The natural logarithm.")
-log1p = unary_inexact("log1p", ew.log_plus_one, INEXACT, "log(1 + x), accurate near 0.")
-sqrt = unary_inexact("sqrt", ew.sqrt, INEXACT, "The square root.")
-rsqrt = unary_inexact("rsqrt", ew.rsqrt, INEXACT, "1 / sqrt(x).")
-cbrt = unary_inexact("cbrt", ew.cbrt, FLOAT, "The cube root.")
-logistic = unary_inexact("logistic", ew.logistic, INEXACT, "1 / (1 + exp(-x)).")
-sin = unary_inexact("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
-cos = unary_inexact("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
-tan = unary_inexact("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
-tanh = unary_inexact("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
-sinh = unary("sinh", chlo_functions.sinh, INEXACT, "The hyperbolic sine.")
-cosh = unary("cosh", chlo_functions.cosh, INEXACT, "The hyperbolic cosine.")
-asin = unary("asin", chlo_functions.asin, INEXACT, "The angle whose sine is x.")
-acos = unary("acos", chlo_functions.acos, INEXACT, "The angle whose cosine is x.")
-atan = unary("atan", chlo_functions.atan, INEXACT, "The angle whose tangent is x.")
-asinh = unary("asinh", chlo_functions.asinh, INEXACT, "The number whose hyperbolic sine is x.")
-acosh = unary("acosh", chlo_functions.acosh, INEXACT, "The number whose hyperbolic cosine is x.")
-atanh = unary("atanh", chlo_functions.atanh, INEXACT, "The number whose hyperbolic tangent is x.")
-erf = unary("erf", chlo_functions.erf, FLOAT, "The error function.")
-erfc = unary("erfc", chlo_functions.erfc, FLOAT, "1 - erf(x), accurate for large x.")
-erf_inv = unary("erf_inv", chlo_functions.erf_inv, FLOAT, "The number whose erf is x.")
-lgamma = unary(
+exp: UnaryInexact = unary_inexact("exp", ew.exponential, INEXACT, "e to the power x.")
+expm1: UnaryInexact = unary_inexact(
+    "expm1", ew.exponential_minus_one, INEXACT, "exp(x) - 1, accurate near 0."
+)
+log: UnaryInexact = unary_inexact("log", ew.log, INEXACT, "The natural logarithm.")
+log1p: UnaryInexact = unary_inexact(
+    "log1p", ew.log_plus_one, INEXACT, "log(1 + x), accurate near 0."
+)
+sqrt: UnaryInexact = unary_inexact("sqrt", ew.sqrt, INEXACT, "The square root.")
+rsqrt: UnaryInexact = unary_inexact("rsqrt", ew.rsqrt, INEXACT, "1 / sqrt(x).")
+cbrt: UnaryInexact = unary_inexact("cbrt", ew.cbrt, FLOAT, "The cube root.")
+logistic: UnaryInexact = unary_inexact("logistic", ew.logistic, INEXACT, "1 / (1 + exp(-x)).")
+sin: UnaryInexact = unary_inexact("sin", ew.sine, INEXACT, "The sine of an angle in radians.")
+cos: UnaryInexact = unary_inexact("cos", ew.cosine, INEXACT, "The cosine of an angle in radians.")
+tan: UnaryInexact = unary_inexact("tan", ew.tan, INEXACT, "The tangent of an angle in radians.")
+tanh: UnaryInexact = unary_inexact("tanh", ew.tanh, INEXACT, "The hyperbolic tangent.")
+sinh: Unary = unary("sinh", chlo_functions.sinh, INEXACT, "The hyperbolic sine.")
+cosh: Unary = unary("cosh", chlo_functions.cosh, INEXACT, "The hyperbolic cosine.")
+asin: Unary = unary("asin", chlo_functions.asin, INEXACT, "The angle whose sine is x.")
+acos: Unary = unary("acos", chlo_functions.acos, INEXACT, "The angle whose cosine is x.")
+atan: Unary = unary("atan", chlo_functions.atan, INEXACT, "The angle whose tangent is x.")
+asinh: Unary = unary(
+    "asinh", chlo_functions.asinh, INEXACT, "The number whose hyperbolic sine is x."
+)
+acosh: Unary = unary(
+    "acosh", chlo_functions.acosh, INEXACT, "The number whose hyperbolic cosine is x."
+)
+atanh: Unary = unary(
+    "atanh", chlo_functions.atanh, INEXACT, "The number whose hyperbolic tangent is x."
+)
+erf: Unary = unary("erf", chlo_functions.erf, FLOAT, "The error function.")
+erfc: Unary = unary("erfc", chlo_functions.erfc, FLOAT, "1 - erf(x), accurate for large x.")
+erf_inv: Unary = unary("erf_inv", chlo_functions.erf_inv, FLOAT, "The number whose erf is x.")
+lgamma: Unary = unary(
     "lgamma", chlo_functions.lgamma, FLOAT, "The logarithm of the absolute gamma function."
 )
-digamma = unary("digamma", chlo_functions.digamma, FLOAT, "The derivative of lgamma.")
+digamma: Unary = unary("digamma", chlo_functions.digamma, FLOAT, "The derivative of lgamma.")
 
 
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
@@ -243,35 +249,43 @@ def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> A
     return apply(ew.power, convert(as_array(2.0), x.dtype, x.weak_type), x, what="lax.exp2")
 
 
-bessel_i0e = unary("bessel_i0e", bessel.BesselI0e(), FLOAT, "exp(-|x|) I0(x).")
-bessel_i1e = unary("bessel_i1e", bessel.bessel_i1e, FLOAT, "exp(-|x|) I1(x).")  # pyright: ignore
+bessel_i0e: Unary = unary("bessel_i0e", bessel.BesselI0e(), FLOAT, "exp(-|x|) I0(x).")
+bessel_i1e: Unary = unary("bessel_i1e", bessel.bessel_i1e, FLOAT, "exp(-|x|) I1(x).")  # pyright: ignore
 
 
 # ---- comparisons ---------------------------------------------------------------------------------
 
-eq = binary("eq", comparison.equal, ANY, "x == y.")
-ne = binary("ne", comparison.not_equal, ANY, "x != y.")
-lt = binary("lt", comparison.less, ORDERED, "x < y.")
-le = binary("le", comparison.less_equal, ORDERED, "x <= y.")
-gt = binary("gt", comparison.greater, ORDERED, "x > y.")
-ge = binary("ge", comparison.greater_equal, ORDERED, "x >= y.")
+eq: Binary = binary("eq", comparison.equal, ANY, "x == y.")
+ne: Binary = binary("ne", comparison.not_equal, ANY, "x != y.")
+lt: Binary = binary("lt", comparison.less, ORDERED, "x < y.")
+le: Binary = binary("le", comparison.less_equal, ORDERED, "x <= y.")
+gt: Binary = binary("gt", comparison.greater, ORDERED, "x > y.")
+ge: Binary = binary("ge", comparison.greater_equal, ORDERED, "x >= y.")
 
 # ---- bits ----------------------------------------------------------------------------------------
 
-bitwise_and = binary("bitwise_and", bitwise.and_, BITS, "The bits set in both.")
-bitwise_or = binary("bitwise_or", bitwise.or_, BITS, "The bits set in either.")
-bitwise_xor = binary("bitwise_xor", bitwise.xor, BITS, "The bits set in one but not the other.")
-bitwise_not = unary("bitwise_not", bitwise.not_, BITS, "The bits that are not set.")
-population_count = unary("population_count", bitwise.popcnt, INTEGER, "How many bits are set.")
-clz = unary("clz", bitwise.count_leading_zeros, INTEGER, "How many bits before the first set one.")
-shift_left = binary("shift_left", bitwise.shift_left, INTEGER, "x with its bits moved up by y.")
-shift_right_arithmetic = binary(
+bitwise_and: Binary = binary("bitwise_and", bitwise.and_, BITS, "The bits set in both.")
+bitwise_or: Binary = binary("bitwise_or", bitwise.or_, BITS, "The bits set in either.")
+bitwise_xor: Binary = binary(
+    "bitwise_xor", bitwise.xor, BITS, "The bits set in one but not the other."
+)
+bitwise_not: Unary = unary("bitwise_not", bitwise.not_, BITS, "The bits that are not set.")
+population_count: Unary = unary(
+    "population_count", bitwise.popcnt, INTEGER, "How many bits are set."
+)
+clz: Unary = unary(
+    "clz", bitwise.count_leading_zeros, INTEGER, "How many bits before the first set one."
+)
+shift_left: Binary = binary(
+    "shift_left", bitwise.shift_left, INTEGER, "x with its bits moved up by y."
+)
+shift_right_arithmetic: Binary = binary(
     "shift_right_arithmetic",
     bitwise.shift_right_arithmetic,
     INTEGER,
     "x with its bits moved down by y; copies of the sign bit come in.",
 )
-shift_right_logical = binary(
+shift_right_logical: Binary = binary(
     "shift_right_logical",
     bitwise.shift_right_logical,
     INTEGER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -266,7 +266,23 @@ def _scatter(
     return bind(by, x, indices, new)[0].with_weak_type(x.weak_type)
 
 
-def _scatter_function(name: str, combiner: str, effect: str) -> Any:
+class ScatterFunction(Protocol):
+    """A function that writes windows of an array."""
+
+    def __call__(
+        self,
+        operand: ArrayLike,
+        scatter_indices: ArrayLike,
+        updates: ArrayLike,
+        dimension_numbers: ScatterDimensionNumbers,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: GatherScatterMode | str | None = None,
+    ) -> Array: ...
+
+
+def _scatter_function(name: str, combiner: str, effect: str) -> ScatterFunction:
     def function(
         operand: ArrayLike,
         scatter_indices: ArrayLike,
@@ -307,12 +323,16 @@ def _scatter_function(name: str, combiner: str, effect: str) -> Any:
     return function
 
 
-scatter = _scatter_function("scatter", "set", "in place of")
-scatter_add = _scatter_function("scatter_add", "add", "added to")
-scatter_sub = _scatter_function("scatter_sub", "subtract", "subtracted from")
-scatter_mul = _scatter_function("scatter_mul", "multiply", "multiplied with")
-scatter_min = _scatter_function("scatter_min", "minimum", "taken as upper bounds of")
-scatter_max = _scatter_function("scatter_max", "maximum", "taken as lower bounds of")
+scatter: ScatterFunction = _scatter_function("scatter", "set", "in place of")
+scatter_add: ScatterFunction = _scatter_function("scatter_add", "add", "added to")
+scatter_sub: ScatterFunction = _scatter_function("scatter_sub", "subtract", "subtracted from")
+scatter_mul: ScatterFunction = _scatter_function("scatter_mul", "multiply", "multiplied with")
+scatter_min: ScatterFunction = _scatter_function(
+    "scatter_min", "minimum", "taken as upper bounds of"
+)
+scatter_max: ScatterFunction = _scatter_function(
+    "scatter_max", "maximum", "taken as lower bounds of"
+)
 
 
 def scatter_apply(

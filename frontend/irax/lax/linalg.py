@@ -1,5 +1,6 @@
 """irax.lax.linalg: matrices, which are the last two dimensions of an array."""
 
+from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.lax.factorizations import EighImplementation as EighImplementation
 from irax.lax.factorizations import EigImplementation as EigImplementation
@@ -22,4 +23,4 @@ from irax.lax.triangular import symmetric_product as symmetric_product
 from irax.lax.triangular import triangular_solve as triangular_solve
 from irax.lax.triangular import tridiagonal_solve as tridiagonal_solve
 
-__getattr__ = _refuse_names(__name__)
+__getattr__: _GetAttr = _refuse_names(__name__)

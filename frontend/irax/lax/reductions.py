@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from irax.core.operands import Kinds, check_dtype
 from irax.core.promotion import apply
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
+from irax.lax.signatures import Reduction
 from irax.lax.structure import broadcasted_iota, expand_dims, full
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, numpy_call
@@ -35,9 +36,7 @@ def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
     return as_array(np.asarray(reduce.identity(combiner, dtype)).astype(dtype))
 
 
-def _reduction(
-    name: str, combiner: str, accepts: Kinds, doc: str
-) -> Callable[[ArrayLike, Sequence[int]], Array]:
+def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:
     def function(operand: ArrayLike, axes: Sequence[int]) -> Array:
         what = f"lax.{name}"
         x = array_of(what, operand)
@@ -47,13 +46,25 @@ def _reduction(
     return documented(function, name, doc + " The result is without these axes.")
 
 
-reduce_sum = _reduction("reduce_sum", "add", NUMBER, "The sum over some axes.")
-reduce_prod = _reduction("reduce_prod", "multiply", NUMBER, "The product over some axes.")
-reduce_max = _reduction("reduce_max", "maximum", ANY, "The largest element over some axes.")
-reduce_min = _reduction("reduce_min", "minimum", ANY, "The smallest element over some axes.")
-reduce_and = _reduction("reduce_and", "and", BITS, "The bits set in all elements over some axes.")
-reduce_or = _reduction("reduce_or", "or", BITS, "The bits set in any element over some axes.")
-reduce_xor = _reduction("reduce_xor", "xor", BITS, "The bits set in an odd number of elements.")
+reduce_sum: Reduction = _reduction("reduce_sum", "add", NUMBER, "The sum over some axes.")
+reduce_prod: Reduction = _reduction(
+    "reduce_prod", "multiply", NUMBER, "The product over some axes."
+)
+reduce_max: Reduction = _reduction(
+    "reduce_max", "maximum", ANY, "The largest element over some axes."
+)
+reduce_min: Reduction = _reduction(
+    "reduce_min", "minimum", ANY, "The smallest element over some axes."
+)
+reduce_and: Reduction = _reduction(
+    "reduce_and", "and", BITS, "The bits set in all elements over some axes."
+)
+reduce_or: Reduction = _reduction(
+    "reduce_or", "or", BITS, "The bits set in any element over some axes."
+)
+reduce_xor: Reduction = _reduction(
+    "reduce_xor", "xor", BITS, "The bits set in an odd number of elements."
+)
 
 
 # ---- where the extremum is -----------------------------------------------------------------------

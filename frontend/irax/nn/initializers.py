@@ -267,7 +267,19 @@ _DISTRIBUTIONS = {
 }
 
 
-def _family(name: str, scale: float, mode: str, distribution: str, source: str) -> Any:
+class Family(Protocol):
+    """A function that makes initializers."""
+
+    def __call__(
+        self,
+        in_axis: Axes = -2,
+        out_axis: Axes = -1,
+        batch_axis: Axes = (),
+        dtype: DTypeLike | None = None,
+    ) -> Initializer: ...
+
+
+def _family(name: str, scale: float, mode: str, distribution: str, source: str) -> Family:
     """A function that makes initializers of variance scaling with fixed options."""
 
     def make(
@@ -291,14 +303,16 @@ def _family(name: str, scale: float, mode: str, distribution: str, source: str) 
 _GLOROT = "Glorot and Bengio (2010)"
 _LECUN = "LeCun et al. (1998)"
 _HE = "He et al. (2015), for layers with relu"
-glorot_uniform = _family("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
-glorot_normal = _family("glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT)
-lecun_uniform = _family("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
-lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
-he_uniform = _family("he_uniform", 2.0, "fan_in", "uniform", _HE)
-he_normal = _family("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
-xavier_uniform, xavier_normal = glorot_uniform, glorot_normal
-kaiming_uniform, kaiming_normal = he_uniform, he_normal
+glorot_uniform: Family = _family("glorot_uniform", 1.0, "fan_avg", "uniform", _GLOROT)
+glorot_normal: Family = _family("glorot_normal", 1.0, "fan_avg", "truncated_normal", _GLOROT)
+lecun_uniform: Family = _family("lecun_uniform", 1.0, "fan_in", "uniform", _LECUN)
+lecun_normal: Family = _family("lecun_normal", 1.0, "fan_in", "truncated_normal", _LECUN)
+he_uniform: Family = _family("he_uniform", 2.0, "fan_in", "uniform", _HE)
+he_normal: Family = _family("he_normal", 2.0, "fan_in", "truncated_normal", _HE)
+xavier_uniform: Family = glorot_uniform
+xavier_normal: Family = glorot_normal
+kaiming_uniform: Family = he_uniform
+kaiming_normal: Family = he_normal
 
 
 # ---- orthogonal ----------------------------------------------------------------------------------

@@ -430,8 +430,12 @@ from irax.numpy.families import MODULES as _MODULES
 from irax.numpy.outside import as_public as _as_public
 from irax.numpy.outside import replay_all as _replay_all
 
-pi, e, euler_gamma = _numpy.pi, _numpy.e, _numpy.euler_gamma
-inf, nan, newaxis = _numpy.inf, _numpy.nan, None
+pi: float = _numpy.pi
+e: float = _numpy.e
+euler_gamma: float = _numpy.euler_gamma
+inf: float = _numpy.inf
+nan: float = _numpy.nan
+newaxis: None = None
 
 
 def __getattr__(name: str) -> _Any:

@@ -15,6 +15,7 @@ from irax.core.promotion import convert
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, documented
 from irax.numpy import creation, manipulation, padding, repetition, ufuncs
+from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
 
 _NORMS = ("backward", "ortho", "forward")
@@ -81,7 +82,7 @@ def _along(x: Array, kind: str, places: Sequence[int], sizes: Sequence[int]) -> 
     return x
 
 
-def _of_one(name: str, kind: str, doc: str) -> Callable[..., Array]:
+def _of_one(name: str, kind: str, doc: str) -> Transform:
     def function(
         a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None
     ) -> Array:
@@ -96,7 +97,7 @@ def _check_axis(what: str, axis: Any) -> None:
         raise ValueError(f"{what}: expected one axis, got {axis}; {what}n takes several")
 
 
-def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
+def _of_two(name: str, kind: str, doc: str) -> TransformOfTwo:
     def function(
         a: ArrayLike,
         s: Sequence[int] | None = None,
@@ -110,7 +111,7 @@ def _of_two(name: str, kind: str, doc: str) -> Callable[..., Array]:
     return documented(function, name, doc, "irax.numpy.fft")
 
 
-def _of_any(name: str, kind: str, doc: str) -> Callable[..., Array]:
+def _of_any(name: str, kind: str, doc: str) -> TransformOfAny:
     def function(
         a: ArrayLike,
         s: Sequence[int] | None = None,
@@ -122,18 +123,22 @@ def _of_any(name: str, kind: str, doc: str) -> Callable[..., Array]:
     return documented(function, name, doc, "irax.numpy.fft")
 
 
-fft = _of_one("fft", "FFT", "The transform along an axis, of n numbers (cut or filled with 0).")
-ifft = _of_one("ifft", "IFFT", "The inverse of `fft`.")
-rfft = _of_one("rfft", "RFFT", "The first n // 2 + 1 frequencies of n real numbers.")
-irfft = _of_one("irfft", "IRFFT", "The inverse of `rfft`: n real numbers.")
-fft2 = _of_two("fft2", "FFT", "The transform along two axes.")
-ifft2 = _of_two("ifft2", "IFFT", "The inverse of `fft2`.")
-rfft2 = _of_two("rfft2", "RFFT", "The transform of real numbers along two axes.")
-irfft2 = _of_two("irfft2", "IRFFT", "The inverse of `rfft2`.")
-fftn = _of_any("fftn", "FFT", "The transform along several axes, by default all.")
-ifftn = _of_any("ifftn", "IFFT", "The inverse of `fftn`.")
-rfftn = _of_any("rfftn", "RFFT", "The transform of real numbers along several axes.")
-irfftn = _of_any("irfftn", "IRFFT", "The inverse of `rfftn`.")
+fft: Transform = _of_one(
+    "fft", "FFT", "The transform along an axis, of n numbers (cut or filled with 0)."
+)
+ifft: Transform = _of_one("ifft", "IFFT", "The inverse of `fft`.")
+rfft: Transform = _of_one("rfft", "RFFT", "The first n // 2 + 1 frequencies of n real numbers.")
+irfft: Transform = _of_one("irfft", "IRFFT", "The inverse of `rfft`: n real numbers.")
+fft2: TransformOfTwo = _of_two("fft2", "FFT", "The transform along two axes.")
+ifft2: TransformOfTwo = _of_two("ifft2", "IFFT", "The inverse of `fft2`.")
+rfft2: TransformOfTwo = _of_two("rfft2", "RFFT", "The transform of real numbers along two axes.")
+irfft2: TransformOfTwo = _of_two("irfft2", "IRFFT", "The inverse of `rfft2`.")
+fftn: TransformOfAny = _of_any("fftn", "FFT", "The transform along several axes, by default all.")
+ifftn: TransformOfAny = _of_any("ifftn", "IFFT", "The inverse of `fftn`.")
+rfftn: TransformOfAny = _of_any(
+    "rfftn", "RFFT", "The transform of real numbers along several axes."
+)
+irfftn: TransformOfAny = _of_any("irfftn", "IRFFT", "The inverse of `rfftn`.")
 
 _OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 

@@ -132,8 +132,8 @@ def _impure(name: str) -> Callable[..., NoReturn]:
     return function
 
 
-fromfile = _impure("fromfile")
-fromiter = _impure("fromiter")
+fromfile: Callable[..., NoReturn] = _impure("fromfile")
+fromiter: Callable[..., NoReturn] = _impure("fromiter")
 
 
 # ---- functions -----------------------------------------------------------------------------------

@@ -166,8 +166,8 @@ def ravel_multi_index(
 
 # ---- written with brackets -----------------------------------------------------------------------
 
-s_ = IndexExpression(maketuple=False)
-index_exp = IndexExpression(maketuple=True)
+s_: IndexExpression = IndexExpression(maketuple=False)
+index_exp: IndexExpression = IndexExpression(maketuple=True)
 
 
 def _known(name: str, x: Any) -> Any:
@@ -211,8 +211,8 @@ class Grid:
         return tuple(grids) if self.sparse else stack(grids)
 
 
-mgrid = Grid("mgrid", sparse=False)
-ogrid = Grid("ogrid", sparse=True)
+mgrid: Grid = Grid("mgrid", sparse=False)
+ogrid: Grid = Grid("ogrid", sparse=True)
 
 
 @library_methods
@@ -225,7 +225,9 @@ class Joiner:
 
     def __init__(self, name: str, axis: int, ndmin: int, trans1d: int) -> None:
         self.name = name
-        self.axis, self.ndmin, self.trans1d = axis, ndmin, trans1d
+        self.axis: int = axis
+        self.ndmin: int = ndmin
+        self.trans1d: int = trans1d
 
     def __repr__(self) -> str:
         return f"irax.numpy.{self.name}"
@@ -275,5 +277,5 @@ class Joiner:
         return moveaxis(x, [*range(ndmin - own, ndmin)], [*range(start, start + own)])
 
 
-r_ = Joiner("r_", axis=0, ndmin=1, trans1d=-1)
-c_ = Joiner("c_", axis=-1, ndmin=2, trans1d=0)
+r_: Joiner = Joiner("r_", axis=0, ndmin=1, trans1d=-1)
+c_: Joiner = Joiner("c_", axis=-1, ndmin=2, trans1d=0)

@@ -43,7 +43,7 @@ class At:
     __slots__ = ("array",)
 
     def __init__(self, array: Array) -> None:
-        self.array = array
+        self.array: Array = array
 
     def __getitem__(self, index: Any) -> AtIndex:
         return AtIndex(self.array, index)
@@ -75,8 +75,8 @@ class AtIndex:
     __slots__ = ("array", "index")
 
     def __init__(self, array: Array, index: Any) -> None:
-        self.array = array
-        self.index = index
+        self.array: Array = array
+        self.index: Any = index
 
     def __repr__(self) -> str:
         return f"<.at[...] of {self.array.aval}: call .set, .add, .multiply, .get, ... on it>"

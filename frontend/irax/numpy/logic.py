@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from irax.core.operands import as_arrays, judge_ranks
 from irax.core.promotion import apply, promote_dtypes
 from irax.core.promotion import select as choose
 from irax.lax.arguments import documented
+from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     BITS,
     OF_TWO,
@@ -30,13 +31,16 @@ from irax_compiler.ops import bitwise, comparison
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
 
+if TYPE_CHECKING:
+    from irax.numpy.ufunc_objects import BinaryUfunc
+
 # ---- comparisons ---------------------------------------------------------------------------------
 
-equal = binary("equal", comparison.equal, "Whether x1 == x2.")
-not_equal = binary("not_equal", comparison.not_equal, "Whether x1 != x2.")
+equal: BinaryUfunc = binary("equal", comparison.equal, "Whether x1 == x2.")
+not_equal: BinaryUfunc = binary("not_equal", comparison.not_equal, "Whether x1 != x2.")
 
 
-def _order(name: str, symbol: str, op: Op, strict: Op) -> Any:
+def _order(name: str, symbol: str, op: Op, strict: Op) -> BinaryUfunc:
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         if not (_is_complex(x1) or _is_complex(x2)):
             return apply(op, x1, x2, what=name)
@@ -55,10 +59,12 @@ def _is_complex(x: Any) -> bool:
     return x.dtype.kind == "c" if hasattr(x, "dtype") else isinstance(x, complex)
 
 
-less = _order("less", "<", comparison.less, comparison.less)
-less_equal = _order("less_equal", "<=", comparison.less_equal, comparison.less)
-greater = _order("greater", ">", comparison.greater, comparison.greater)
-greater_equal = _order("greater_equal", ">=", comparison.greater_equal, comparison.greater)
+less: BinaryUfunc = _order("less", "<", comparison.less, comparison.less)
+less_equal: BinaryUfunc = _order("less_equal", "<=", comparison.less_equal, comparison.less)
+greater: BinaryUfunc = _order("greater", ">", comparison.greater, comparison.greater)
+greater_equal: BinaryUfunc = _order(
+    "greater_equal", ">=", comparison.greater_equal, comparison.greater
+)
 
 
 def isnan(x: ArrayLike, /) -> Array:
@@ -146,12 +152,18 @@ def logical_not(x: ArrayLike, /) -> Array:
     return equal(x, 0)
 
 
-bitwise_and = binary("bitwise_and", bitwise.and_, "The bits set in both.", BITS, identity=-1)
-bitwise_or = binary("bitwise_or", bitwise.or_, "The bits set in either.", BITS, identity=0)
-bitwise_xor = binary(
+bitwise_and: BinaryUfunc = binary(
+    "bitwise_and", bitwise.and_, "The bits set in both.", BITS, identity=-1
+)
+bitwise_or: BinaryUfunc = binary(
+    "bitwise_or", bitwise.or_, "The bits set in either.", BITS, identity=0
+)
+bitwise_xor: BinaryUfunc = binary(
     "bitwise_xor", bitwise.xor, "The bits set in one but not the other.", BITS, identity=0
 )
-bitwise_not = bitwise_invert = invert = unary("invert", bitwise.not_, "The bits not set.", BITS)
+bitwise_not: Unary = unary("invert", bitwise.not_, "The bits not set.", BITS)
+bitwise_invert: Unary = bitwise_not
+invert: Unary = bitwise_not
 
 
 def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -168,7 +180,8 @@ def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(op, *operands, what="right_shift", accepts=np.integer)
 
 
-bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+bitwise_left_shift = left_shift
+bitwise_right_shift = right_shift
 
 
 # ---- choosing ------------------------------------------------------------------------------------

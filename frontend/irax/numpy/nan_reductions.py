@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from irax import dtypes, lax
@@ -14,6 +12,7 @@ from irax.lax.arguments import documented
 from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not
 from irax.numpy.logic import where as choose
+from irax.numpy.signatures import Cumulative, Extremum, Place, Total
 from irax.numpy.ufuncs import sqrt
 from irax.typing import ArrayLike, Axis, DTypeLike
 
@@ -27,7 +26,7 @@ def _cleaned(name: str, a: ArrayLike, neutral: float) -> tuple[Array, Array | No
     return choose(missing, lax.full_like(x, neutral), x), missing
 
 
-def _total(name: str, neutral: float) -> Callable[..., Array]:
+def _total(name: str, neutral: float) -> Total:
     fold = getattr(reductions, name)
 
     def function(
@@ -46,11 +45,11 @@ def _total(name: str, neutral: float) -> Callable[..., Array]:
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
-nansum = _total("sum", 0)
-nanprod = _total("prod", 1)
+nansum: Total = _total("sum", 0)
+nanprod: Total = _total("prod", 1)
 
 
-def _extremum(name: str, neutral: float) -> Callable[..., Array]:
+def _extremum(name: str, neutral: float) -> Extremum:
     fold = getattr(reductions, name)
 
     def function(
@@ -71,11 +70,11 @@ def _extremum(name: str, neutral: float) -> Callable[..., Array]:
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
-nanmax = _extremum("max", -np.inf)
-nanmin = _extremum("min", np.inf)
+nanmax: Extremum = _extremum("max", -np.inf)
+nanmin: Extremum = _extremum("min", np.inf)
 
 
-def _place(name: str, neutral: float) -> Callable[..., Array]:
+def _place(name: str, neutral: float) -> Place:
     find = getattr(reductions, name)
 
     def function(
@@ -92,11 +91,11 @@ def _place(name: str, neutral: float) -> Callable[..., Array]:
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
-nanargmax = _place("argmax", -np.inf)
-nanargmin = _place("argmin", np.inf)
+nanargmax: Place = _place("argmax", -np.inf)
+nanargmin: Place = _place("argmin", np.inf)
 
 
-def _cumulative(name: str, neutral: float) -> Callable[..., Array]:
+def _cumulative(name: str, neutral: float) -> Cumulative:
     step = getattr(reductions, name)
 
     def function(
@@ -109,8 +108,8 @@ def _cumulative(name: str, neutral: float) -> Callable[..., Array]:
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
-nancumsum = _cumulative("cumsum", 0)
-nancumprod = _cumulative("cumprod", 1)
+nancumsum: Cumulative = _cumulative("cumsum", 0)
+nancumprod: Cumulative = _cumulative("cumprod", 1)
 
 
 def _present(name: str, a: ArrayLike, where: ArrayLike | None) -> tuple[Array, Array]:

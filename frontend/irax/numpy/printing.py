@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -57,9 +59,9 @@ def formatted(x: Array, spec: str) -> str:
 # ---- with options --------------------------------------------------------------------------------
 
 # Arrays print by NumPy's options, so these are NumPy's functions.
-set_printoptions = np.set_printoptions
-get_printoptions = np.get_printoptions
-printoptions = np.printoptions
+set_printoptions: Callable[..., None] = np.set_printoptions
+get_printoptions: Callable[[], Any] = np.get_printoptions
+printoptions: Callable[..., AbstractContextManager[Any]] = np.printoptions
 
 
 def _options(

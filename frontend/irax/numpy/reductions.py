@@ -26,6 +26,14 @@ from irax.numpy.logic import (
 )
 from irax.numpy.logic import where as choose
 from irax.numpy.manipulation import ravel
+from irax.numpy.signatures import (
+    ArrayApiCumulative,
+    Cumulative,
+    Extremum,
+    Place,
+    TotalOfIntegers,
+    Truth,
+)
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import abs, add, maximum, minimum, multiply, subtract
 from irax.typing import ArrayLike, Axis, DTypeLike
@@ -104,7 +112,7 @@ def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if narrow else dtype
 
 
-def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Callable[..., Array]:
+def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> TotalOfIntegers:
     def function(
         a: ArrayLike,
         axis: Axis = None,
@@ -128,11 +136,13 @@ def _total(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Call
     return documented(function, name, doc + arguments, "irax.numpy")
 
 
-sum = _total("sum", "add", add, "The sum of the elements over axes.")
-prod = _total("prod", "multiply", multiply, "The product of the elements over axes.")
+sum: TotalOfIntegers = _total("sum", "add", add, "The sum of the elements over axes.")
+prod: TotalOfIntegers = _total(
+    "prod", "multiply", multiply, "The product of the elements over axes."
+)
 
 
-def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Callable[..., Array]:
+def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> Extremum:
     def function(
         a: ArrayLike,
         axis: Axis = None,
@@ -169,11 +179,17 @@ def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> C
     return documented(function, name, doc + arguments, "irax.numpy")
 
 
-max = amax = _extremum("max", "maximum", maximum, "The largest element over axes; nan if any is.")
-min = amin = _extremum("min", "minimum", minimum, "The smallest element over axes; nan if any is.")
+max: Extremum = _extremum(
+    "max", "maximum", maximum, "The largest element over axes; nan if any is."
+)
+amax: Extremum = max
+min: Extremum = _extremum(
+    "min", "minimum", minimum, "The smallest element over axes; nan if any is."
+)
+amin: Extremum = min
 
 
-def _truth(name: str, combiner: str, doc: str) -> Callable[..., Array]:
+def _truth(name: str, combiner: str, doc: str) -> Truth:
     def function(
         a: ArrayLike,
         axis: Axis = None,
@@ -192,8 +208,8 @@ def _truth(name: str, combiner: str, doc: str) -> Callable[..., Array]:
     return documented(function, name, doc, "irax.numpy")
 
 
-all = _truth("all", "and", "Whether no element is 0, over axes; True for none.")
-any = _truth("any", "or", "Whether some element is not 0, over axes; False for none.")
+all: Truth = _truth("all", "and", "Whether no element is 0, over axes; True for none.")
+any: Truth = _truth("any", "or", "Whether some element is not 0, over axes; False for none.")
 
 
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
@@ -210,7 +226,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 # ---- where the extremum is -----------------------------------------------------------------------
 
 
-def _place(name: str, find: Callable[..., Array], doc: str) -> Callable[..., Array]:
+def _place(name: str, find: Callable[..., Array], doc: str) -> Place:
     def function(
         a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
     ) -> Array:
@@ -235,14 +251,14 @@ def _place(name: str, find: Callable[..., Array], doc: str) -> Callable[..., Arr
     return documented(function, name, doc, "irax.numpy")
 
 
-argmax = _place("argmax", lax.argmax, "The place of the largest element along an axis.")
-argmin = _place("argmin", lax.argmin, "The place of the smallest element along an axis.")
+argmax: Place = _place("argmax", lax.argmax, "The place of the largest element along an axis.")
+argmin: Place = _place("argmin", lax.argmin, "The place of the smallest element along an axis.")
 
 
 # ---- step by step --------------------------------------------------------------------------------
 
 
-def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[..., Array]:
+def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Cumulative:
     def function(
         a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
     ) -> Array:
@@ -262,11 +278,17 @@ def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Callable[...
     return documented(function, name, doc, "irax.numpy")
 
 
-cumsum = _cumulative("cumsum", lax.cumsum, "The sum of the elements so far along an axis.")
-cumprod = _cumulative("cumprod", lax.cumprod, "The product of the elements so far along an axis.")
+cumsum: Cumulative = _cumulative(
+    "cumsum", lax.cumsum, "The sum of the elements so far along an axis."
+)
+cumprod: Cumulative = _cumulative(
+    "cumprod", lax.cumprod, "The product of the elements so far along an axis."
+)
 
 
-def _array_api_cumulative(name: str, step: Callable[..., Array], neutral: int, doc: str) -> Any:
+def _array_api_cumulative(
+    name: str, step: Callable[..., Array], neutral: int, doc: str
+) -> ArrayApiCumulative:
     def function(
         x: ArrayLike,
         /,
@@ -302,10 +324,10 @@ def _array_api_cumulative(name: str, step: Callable[..., Array], neutral: int, d
     return documented(function, name, doc, "irax.numpy")
 
 
-cumulative_sum = _array_api_cumulative(
+cumulative_sum: ArrayApiCumulative = _array_api_cumulative(
     "cumulative_sum", cumsum, 0, "The sum of the elements so far along an axis."
 )
-cumulative_prod = _array_api_cumulative(
+cumulative_prod: ArrayApiCumulative = _array_api_cumulative(
     "cumulative_prod", cumprod, 1, "The product of the elements so far along an axis."
 )
 

@@ -20,7 +20,7 @@ class ScalarType:
     """
 
     def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.__name__ = self.dtype.name
 
     def __call__(self, x: Any = 0) -> Array:
@@ -46,29 +46,56 @@ class ScalarType:
         return ScalarType, (self.dtype,)
 
 
-bool_ = ScalarType("bool")
-int8, int16, int32, int64 = (ScalarType(f"int{n}") for n in (8, 16, 32, 64))
-uint8, uint16, uint32, uint64 = (ScalarType(f"uint{n}") for n in (8, 16, 32, 64))
-int2, uint2 = ScalarType(dtypes.int2), ScalarType(dtypes.uint2)
-int4, uint4 = ScalarType(dtypes.int4), ScalarType(dtypes.uint4)
-float4_e2m1fn = ScalarType(dtypes.float4_e2m1fn)
-float6_e2m3fn, float6_e3m2fn = ScalarType(dtypes.float6_e2m3fn), ScalarType(dtypes.float6_e3m2fn)
-bfloat16 = ScalarType(dtypes.bfloat16)
-float16, float32, float64 = (ScalarType(f"float{n}") for n in (16, 32, 64))
-float8_e4m3fn, float8_e5m2 = ScalarType(dtypes.float8_e4m3fn), ScalarType(dtypes.float8_e5m2)
-float8_e3m4, float8_e4m3 = ScalarType(dtypes.float8_e3m4), ScalarType(dtypes.float8_e4m3)
-float8_e8m0fnu = ScalarType(dtypes.float8_e8m0fnu)
-float8_e4m3fnuz = ScalarType(dtypes.float8_e4m3fnuz)
-float8_e5m2fnuz = ScalarType(dtypes.float8_e5m2fnuz)
-float8_e4m3b11fnuz = ScalarType(dtypes.float8_e4m3b11fnuz)
-complex64, complex128 = ScalarType("complex64"), ScalarType("complex128")
-int_, uint, float_, complex_ = int64, uint64, float64, complex128
-half, single, double = float16, float32, float64
-csingle, cdouble = complex64, complex128
+bool_: ScalarType = ScalarType("bool")
+int8: ScalarType = ScalarType("int8")
+int16: ScalarType = ScalarType("int16")
+int32: ScalarType = ScalarType("int32")
+int64: ScalarType = ScalarType("int64")
+uint8: ScalarType = ScalarType("uint8")
+uint16: ScalarType = ScalarType("uint16")
+uint32: ScalarType = ScalarType("uint32")
+uint64: ScalarType = ScalarType("uint64")
+int2: ScalarType = ScalarType(dtypes.int2)
+uint2: ScalarType = ScalarType(dtypes.uint2)
+int4: ScalarType = ScalarType(dtypes.int4)
+uint4: ScalarType = ScalarType(dtypes.uint4)
+float4_e2m1fn: ScalarType = ScalarType(dtypes.float4_e2m1fn)
+float6_e2m3fn: ScalarType = ScalarType(dtypes.float6_e2m3fn)
+float6_e3m2fn: ScalarType = ScalarType(dtypes.float6_e3m2fn)
+bfloat16: ScalarType = ScalarType(dtypes.bfloat16)
+float16: ScalarType = ScalarType("float16")
+float32: ScalarType = ScalarType("float32")
+float64: ScalarType = ScalarType("float64")
+float8_e4m3fn: ScalarType = ScalarType(dtypes.float8_e4m3fn)
+float8_e5m2: ScalarType = ScalarType(dtypes.float8_e5m2)
+float8_e3m4: ScalarType = ScalarType(dtypes.float8_e3m4)
+float8_e4m3: ScalarType = ScalarType(dtypes.float8_e4m3)
+float8_e8m0fnu: ScalarType = ScalarType(dtypes.float8_e8m0fnu)
+float8_e4m3fnuz: ScalarType = ScalarType(dtypes.float8_e4m3fnuz)
+float8_e5m2fnuz: ScalarType = ScalarType(dtypes.float8_e5m2fnuz)
+float8_e4m3b11fnuz: ScalarType = ScalarType(dtypes.float8_e4m3b11fnuz)
+complex64: ScalarType = ScalarType("complex64")
+complex128: ScalarType = ScalarType("complex128")
+int_: ScalarType = int64
+uint: ScalarType = uint64
+float_: ScalarType = float64
+complex_: ScalarType = complex128
+half: ScalarType = float16
+single: ScalarType = float32
+double: ScalarType = float64
+csingle: ScalarType = complex64
+cdouble: ScalarType = complex128
 
 # Kinds of dtypes, for `issubdtype`.
-generic, number, integer = np.generic, np.number, np.integer
-signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
-inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
+generic = np.generic
+number = np.number
+integer = np.integer
+signedinteger = np.signedinteger
+unsignedinteger = np.unsignedinteger
+inexact = np.inexact
+floating = np.floating
+complexfloating = np.complexfloating
 # Kinds that no array of irax is of.
-character, flexible, object_ = np.character, np.flexible, np.object_
+character = np.character
+flexible = np.flexible
+object_ = np.object_

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,16 +12,18 @@ from irax.core.operands import Kinds, inexact_dtype
 from irax.core.promotion import apply, convert, promote
 from irax.execution import backend
 from irax.lax.arguments import documented
+from irax.numpy.signatures import Unary
 from irax.numpy.ufunc_objects import universal
 from irax.typing import ArrayLike
 from irax_compiler.ops.core import Op
+
+if TYPE_CHECKING:
+    from irax.numpy.ufunc_objects import BinaryUfunc
 
 NUMBER: Kinds = np.number
 ORDERED: Kinds = (np.bool, np.integer, np.floating)
 REAL: Kinds = (np.integer, np.floating)
 BITS: Kinds = (np.bool, np.integer)
-
-Unary = Callable[[ArrayLike], Array]
 
 
 def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any = None) -> Unary:
@@ -41,7 +42,7 @@ def binary(
     accepts: Kinds | None = None,
     kind: Any = None,
     identity: Any = None,
-) -> Any:
+) -> BinaryUfunc:
     """A `ufunc` of two operands that applies `op`; the rest is as for `promotion.apply`."""
 
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:

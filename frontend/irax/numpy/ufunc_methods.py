@@ -28,7 +28,7 @@ _REDUCTIONS: dict[ufunc, Callable[..., Array]] = {
     ufuncs.maximum: reductions.max,
     ufuncs.minimum: reductions.min,
 }
-_FOLDS = {
+_FOLDS: dict[ufunc, str] = {
     logic.bitwise_and: "and",
     logic.bitwise_or: "or",
     logic.bitwise_xor: "xor",
@@ -39,8 +39,11 @@ _STEPS: dict[ufunc, Callable[..., Array]] = {
     ufuncs.add: reductions.cumsum,
     ufuncs.multiply: reductions.cumprod,
 }
-_EXTREMA = {ufuncs.maximum: lax.cummax, ufuncs.minimum: lax.cummin}
-_AT = {
+_EXTREMA: dict[ufunc, Callable[..., Array]] = {
+    ufuncs.maximum: lax.cummax,
+    ufuncs.minimum: lax.cummin,
+}
+_AT: dict[ufunc, str] = {
     ufuncs.add: "add",
     ufuncs.subtract: "subtract",
     ufuncs.multiply: "multiply",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from irax.core.array import Array, as_array
 from irax.core.strictness import library, library_class
@@ -64,10 +64,11 @@ class ufunc:
         if nargs not in (None, nin):
             raise ValueError(f"ufunc: nargs must be nin, {nin}, got {nargs}")
         self.__wrapped__ = func
-        self.__name__ = self.__qualname__ = name or getattr(func, "__name__", "ufunc")
+        self.__name__: str = name or getattr(func, "__name__", "ufunc")
+        self.__qualname__: str = self.__name__
         self.__doc__ = func.__doc__
         self.__module__ = func.__module__
-        self.__signature__ = _signature(nin)
+        self.__signature__: inspect.Signature = _signature(nin)
         self._made_of = (func, nin, nout, self.__name__, identity, call, reduce, accumulate, at)
         self._made_of += (reduceat,)
         self._call = call or self._of_elements
@@ -236,6 +237,21 @@ class ufunc:
         return self._method("reduceat", a, indices, axis=axis, dtype=dtype, out=out)
 
 
+if TYPE_CHECKING:
+
+    class UnaryUfunc(ufunc):
+        """A ufunc of one operand with one result."""
+
+        def __call__(self, x: ArrayLike, /, *, out: None = None, where: None = None) -> Array: ...
+
+    class BinaryUfunc(ufunc):
+        """A ufunc of two operands with one result."""
+
+        def __call__(
+            self, x1: ArrayLike, x2: ArrayLike, /, *, out: None = None, where: None = None
+        ) -> Array: ...
+
+
 _methods: dict[str, Callable[..., Any]] = {}
 
 
@@ -269,10 +285,22 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     return ufunc(func, nin, nout, identity=identity)
 
 
-def universal(nin: int, identity: Any = None) -> Callable[[Callable[..., Any]], Any]:
+@overload
+def universal(
+    nin: Literal[1], identity: Any = None
+) -> Callable[[Callable[..., Array]], UnaryUfunc]: ...
+
+
+@overload
+def universal(
+    nin: Literal[2], identity: Any = None
+) -> Callable[[Callable[..., Array]], BinaryUfunc]: ...
+
+
+def universal(nin: int, identity: Any = None) -> Callable[[Callable[..., Array]], Any]:
     """Makes a function for arrays, with all operands positional, a `ufunc`."""
 
-    def decorate(function: Callable[..., Any]) -> ufunc:
+    def decorate(function: Callable[..., Array]) -> ufunc:
         return ufunc(function, nin, 1, identity=identity, call=function)
 
     return decorate

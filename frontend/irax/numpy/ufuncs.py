@@ -7,7 +7,7 @@ are written out of those.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +28,10 @@ from irax.numpy.logic import (
     signbit,
     where,
 )
+from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     NUMBER,
     OF_ONE,
-    Unary,
     binary,
     float_unary,
     floats,
@@ -48,17 +48,23 @@ from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.special import chlo_functions
 
+if TYPE_CHECKING:
+    from irax.numpy.ufunc_objects import BinaryUfunc, UnaryUfunc
+
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add = binary("add", ew.add, "x1 + x2; for booleans, whether either holds.", identity=0)
-subtract = binary("subtract", ew.subtract, "x1 - x2.", NUMBER)
-multiply = binary("multiply", ew.multiply, "x1 x2; for booleans, whether both hold.", identity=1)
-divide = true_divide = binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
-maximum = binary("maximum", ew.maximum, "The larger one; nan where either is nan.")
-minimum = binary("minimum", ew.minimum, "The smaller one; nan where either is nan.")
-negative = universal(1)(unary("negative", ew.negate, "-x.", NUMBER))
-_abs = unary("abs", ew.abs, "The absolute value.")
-_sign = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
+add: BinaryUfunc = binary("add", ew.add, "x1 + x2; for booleans, whether either holds.", identity=0)
+subtract: BinaryUfunc = binary("subtract", ew.subtract, "x1 - x2.", NUMBER)
+multiply: BinaryUfunc = binary(
+    "multiply", ew.multiply, "x1 x2; for booleans, whether both hold.", identity=1
+)
+divide: BinaryUfunc = binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
+true_divide: BinaryUfunc = divide
+maximum: BinaryUfunc = binary("maximum", ew.maximum, "The larger one; nan where either is nan.")
+minimum: BinaryUfunc = binary("minimum", ew.minimum, "The smaller one; nan where either is nan.")
+negative: UnaryUfunc = universal(1)(unary("negative", ew.negate, "-x.", NUMBER))
+_abs: Unary = unary("abs", ew.abs, "The absolute value.")
+_sign: Unary = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
 
 
 def positive(x: ArrayLike, /) -> Array:
@@ -211,12 +217,12 @@ def bitwise_count(x: ArrayLike, /) -> Array:
 
 # ---- exponentials and roots ----------------------------------------------------------------------
 
-exp = float_unary("exp", ew.exponential, "e to the power x.")
-expm1 = float_unary("expm1", ew.exponential_minus_one, "exp(x) - 1, accurate near 0.")
-log = float_unary("log", ew.log, "The natural logarithm; -inf at 0, nan below.")
-log1p = float_unary("log1p", ew.log_plus_one, "log(1 + x), accurate near 0.")
-sqrt = float_unary("sqrt", ew.sqrt, "The square root; nan for negative numbers.")
-cbrt = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
+exp: Unary = float_unary("exp", ew.exponential, "e to the power x.")
+expm1: Unary = float_unary("expm1", ew.exponential_minus_one, "exp(x) - 1, accurate near 0.")
+log: Unary = float_unary("log", ew.log, "The natural logarithm; -inf at 0, nan below.")
+log1p: Unary = float_unary("log1p", ew.log_plus_one, "log(1 + x), accurate near 0.")
+sqrt: Unary = float_unary("sqrt", ew.sqrt, "The square root; nan for negative numbers.")
+cbrt: Unary = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
 
 
 def exp2(x: ArrayLike, /) -> Array:
@@ -305,31 +311,38 @@ def _hypot(x: Array, y: Array) -> Array:
 
 # ---- trigonometry --------------------------------------------------------------------------------
 
-sin = float_unary("sin", ew.sine, "The sine of an angle in radians.")
-cos = float_unary("cos", ew.cosine, "The cosine of an angle in radians.")
-tan = float_unary("tan", ew.tan, "The tangent of an angle in radians.")
-sinh = float_unary("sinh", chlo_functions.sinh, "The hyperbolic sine.")
-cosh = float_unary("cosh", chlo_functions.cosh, "The hyperbolic cosine.")
-tanh = float_unary("tanh", ew.tanh, "The hyperbolic tangent.")
-arcsin = asin = float_unary(
+sin: Unary = float_unary("sin", ew.sine, "The sine of an angle in radians.")
+cos: Unary = float_unary("cos", ew.cosine, "The cosine of an angle in radians.")
+tan: Unary = float_unary("tan", ew.tan, "The tangent of an angle in radians.")
+sinh: Unary = float_unary("sinh", chlo_functions.sinh, "The hyperbolic sine.")
+cosh: Unary = float_unary("cosh", chlo_functions.cosh, "The hyperbolic cosine.")
+tanh: Unary = float_unary("tanh", ew.tanh, "The hyperbolic tangent.")
+arcsin: Unary = float_unary(
     "arcsin", chlo_functions.asin, "The angle whose sine is x; nan beyond +-1."
 )
-arccos = acos = float_unary(
+asin: Unary = arcsin
+arccos: Unary = float_unary(
     "arccos", chlo_functions.acos, "The angle whose cosine is x; nan beyond +-1."
 )
-arctan = atan = float_unary("arctan", chlo_functions.atan, "The angle whose tangent is x.")
-arcsinh = asinh = float_unary(
+acos: Unary = arccos
+arctan: Unary = float_unary("arctan", chlo_functions.atan, "The angle whose tangent is x.")
+atan: Unary = arctan
+arcsinh: Unary = float_unary(
     "arcsinh", chlo_functions.asinh, "The number whose hyperbolic sine is x."
 )
-arccosh = acosh = float_unary(
+asinh: Unary = arcsinh
+arccosh: Unary = float_unary(
     "arccosh", chlo_functions.acosh, "The number whose hyperbolic cosine is x."
 )
-arctanh = atanh = float_unary(
+acosh: Unary = arccosh
+arctanh: Unary = float_unary(
     "arctanh", chlo_functions.atanh, "The number whose hyperbolic tangent is x."
 )
-arctan2 = atan2 = binary(
+atanh: Unary = arctanh
+arctan2: BinaryUfunc = binary(
     "arctan2", ew.atan2, "The angle, in radians, of the point (x2, x1).", kind=np.inexact
 )
+atan2: BinaryUfunc = arctan2
 
 
 def deg2rad(x: ArrayLike, /) -> Array:
@@ -342,7 +355,8 @@ def rad2deg(x: ArrayLike, /) -> Array:
     return multiply(floats("rad2deg", x), float(180 / np.pi))
 
 
-radians, degrees = deg2rad, rad2deg
+radians = deg2rad
+degrees = rad2deg
 
 
 def sinc(x: ArrayLike, /) -> Array:
@@ -366,8 +380,8 @@ def _rounding(name: str, op: Op, doc: str) -> Unary:
     return documented(function, name, doc + OF_ONE, "irax.numpy")
 
 
-floor = _rounding("floor", ew.floor, "The largest integer that is at most x, in x's dtype.")
-ceil = _rounding("ceil", ew.ceil, "The smallest integer that is at least x, in x's dtype.")
+floor: Unary = _rounding("floor", ew.floor, "The largest integer that is at most x, in x's dtype.")
+ceil: Unary = _rounding("ceil", ew.ceil, "The smallest integer that is at least x, in x's dtype.")
 
 
 def rint(x: ArrayLike, /) -> Array:

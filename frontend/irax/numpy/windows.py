@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,13 @@ from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax.arguments import documented
+from irax.numpy.signatures import Window
 from irax.numpy.ufuncs import abs, divide, exp, multiply
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import bessel
 
 
-def _window(name: str, doc: str, example: str) -> Any:
+def _window(name: str, doc: str, example: str) -> Window:
     def function(M: int) -> Array:
         return as_array(getattr(np, name)(operator.index(M)).astype(dtypes.default_float()))
 
@@ -30,10 +30,14 @@ def _window(name: str, doc: str, example: str) -> Any:
     return documented(function, name, doc, "irax.numpy")
 
 
-bartlett = _window("bartlett", "The triangular window.", "[0.  , 0.67, 0.67, 0.  ]")
-blackman = _window("blackman", "The Blackman window: cosines.", "[-0.  ,  0.63,  0.63, -0.  ]")
-hamming = _window("hamming", "The Hamming window, a raised cosine.", "[0.08, 0.77, 0.77, 0.08]")
-hanning = _window("hanning", "The Hann window, a cosine.", "[0.  , 0.75, 0.75, 0.  ]")
+bartlett: Window = _window("bartlett", "The triangular window.", "[0.  , 0.67, 0.67, 0.  ]")
+blackman: Window = _window(
+    "blackman", "The Blackman window: cosines.", "[-0.  ,  0.63,  0.63, -0.  ]"
+)
+hamming: Window = _window(
+    "hamming", "The Hamming window, a raised cosine.", "[0.08, 0.77, 0.77, 0.08]"
+)
+hanning: Window = _window("hanning", "The Hann window, a cosine.", "[0.  , 0.75, 0.75, 0.  ]")
 
 
 def kaiser(M: int, beta: ArrayLike) -> Array:

@@ -9,6 +9,7 @@ elements are the halves of hashes, which cannot be computed apart from each othe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _rounds(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     return x0, x1
 
 
-hash_words = hashing(_rounds)
+hash_words: Callable[..., tuple[Array, ...]] = hashing(_rounds)
 
 
 def _hash_counts(words: Array, counts: Array) -> Array:

@@ -49,7 +49,7 @@ class RegularGridInterpolator:
     ) -> None:
         what = "RegularGridInterpolator"
         unsupported(what, "bounds_error", bounds_error, False)
-        self.method = self._checked(method)
+        self.method: str = self._checked(method)
         (array,) = as_arrays([values], f"{what}: values")
         grid = as_arrays(points, f"{what}: points")
         if len(grid) > array.ndim:
@@ -60,9 +60,12 @@ class RegularGridInterpolator:
                     f"{what}: points[{i}] must be a vector of length {size}, as values has the "
                     f"shape {array.shape}, and of at least 2; got shape {lines.shape}"
                 )
-        self.values = convert(array, inexact_dtype(array.dtype))
-        self.grid = tuple(convert(lines, inexact_dtype(lines.dtype)) for lines in grid)
-        self.bounds_error, self.fill_value = bounds_error, fill_value
+        self.values: Array = convert(array, inexact_dtype(array.dtype))
+        self.grid: tuple[Array, ...] = tuple(
+            convert(lines, inexact_dtype(lines.dtype)) for lines in grid
+        )
+        self.bounds_error: bool = bounds_error
+        self.fill_value: Any = fill_value
 
     def _checked(self, method: str) -> str:
         if method not in _METHODS:

@@ -64,15 +64,16 @@ class checkpoint_policies:
     where it is.
     """
 
-    everything_saveable = Policy("everything_saveable")
+    everything_saveable: Policy = Policy("everything_saveable")
     """All residuals are kept, as without a checkpoint."""
-    nothing_saveable = Policy("nothing_saveable")
+    nothing_saveable: Policy = Policy("nothing_saveable")
     """All is computed again: the default."""
-    dots_saveable = checkpoint_dots = Policy("dots_saveable")
+    dots_saveable: Policy = Policy("dots_saveable")
     """Products of matrices are kept, and convolutions."""
-    dots_with_no_batch_dims_saveable = Policy("dots_with_no_batch_dims_saveable")
+    checkpoint_dots: Policy = dots_saveable
+    dots_with_no_batch_dims_saveable: Policy = Policy("dots_with_no_batch_dims_saveable")
     """Products of matrices are kept, but batches of them are not."""
-    checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
+    checkpoint_dots_with_no_batch_dims: Policy = dots_with_no_batch_dims_saveable
 
     @staticmethod
     def save_only_these_names(*names: str) -> Policy:

@@ -52,7 +52,7 @@ class Ruled(ForwardsDefinitions):
         self.fun = fun
         given = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
-        self.nondiff_argnums = (*given, *(self._number(name) for name in names))
+        self.nondiff_argnums: tuple[int, ...] = (*given, *(self._number(name) for name in names))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method keeps its rules; they see the instance as their first argument."""
@@ -154,14 +154,18 @@ class Arguments:
 
     def __init__(self, ruled: Ruled, args: tuple[Any, ...]) -> None:
         self.ruled = ruled
-        self.fixed, others = ruled.split(args)
-        leaves, self.in_tree = array_trees.tree_flatten((others, {}))
-        self.names = argument_names(others)
-        self.arrays = [
+        fixed, others = ruled.split(args)
+        self.fixed: tuple[Any, ...] = fixed
+        leaves, tree = array_trees.tree_flatten((others, {}))
+        self.in_tree: Any = tree
+        self.names: list[str] = argument_names(others)
+        self.arrays: list[Array] = [
             as_array(x, f"{ruled.kind}: {n}") for x, n in zip(leaves, self.names, strict=True)
         ]
-        self.avals = [x.aval for x in self.arrays]
-        self.perturbed = [not ruled.symbolic_zeros or is_perturbed(x) for x in self.arrays]
+        self.avals: list[ShapedArray] = [x.aval for x in self.arrays]
+        self.perturbed: list[bool] = [
+            not ruled.symbolic_zeros or is_perturbed(x) for x in self.arrays
+        ]
         self._order = sorted(range(len(leaves)), key=lambda i: not self.perturbed[i])
         settings = (self.in_tree, *self.avals, *self.perturbed, *map(id, self.fixed))
         self.key = settings

@@ -24,7 +24,7 @@ def _log_of_complement(x: Array) -> Array:
     return jnp.where(near, of_low, jnp.log1p(jnp.negative(jnp.exp(jnp.negative(high)))))
 
 
-norm = Distribution(
+norm: Distribution = Distribution(
     "norm",
     (),
     f"{_DISTRIBUTION} ppf isf",
@@ -48,7 +48,7 @@ def _normal_part(low: Array, high: Array) -> Array:
     return upper + _log_of_complement(jnp.maximum(upper - special.log_ndtr(low), 0))
 
 
-truncnorm = Distribution(
+truncnorm: Distribution = Distribution(
     "truncnorm",
     ("a", "b"),
     _DISTRIBUTION,
@@ -63,7 +63,7 @@ truncnorm = Distribution(
     valid=jnp.less,
 )
 
-gennorm = Distribution(
+gennorm: Distribution = Distribution(
     "gennorm",
     ("beta",),
     "logpdf pdf cdf",
@@ -84,9 +84,9 @@ def _t_logpdf(z: Array, df: Array) -> Array:
     return scale - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
 
 
-t = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf})
+t: Distribution = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf})
 
-cauchy = Distribution(
+cauchy: Distribution = Distribution(
     "cauchy",
     (),
     f"{_DISTRIBUTION} ppf isf",
@@ -99,7 +99,7 @@ cauchy = Distribution(
     },
 )
 
-logistic = Distribution(
+logistic: Distribution = Distribution(
     "logistic",
     (),
     "logpdf pdf cdf sf ppf isf",
@@ -113,7 +113,7 @@ logistic = Distribution(
     first={"ppf": "x", "isf": "x"},
 )
 
-laplace = Distribution(
+laplace: Distribution = Distribution(
     "laplace",
     (),
     "logpdf pdf cdf",
@@ -125,7 +125,7 @@ laplace = Distribution(
     },
 )
 
-gumbel_l = Distribution(
+gumbel_l: Distribution = Distribution(
     "gumbel_l",
     (),
     f"{_DISTRIBUTION} ppf",
@@ -140,7 +140,7 @@ gumbel_l = Distribution(
     first={"ppf": "p"},
 )
 
-gumbel_r = Distribution(
+gumbel_r: Distribution = Distribution(
     "gumbel_r",
     (),
     f"{_DISTRIBUTION} ppf",
@@ -157,7 +157,7 @@ gumbel_r = Distribution(
 
 # ---- on a part of the line -----------------------------------------------------------------------
 
-uniform = Distribution(
+uniform: Distribution = Distribution(
     "uniform",
     (),
     "logpdf pdf cdf ppf",
@@ -165,7 +165,7 @@ uniform = Distribution(
     (0.0, 1.0),
 )
 
-expon = Distribution(
+expon: Distribution = Distribution(
     "expon",
     (),
     f"{_DISTRIBUTION} ppf",
@@ -180,7 +180,7 @@ expon = Distribution(
     (0.0, np.inf),
 )
 
-gamma = Distribution(
+gamma: Distribution = Distribution(
     "gamma",
     ("a",),
     _DISTRIBUTION,
@@ -192,7 +192,7 @@ gamma = Distribution(
     (0.0, np.inf),
 )
 
-chi2 = Distribution(
+chi2: Distribution = Distribution(
     "chi2",
     ("df",),
     _DISTRIBUTION,
@@ -206,7 +206,7 @@ chi2 = Distribution(
     (0.0, np.inf),
 )
 
-beta = Distribution(
+beta: Distribution = Distribution(
     "beta",
     ("a", "b"),
     _DISTRIBUTION,
@@ -221,7 +221,7 @@ beta = Distribution(
     valid=lambda a, b: jnp.greater(jnp.minimum(a, b), 0),
 )
 
-pareto = Distribution(
+pareto: Distribution = Distribution(
     "pareto",
     ("b",),
     f"{_DISTRIBUTION} ppf",
@@ -238,7 +238,7 @@ pareto = Distribution(
 
 # ---- on a circle ---------------------------------------------------------------------------------
 
-vonmises = Distribution(
+vonmises: Distribution = Distribution(
     "vonmises",
     ("kappa",),
     "logpdf pdf",
@@ -246,7 +246,7 @@ vonmises = Distribution(
     located=False,
 )
 
-wrapcauchy = Distribution(
+wrapcauchy: Distribution = Distribution(
     "wrapcauchy",
     ("c",),
     "logpdf pdf",

@@ -20,7 +20,7 @@ def _trials(k: Array, n: Array, p: Array) -> Array:
     return _log_choices(n, k) + special.xlogy(k, p) + special.xlog1py(n - k, -p)
 
 
-bernoulli = Distribution(
+bernoulli: Distribution = Distribution(
     "bernoulli",
     ("p",),
     "logpmf pmf cdf ppf",
@@ -34,11 +34,11 @@ bernoulli = Distribution(
     unmoved="cdf ppf",
 )
 
-binom = Distribution(
+binom: Distribution = Distribution(
     "binom", ("n", "p"), "logpmf pmf", {"logpmf": _trials}, (0.0, lambda n, p: n), discrete=True
 )
 
-betabinom = Distribution(
+betabinom: Distribution = Distribution(
     "betabinom",
     ("n", "a", "b"),
     "logpmf pmf",
@@ -51,7 +51,7 @@ betabinom = Distribution(
     discrete=True,
 )
 
-geom = Distribution(
+geom: Distribution = Distribution(
     "geom",
     ("p",),
     "logpmf pmf",
@@ -60,7 +60,7 @@ geom = Distribution(
     discrete=True,
 )
 
-nbinom = Distribution(
+nbinom: Distribution = Distribution(
     "nbinom",
     ("n", "p"),
     "logpmf pmf",
@@ -101,7 +101,7 @@ def _poisson_entropy(mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     return jnp.where(jnp.greater_equal(mean, 0), jnp.where(small, direct, large), np.nan)
 
 
-poisson = Distribution(
+poisson: Distribution = Distribution(
     "poisson",
     ("mu",),
     "logpmf pmf cdf",
