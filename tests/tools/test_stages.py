@@ -45,7 +45,7 @@ def test_stages(stages):
 
 
 def test_an_edited_stage(stages, tmp_path):
-    (inlined,) = [path for path in stages if path.name.endswith("-inline.mlir")]
+    inlined = next(path for path in stages if path.name.endswith("-inline.mlir"))
     edited = inlined.read_text().replace("stablehlo.tanh", "stablehlo.negate")
     path = tmp_path / "edited.mlir"
     path.write_text(edited)
