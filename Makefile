@@ -5,6 +5,7 @@
 #   make oracle   install JAX, so that `make test` compares with it too
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
+#   make upstream run what legalizations work around: which are still needed?
 #   make docs     write the tables in docs/ anew
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
@@ -18,7 +19,7 @@ JOBS ?= auto
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep docs lint format bench clean
+.PHONY: help demo test oracle fuzz sweep upstream docs lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -64,10 +65,15 @@ sweep: $(VENV)/installed-test $(VENV)/installed-oracle
 	@IRAX_SWEEP=1 $(BIN)/python -m pytest tests/differential/test_foreign.py tests/frontend/test_nestings.py \
 	  --numprocesses $(JOBS) $(PYTEST_ARGS)
 
+# `make upstream ONLY="stable_sort add_of_booleans"` for some.
+upstream: $(VENV)/installed-test
+	@$(BIN)/python -m tests.upstream.run $(ONLY)
+
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table
 	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
+	@$(BIN)/python -m tests.upstream.table
 
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .

@@ -156,7 +156,8 @@ def test_in_regions_that_are_replaced_operations_are_forgotten():
 
 def test_legalizations_are_named_in_locations():
     found = module(unary("0", "sine", "x"), "%0")
-    rewrite_in_order(found.operation, [legalizes("stablehlo.sine")(cosine_for_sine.build)])
+    legalization = legalizes("stablehlo.sine", kind="bug", of="IREE")(cosine_for_sine.build)
+    rewrite_in_order(found.operation, [legalization])
     assert 'loc("cosine_for_sine"' in mlir.text_of(found.operation, locations=True)
 
 

@@ -25,7 +25,7 @@ from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets import Target, register
 
 
-@legalizes("stablehlo.add")
+@legalizes("stablehlo.add", kind="missing", of="the abacus")
 def addition(operation):
     """It cannot add."""
     x, y = operation.operands

@@ -1,6 +1,6 @@
 """Legalizations: patterns for operations that a target gets wrong, refuses, or is slow at.
 
-    @legalizes("stablehlo.add")
+    @legalizes("stablehlo.add", kind="bug", of="IREE")
     def add_of_booleans(operation):
         '''What goes wrong without it.'''
         if <it doesn't apply>:
@@ -9,31 +9,63 @@
 
 A legalization builds its operations with irax's own op builders. It may apply to what it builds: it
 is not asked again about that. What it builds has its name in the location.
+
+It says what it works around, and `tests/upstream` has a program that shows it, so that `make
+upstream` can tell when it is no longer needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matched
 
+Kind = Literal["bug", "missing", "slow"]
+"""Of what is worked around: wrong results and crashes; what is not there; what takes too long."""
+
 
 @dataclass(frozen=True)
 class Legalization(Pattern):
     """A rewrite of operations that a target does not have as StableHLO has them."""
+
+    kind: Kind
+    of: tuple[str, ...]
+    """The software that it works around: "IREE", "XLA", "Mesa", ..."""
+    reproduction: str
+    """The name of the program in `tests/upstream` that shows what is worked around."""
+    issue: str | None = None
+    """The address of the issue upstream, where one is known."""
+    fixed_in: str | None = None
+    """The version of that software from which on it is not needed; None while it is."""
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
         with mlir.named(self.name, operation.location):
             return super().replacement(operation, op)
 
 
-def legalizes(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Legalization]:
+def legalizes(
+    *subjects: Subject,
+    kind: Kind,
+    of: str | tuple[str, ...],
+    reproduction: str = "",
+    issue: str | None = None,
+    fixed_in: str | None = None,
+) -> Callable[[Callable[..., Replacement]], Legalization]:
     """Decorator: the function is a legalization of operations that are one of some ops, or that
-    have one of some names.
+    have one of some names. The fields are those of `Legalization`; the reproduction is by default
+    called as the function is.
     """
     names, kinds = matched(subjects)
-    return lambda build: Legalization(build.__name__, names, kinds, build)
+    software = (of,) if isinstance(of, str) else of
+
+    def legalization(build: Callable[..., Replacement]) -> Legalization:
+        name = build.__name__
+        shown = reproduction or name
+        return Legalization(name, names, kinds, build, kind, software, shown, issue, fixed_in)
+
+    return legalization

@@ -57,7 +57,7 @@ def format_of(dtype: np.dtype) -> Format:
         )
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def float32_of_float8(operation: Operation) -> Sequence[Value] | None:
     """GPUs convert no 8-bit floats, as far as IREE knows: it is done with their bits."""
     (x,) = map(Number, operation.operands)
@@ -79,7 +79,7 @@ def float32_of_float8(operation: Operation) -> Sequence[Value] | None:
     return [(result | ((bits & 0x80) << 24)).bits(F32).value]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
     """The way back, rounded to nearest, and to even between two."""
     (x,) = map(Number, operation.operands)
@@ -109,7 +109,7 @@ def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
     return [result.to("u1").bits(dtype).value]
 
 
-@legalizes("stablehlo.sign")
+@legalizes("stablehlo.sign", kind="bug", of="IREE")
 def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes on a few of these, for AMD's GPUs."""
     (x,) = map(Number, operation.operands)
@@ -118,7 +118,7 @@ def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [where(x > 0, 1.0, where(x < 0, -1.0, x)).value]
 
 
-@legalizes("stablehlo.dot_general", "stablehlo.convolution")
+@legalizes("stablehlo.dot_general", "stablehlo.convolution", kind="missing", of="IREE")
 def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
     """IREE multiplies no matrices of 8-bit floats on GPUs."""
     if not any(_is_float8(dtype_of(x)) for x in operation.operands):
@@ -126,7 +126,7 @@ def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
     return read(operation).build([conversion.convert(x, F32) for x in operation.operands])
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes where what uses a sum of complex numbers is done along with it."""
     if dtype_of(operation.results[0]).kind != "c":
@@ -134,7 +134,7 @@ def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
     return barrier.barrier.build(list(operation.clone().operation.results))
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
     """IREE does not compile some scatters along with what computes their updates."""
     first = len(operation.results) + 1
@@ -148,7 +148,7 @@ def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
     return list(scatter.results)
 
 
-@legalizes("stablehlo.reduce", "stablehlo.reduce_window")
+@legalizes("stablehlo.reduce", "stablehlo.reduce_window", kind="bug", of="IREE")
 def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
     """IREE does not compile a fold whose init value is used elsewhere, too: it has its own."""
     first = len(operation.results)
@@ -162,7 +162,7 @@ def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
     return list(fold.results)
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
     """IREE does not compile a sort of which it sees that a result is not used."""
     if len(operation.results) == 1:
@@ -170,7 +170,7 @@ def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
     return barrier.barrier.build(list(operation.clone().operation.results))
 
 
-@legalizes("stablehlo.slice")
+@legalizes("stablehlo.slice", kind="bug", of="IREE")
 def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
     """IREE does not compile some folds along with what takes a part of their results."""
     (x,) = operation.operands
@@ -189,7 +189,7 @@ def _is_folded(x: Value) -> bool:
     return made is not None
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def fold_of_part(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes on some folds along with what chooses from a part of an array."""
     first = len(operation.results)

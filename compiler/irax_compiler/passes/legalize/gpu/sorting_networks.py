@@ -24,7 +24,7 @@ from irax_compiler.passes.rewriting import read_as
 INT32 = np.dtype(np.int32)
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="slow", of="IREE")
 def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
     """On GPUs, IREE's sort compares each element with each in one thread, and some, of several
     operands or of 8-bit floats, it does not compile.

@@ -21,7 +21,7 @@ FLOAT32 = np.dtype(np.float32)
 UINT32 = np.dtype(np.uint32)
 
 
-@legalizes("stablehlo.select")
+@legalizes("stablehlo.select", kind="missing", of="IREE")
 def select_of_complex(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V has no complex numbers to choose from: their parts are chosen."""
     which, x, y = operation.operands
@@ -33,7 +33,7 @@ def select_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE takes these for signed integers of one bit, which it has no SPIR-V for."""
     (x,) = operation.operands
@@ -43,7 +43,7 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE crashes on these: sums are those of the parts, what else there is follows its
     definition.
@@ -60,7 +60,7 @@ def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@legalizes("stablehlo.iota")
+@legalizes("stablehlo.iota", kind="bug", of="IREE")
 def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """IREE counts bfloat16 with bits of another width: it is counted in float32."""
     op = read_as(shape.Iota, operation)
@@ -69,7 +69,7 @@ def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(apart(replace(op, dtype=FLOAT32)()), op.dtype)]
 
 
-@legalizes("stablehlo.count_leading_zeros")
+@legalizes("stablehlo.count_leading_zeros", kind="bug", of="IREE")
 def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V looks for bits in 32-bit integers alone."""
     (x,) = operation.operands
@@ -84,7 +84,7 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-@legalizes("stablehlo.dot_general")
+@legalizes("stablehlo.dot_general", kind="bug", of="IREE", reproduction="contraction_of_computed")
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE makes parts of operands where they are multiplied (see `contraction_of_computed`): they
     are made before.
@@ -104,7 +104,7 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@legalizes("stablehlo.convolution", "stablehlo.dot_general")
+@legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def contraction_of_computed(operation: Operation) -> Sequence[Value] | None:
     """Some of what is multiplied IREE computes where it is multiplied, by several threads, which do
     not wait for each other: all is computed before.
@@ -128,7 +128,7 @@ _KERNELS = {
 """What IREE does not compute along with a product, or does so rightly."""
 
 
-@legalizes("stablehlo.convolution", "stablehlo.dot_general")
+@legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def products_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for each other where something is computed along with small products of a
     batch, or some convolutions: it is computed after them.
@@ -139,7 +139,7 @@ def products_alone(operation: Operation) -> Sequence[Value] | None:
     return [apart(operation.clone().operation.results[0])]
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     """Nor do they wait for the one that has widened what they sum, or has summed what they use in
     what is computed along with it.
@@ -153,7 +153,7 @@ def reduction_alone(operation: Operation) -> Sequence[Value] | None:
     return [apart(result) for result in clone.results]
 
 
-@legalizes("stablehlo.constant")
+@legalizes("stablehlo.constant", kind="missing", of="IREE")
 def constant_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE has no SPIR-V for arrays of different complex numbers: they are put together."""
     if dtype_of(operation.results[0]).kind != "c" or mlir.splat(operation.results[0]) is not None:

@@ -36,7 +36,7 @@ INT32 = np.dtype(np.int32)
 # ---- sums, products, extrema ---------------------------------------------------------------------
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of=("IREE", "Mesa"))
 def reduction_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Parts are folded side by side, then what they have come to."""
     op = read_as(Op, operation)
@@ -86,7 +86,9 @@ def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
     return shape.reshape(x, (*extents[:dimension], count, size, *extents[dimension + 1 :]))
 
 
-@legalizes("stablehlo.dot_general")
+@legalizes(
+    "stablehlo.dot_general", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
+)
 def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Sums of parts of the longest contracting dimension become a batch, which is then summed."""
     op = read_as(dot.DotGeneral, operation)
@@ -116,7 +118,9 @@ def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     return [_folded("add", parts, [0])]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes(
+    "stablehlo.convolution", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
+)
 def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
     """The input's features are divided, and what they contribute is summed."""
     op = read_as(convolution.Convolution, operation)
@@ -139,7 +143,9 @@ def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
     return [total]
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes(
+    "stablehlo.reduce_window", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
+)
 def window_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Windows are folded along one dimension after the other."""
     op = read_as(reduce_window.ReduceWindow, operation)
@@ -177,7 +183,7 @@ def _fields(window: reduce_window.Window) -> list[tuple]:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts")
 def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     """Where any update may go anywhere, a thread goes through them all: some at a time, in a
     loop.
@@ -220,6 +226,9 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     "stablehlo.reduce_window",
     "stablehlo.scatter",
     "stablehlo.sort",
+    kind="bug",
+    of=("IREE", "Mesa"),
+    reproduction="reduction_in_parts",
 )
 def too_many_steps(operation: Operation) -> Sequence[Value] | None:
     """Refuses what could not be divided."""

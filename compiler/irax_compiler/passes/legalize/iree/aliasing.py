@@ -40,7 +40,7 @@ UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sor
 """Operations that IREE does in place. What they write are their first operands, a result each."""
 
 
-@legalizes(*UPDATES)
+@legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """IREE updates in place, also where the memory is that of an argument, and so changes the
     caller's array (and what else the function returns of it): an argument is copied first.
@@ -48,7 +48,7 @@ def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     return _with_copies(operation, _may_be_argument)
 
 
-@legalizes(*UPDATES)
+@legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_shared(operation: Operation) -> Sequence[Value] | None:
     """IREE loses track of who else needs what is updated in place: it runs the update before
     others have read, or updates the result of another update. Then it gets a copy of its own.

@@ -12,7 +12,7 @@ from irax_compiler.ops.structured import zeros_of
 from irax_compiler.passes.legalization import legalizes
 
 
-@legalizes("stablehlo.if", "stablehlo.case")
+@legalizes("stablehlo.if", "stablehlo.case", kind="bug", of="IREE")
 def branch_that_hands_on(operation: Operation) -> Sequence[Value] | None:
     """In loops, IREE loses the buffers of what a branch gives as it was outside, where that is
     several arrays: such a branch gives zeros, and what was meant is chosen after it.

@@ -13,7 +13,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 
-@legalizes("stablehlo.broadcast_in_dim")
+@legalizes("stablehlo.broadcast_in_dim", kind="bug", of="StableHLO")
 def broadcast_that_permutes(operation: Operation) -> Sequence[Value] | None:
     """StableHLO's canonicalization makes the inverse of the right transpose of a broadcast that
     only permutes dimensions: silently, where their sizes agree.

@@ -17,7 +17,7 @@ from irax_compiler.passes.rewriting import read_as
 _COMPUTED = ("stablehlo.scatter", "stablehlo.sort")
 
 
-@legalizes("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz")
+@legalizes("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz", kind="missing", of="IREE")
 def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
     """IREE makes no scalar operation of it there: what is beyond the floor decides."""
     if not _is_computed(operation):
@@ -36,7 +36,7 @@ def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
     return [copy_sign(where(is_up, below + 1, below), x).value]
 
 
-@legalizes("stablehlo.popcnt", "stablehlo.count_leading_zeros")
+@legalizes("stablehlo.popcnt", "stablehlo.count_leading_zeros", kind="missing", of="IREE")
 def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
     """IREE makes no scalar operation of it there: bits are added up by halves."""
     if not _is_computed(operation):

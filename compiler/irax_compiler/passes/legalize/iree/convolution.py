@@ -19,7 +19,7 @@ from irax_compiler.passes.rewriting import read_as
 FLOAT32 = np.dtype(np.float32)
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def empty_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
     (result,) = operation.results
@@ -28,7 +28,7 @@ def empty_convolution(operation: Operation) -> Sequence[Value] | None:
     return [full_like(result, 0)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents. Where
     each group has one input feature, it refuses operands of another dtype than the result.
@@ -46,7 +46,7 @@ def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(replace(op, dtype=working)(*operands), op.dtype)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes on complex numbers: their parts are convolved."""
     op = read_as(Convolution, operation)
@@ -62,7 +62,7 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     return mlir.emit("stablehlo.complex", [real, imaginary]).results
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
     """Where one window is all there is, IREE drops its dimension, and forgets that a stride leaves
     elements over: they are cut away, and the stride with them.
@@ -85,7 +85,7 @@ def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
     return None if exact == op else [exact(*operation.operands)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     """IREE forgets to reverse the kernel where each group has one input feature, and elsewhere it
     fuses the reverse into the convolution wrongly.
@@ -101,7 +101,7 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def convolution_of_moved(operation: Operation) -> Sequence[Value] | None:
     """A reverse IREE cannot always fuse into a convolution. Of a pad and the convolution's own it
     makes one, wrongly where zeros go between the elements.

@@ -33,7 +33,7 @@ Dimensions = tuple[int, ...]
 # ---- legalizations -------------------------------------------------------------------------------
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
     """A result smaller than the window, as the gradient with respect to a kernel is: IREE takes
     forty times as long as for a matrix product for each of the result's places.
@@ -48,7 +48,7 @@ def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
     return [_product_for_each_place(op, x, y, out, window)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
     """Elements put apart, as in the gradient of a convolution with strides: IREE multiplies with
     the zeros between them.
@@ -64,7 +64,7 @@ def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
     return [_with_features_last(op, operation, _between_elements)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     """Groups of several features, and sequences of many: IREE takes three to ten times as long as
     for a matrix product for each element of the window.
@@ -83,7 +83,7 @@ def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
     return [_product_for_each_element(op, x, y, out, window)]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | None:
     """Features that do not come last: IREE takes forty times as long, and would take transposes
     back into the convolution.
@@ -94,7 +94,7 @@ def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | Non
     return [_with_features_last(op, operation, lambda op, x, y: op(x, y))]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_volumes(operation: Operation) -> Sequence[Value] | None:
     """More than two spatial dimensions: IREE takes ten times as long as for a sum over the window's
     first one, in which the array's first one is part of the batch.

@@ -23,7 +23,7 @@ SIDE_BY_SIDE = 64
 """Rows that keep all processors busy."""
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
 def cumulative_window(operation: Operation) -> Sequence[Value] | None:
     """IREE goes along rows one element after the other if what is folded is one array, forwards, by
     one operation, from its identity; anything else takes it a pass for each element. It cannot do

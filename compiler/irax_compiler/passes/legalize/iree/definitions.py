@@ -19,6 +19,8 @@ from irax_compiler.passes.rewriting import read_as
     "stablehlo.batch_norm_training",
     "stablehlo.map",
     "stablehlo.select_and_scatter",
+    kind="missing",
+    of="IREE",
 )
 def by_definition(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses these, or some forms of them."""
@@ -26,7 +28,7 @@ def by_definition(operation: Operation) -> Sequence[Value] | None:
     return None if op is None else op.define(list(operation.operands))
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
     """IREE writes to one array at a time: each gets a scatter of its own."""
     op = read_as(ScatterBy, operation)
@@ -35,7 +37,7 @@ def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
     return op.define(list(operation.operands))
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
 def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
     """IREE leaves out what is padding where the array is empty."""
     op = read_as(DefinedOp, operation)
@@ -44,7 +46,7 @@ def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
     return op.define(list(operation.operands))
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="missing", of=("IREE", "XLA"))
 def fold_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
     """IREE folds in the dtype of the elements alone: they are converted to that of the result."""
     op = read_as(VariadicReduce, operation)

@@ -24,7 +24,7 @@ _PASSING = {
 """What is fused besides elementwise operations."""
 
 
-@legalizes("stablehlo.slice")
+@legalizes("stablehlo.slice", kind="bug", of="IREE")
 def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
     """A slice of one element has no use for a stride, and IREE drops its dimension wrongly."""
     op = read_as(shape.Slice, operation)
@@ -42,7 +42,7 @@ def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
     return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
     """Where there is one window, which stops before the array does, IREE drops the dimension
     wrongly if it has a stride: it gets an array that stops where the window does.
@@ -68,7 +68,7 @@ def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
     return replace(op, window=bare).build([*cut, *inits])
 
 
-@legalizes("stablehlo.reshape")
+@legalizes("stablehlo.reshape", kind="bug", of="IREE")
 def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
     """One element of an array, taken as a slice and reshaped, cannot be fused into two users."""
     source = mlir.definition(operation.operands[0])
@@ -78,13 +78,13 @@ def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation)
 
 
-@legalizes("stablehlo.reverse", "stablehlo.gather")
+@legalizes("stablehlo.reverse", "stablehlo.gather", kind="bug", of="IREE")
 def read_of_slice(operation: Operation) -> Sequence[Value] | None:
     """A slice that leaves elements out of a row cannot be fused into a reverse or a gather."""
     return _apart(operation) if comes_from(operation.operands[0], _skips) else None
 
 
-@legalizes("stablehlo.pad")
+@legalizes("stablehlo.pad", kind="bug", of="IREE")
 def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
     """Of two pads IREE makes one, wrongly where the second goes between the elements; and a pad
     that does, or that takes elements away, it cannot fuse with the update that it pads.
@@ -94,7 +94,7 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation) if found else None
 
 
-@legalizes(*UPDATES)
+@legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_part(operation: Operation) -> Sequence[Value] | None:
     """A slice that leaves elements out of a row, or a pad that does, or that puts elements between,
     cannot be fused into an update.

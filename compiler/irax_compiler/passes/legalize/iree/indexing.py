@@ -32,7 +32,7 @@ def _stay_within(
     return bool(np.all(low >= 0) and np.all(high <= limits))
 
 
-@legalizes("stablehlo.gather")
+@legalizes("stablehlo.gather", kind="bug", of="IREE")
 def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     """IREE reads outside of the array where an index lies beyond it; the window is to be moved
     back into the array.
@@ -49,7 +49,7 @@ FEW_ROWS, LONG_ROW = 16, 64
 """Up to so many rows, of so many elements or more, are copied one by one."""
 
 
-@legalizes("stablehlo.gather")
+@legalizes("stablehlo.gather", kind="slow", of="IREE")
 def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
     """IREE gathers element by element, and computes the place of each where it makes a
     kernel of that and what follows. Rows at places that are known are pieces of memory to copy.
@@ -91,7 +91,7 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-@legalizes("stablehlo.gather")
+@legalizes("stablehlo.gather", kind="bug", of="IREE")
 def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     """IREE crashes where batches of indices lie after the dimension of the index vectors: that
     becomes the last one.
@@ -107,14 +107,14 @@ def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, dims=dims)(x, shape.move_axis(indices, vectors, last))]
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def empty_scatter(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where there are no updates."""
     x, _, updates = operation.operands
     return [x] if 0 in shape_of(updates) else None
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     """IREE does not take windows of several elements along an indexed dimension. A single one is a
     dynamic_update_slice.
@@ -148,7 +148,7 @@ def _combine(combiner: str, x: Value, y: Value) -> Value:
     return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """IREE writes outside of the array where an index lies beyond it, and takes only windows of
     one element along leading dimensions and of everything along the others: rows.

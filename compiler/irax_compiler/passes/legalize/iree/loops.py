@@ -13,7 +13,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree import aliasing
 
 
-@legalizes("stablehlo.while")
+@legalizes("stablehlo.while", kind="bug", of="IREE")
 def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
     """IREE loses, or crashes on, what is carried but never read in the body, only overwritten: the
     new value is chosen by the condition, which holds, and so depends on the old one.

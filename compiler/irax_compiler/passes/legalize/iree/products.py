@@ -24,7 +24,7 @@ def _is_narrow(dtype: np.dtype) -> bool:
     return inexact(dtype) and dtype.itemsize < 4
 
 
-@legalizes("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
 def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
     if not any(0 in shape_of(x) for x in operation.operands):
@@ -32,7 +32,7 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     return [full_like(operation.results[0], 0)]
 
 
-@legalizes("stablehlo.dot_general")
+@legalizes("stablehlo.dot_general", kind="missing", of=("IREE", "XLA"))
 def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
     """IREE has no choice of algorithms: its own is at least as precise as those that name a faster
     one.
@@ -43,7 +43,7 @@ def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
     return replace(op, algorithm=None).build(operation.operands)
 
 
-@legalizes("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
 def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
     dtype = dtype_of(operation.results[0])
@@ -54,7 +54,7 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide, dtype)]
 
 
-@legalizes("stablehlo.dot_general", "stablehlo.dot")
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
 def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE adds booleans modulo 2, and refuses to sum them over several dimensions: whether any
     product holds is asked of a sum of integers.
@@ -72,7 +72,7 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(count, op.dtype)]
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of=("IREE", "XLA"))
 def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
     """IREE forgets the init value where no dimension is folded, XLA also where those that are have
     one element.
@@ -92,7 +92,7 @@ def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
     return list(mlir.emit(f"stablehlo.{op.combiner}", [spread, element]).results)
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="bug", of=("IREE", "XLA"))
 def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
     """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
     dtype = dtype_of(operation.results[0])
@@ -110,7 +110,7 @@ FEW = 128
 """Elements that a loop may have in registers, where folds take vectors of any length."""
 
 
-@legalizes("stablehlo.reduce")
+@legalizes("stablehlo.reduce", kind="slow", of="IREE")
 def reduction_of_uneven_rows(operation: Operation) -> Sequence[Value] | None:
     """Rows whose length is no multiple of a vector's IREE folds element by element: what is beyond
     a multiple is folded apart. A sum takes a quarter of the time; a softmax, of which IREE

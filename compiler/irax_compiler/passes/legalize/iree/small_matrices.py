@@ -25,7 +25,7 @@ def _is_small(a: Value) -> bool:
     return 0 < shape_of(a)[-1] <= MOST_ROWS and 0 not in shape_of(a)
 
 
-@legalizes("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
 def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -54,7 +54,7 @@ def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(x, shape_of(b))]
 
 
-@legalizes("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
 def small_cholesky(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.Cholesky, operation)

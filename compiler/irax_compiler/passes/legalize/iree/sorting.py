@@ -21,7 +21,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
     """IREE cannot compile a sort of one array twice: it is sorted once."""
     operands = list(operation.operands)
@@ -34,7 +34,7 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
     return [results[once.index(x)] for x in operands]
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="bug", of="IREE")
 def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     """IREE loses the sign of nan where it compares narrow floats: their bits become the keys."""
     op = read_as(sort.Sort, operation)
@@ -50,7 +50,7 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     return results[len(unsigned) :]
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="bug", of="IREE")
 def stable_sort(operation: Operation) -> Sequence[Value] | None:
     """IREE does not keep the order of equal elements: their places become the last key."""
     op = read_as(sort.Sort, operation)
@@ -92,7 +92,7 @@ IREE binds to a kernel for the elements' places."""
 _FEW_KEYS = MOST_BOUND // 2
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="missing", of="IREE")
 def sort_of_many(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts no more arrays than it binds to a kernel: of more, all are read by the places that
     the keys, few at a time and the first ones last, put the elements in.
@@ -112,7 +112,7 @@ def sort_of_many(operation: Operation) -> Sequence[Value] | None:
     return [sort.take(x, order, op.dimension) for x in operands]
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="missing", of="IREE")
 def sort_by_comparator(operation: Operation) -> Sequence[Value] | None:
     """IREE binds no more arrays, nor keeps the order of equal elements, where a comparator is of
     another form: it compares each element with each, and the place of one is how many go before it.
@@ -148,7 +148,7 @@ def _in_square(x: Value, dimension: int, added: int) -> Value:
     return shape.BroadcastInDim(square, tuple(kept))(x)
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_of_constant(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts in place, and cannot compile that for a constant: it is kept behind a barrier."""
     op = read(operation)
@@ -171,7 +171,7 @@ HOST_SORT_LENGTH = 64
 """Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
 def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
     """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
     as it does for the places of the first, by which all operands are then read.
@@ -218,7 +218,7 @@ def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]
     return found
 
 
-@legalizes("stablehlo.sort")
+@legalizes("stablehlo.sort", kind="slow", of="IREE")
 def sort_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE sorts in quadratic time: long rows are sorted by NumPy, numbers as they are, and
     anything else by what its elements' places come to when sorted along with the keys.

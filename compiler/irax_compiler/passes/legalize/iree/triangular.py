@@ -42,7 +42,7 @@ def _worth_a_call(a: Value) -> bool:
     return n > BLOCK or prod(batch) <= FEW
 
 
-@legalizes("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
 def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it; BLAS has it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -55,7 +55,7 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
     return host_call("triangular_solve", [a, b], [b.type], transpose_a=turned, **numbers)
 
 
-@legalizes("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
 def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it; LAPACK has it."""
     op = read_as(triangular.Cholesky, operation)
@@ -65,7 +65,7 @@ def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
     return host_call("cholesky", [x], [x.type], lower=int(op.lower))
 
 
-@legalizes("stablehlo.triangular_solve")
+@legalizes("stablehlo.triangular_solve", kind="missing", of="IREE")
 def triangular_solve(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.TriangularSolve, operation)
@@ -78,7 +78,7 @@ def triangular_solve(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(_solved(op, flat_a, flat_b), shape_of(b))]
 
 
-@legalizes("stablehlo.cholesky")
+@legalizes("stablehlo.cholesky", kind="missing", of="IREE")
 def cholesky(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses it."""
     op = read_as(triangular.Cholesky, operation)

@@ -349,19 +349,19 @@ def _function(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(real, imaginary)]
 
 
-@legalizes(*(n for n in _FUNCTIONS if n.startswith("stablehlo.")))
+@legalizes(*(n for n in _FUNCTIONS if n.startswith("stablehlo.")), kind="bug", of="IREE")
 def complex_function(operation: Operation) -> Sequence[Value] | None:
     """IREE's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
     return _function(operation)
 
 
-@legalizes(*(n for n in _FUNCTIONS if n.startswith("chlo.")))
+@legalizes(*(n for n in _FUNCTIONS if n.startswith("chlo.")), kind="bug", of="StableHLO")
 def complex_function_of_chlo(operation: Operation) -> Sequence[Value] | None:
     """MLIR's expansions of CHLO subtract exponentials, or take -0 for 0 on branch cuts."""
     return _function(operation)
 
 
-@legalizes("stablehlo.abs")
+@legalizes("stablehlo.abs", kind="bug", of="IREE")
 def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
     """IREE squares the parts: 1e30 has no square in float32."""
     if not _is_complex(operation):
@@ -369,7 +369,7 @@ def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
     return _by_parts(lambda z: [_magnitude(z)], operation.operands, count=1)
 
 
-@legalizes("stablehlo.rsqrt")
+@legalizes("stablehlo.rsqrt", kind="bug", of="IREE")
 def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
     """As a quotient, which other legalizations take further."""
     if not _is_complex(operation):
@@ -378,7 +378,7 @@ def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.divide(full_like(z, 1), elementwise.sqrt(z))]
 
 
-@legalizes("stablehlo.logistic")
+@legalizes("stablehlo.logistic", kind="bug", of="IREE")
 def complex_logistic(operation: Operation) -> Sequence[Value] | None:
     """As a quotient, which other legalizations take further."""
     if not _is_complex(operation):
@@ -392,7 +392,7 @@ def complex_logistic(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@legalizes("stablehlo.cbrt")
+@legalizes("stablehlo.cbrt", kind="missing", of="IREE")
 def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
     """As a power, which others take further; IREE has none."""
     if not _is_complex(operation):
@@ -401,7 +401,7 @@ def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.power(z, full_like(z, 1 / 3))]
 
 
-@legalizes("stablehlo.atan2")
+@legalizes("stablehlo.atan2", kind="missing", of="IREE")
 def complex_angle(operation: Operation) -> Sequence[Value] | None:
     """-i log((z + iw) / sqrt(z**2 + w**2)), which others take further; IREE has none."""
     if not _is_complex(operation):
@@ -414,7 +414,7 @@ def complex_angle(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(imaginary.value, (-real).value)]
 
 
-@legalizes("stablehlo.power")
+@legalizes("stablehlo.power", kind="bug", of="IREE")
 def complex_power(operation: Operation) -> Sequence[Value] | None:
     """exp(w log z), where z is not 0; IREE's SPIR-V cannot choose from complex numbers, as its own
     expansion does.

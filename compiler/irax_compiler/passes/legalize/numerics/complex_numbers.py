@@ -15,7 +15,7 @@ from irax_compiler.ops.core import constant, read
 from irax_compiler.passes.legalization import legalizes
 
 
-@legalizes("stablehlo.constant")
+@legalizes("stablehlo.constant", kind="bug", of="IREE")
 def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero on these: they are put together from their two parts."""
     if dtype_of(operation.results[0]) != np.complex128:
@@ -24,7 +24,7 @@ def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(constant(np.real(value)), constant(np.imag(value)))]
 
 
-@legalizes("stablehlo.complex")
+@legalizes("stablehlo.complex", kind="bug", of="IREE")
 def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
     """IREE computes ahead what follows from constants, and where that is transposed for a product,
     it takes one part for both. Behind a barrier nothing is computed ahead.
@@ -51,7 +51,7 @@ def _follow_from_constants(values: Sequence[Value]) -> bool:
     return True
 
 
-@legalizes("stablehlo.pad")
+@legalizes("stablehlo.pad", kind="missing", of="IREE")
 def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses to pad complex128, and crashes where it fuses a padded complex64 with what takes
     its parts: the two parts are padded.
@@ -66,7 +66,7 @@ def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@legalizes("stablehlo.bitcast_convert")
+@legalizes("stablehlo.bitcast_convert", kind="bug", of=("IREE", "XLA"))
 def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler crashes on these: the bits of the two parts are converted."""
     (x,) = operation.operands
@@ -86,7 +86,7 @@ def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.complex_(*parts)]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def convert_of_complex(operation: Operation) -> Sequence[Value] | None:
     """IREE converts the real part, and not as other real numbers: it is taken first."""
     (x,) = operation.operands

@@ -17,7 +17,7 @@ from irax_compiler.ops.special import chlo_functions
 from irax_compiler.passes.legalization import legalizes
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
     """IREE counts in its virtual machine, which cannot convert integers to other floats than
     float32: the count is handed back to the device first.
@@ -29,7 +29,7 @@ def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
     return [conversion.Convert(target)(*barrier.barrier.build([x]))]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def saturating_convert(operation: Operation) -> Sequence[Value] | None:
     """IREE converts floats that an integer type cannot hold to arbitrary integers; they are to
     become its largest or smallest value, and nan 0.
@@ -72,6 +72,8 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
     "stablehlo.power",
     "stablehlo.sine",
     "stablehlo.tan",
+    kind="bug",
+    of="IREE",
 )
 def narrow_function(operation: Operation) -> Sequence[Value] | None:
     """What IREE gets wrong in float32 it gets wrong in float16 and bfloat16 too: these are computed
@@ -85,7 +87,7 @@ def narrow_function(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide[0], dtype)]
 
 
-@legalizes(Elementwise)
+@legalizes(Elementwise, kind="missing", of=("StableHLO", "IREE"))
 def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None:
     """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
     computed in float32.
@@ -97,7 +99,7 @@ def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None
     return [conversion.convert(wide, dtype) if dtype_of(wide) == float32 else wide]
 
 
-@legalizes("chlo.digamma")
+@legalizes("chlo.digamma", kind="bug", of="StableHLO")
 def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
     """IREE has -inf at this pole; at all others, as XLA at all, it is nan."""
     (x,) = operation.operands
@@ -105,7 +107,7 @@ def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(is_zero, full_like(x, np.nan), chlo_functions.digamma(x))]
 
 
-@legalizes("stablehlo.log_plus_one")
+@legalizes("stablehlo.log_plus_one", kind="bug", of="IREE")
 def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)
@@ -119,7 +121,7 @@ def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [where(x.equals(np.inf), x, result).value]
 
 
-@legalizes("stablehlo.exponential_minus_one")
+@legalizes("stablehlo.exponential_minus_one", kind="bug", of="IREE")
 def exponential_minus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """IREE takes exp(x) - 1 at its word: 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)

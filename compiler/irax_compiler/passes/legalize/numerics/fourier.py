@@ -29,7 +29,7 @@ WRITTEN_OUT = 1 << 14
 """How many factors are written down as constants; more are computed."""
 
 
-@legalizes("stablehlo.fft")
+@legalizes("stablehlo.fft", kind="missing", of="IREE")
 def fourier_transform(operation: Operation) -> Sequence[Value] | None:
     """IREE has transforms of powers of two in float32 alone."""
     op = read_as(fft.Fft, operation)

@@ -16,7 +16,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 
-@legalizes("stablehlo.constant")
+@legalizes("stablehlo.constant", kind="bug", of="XLA")
 def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """Text has long constants in hexadecimal, and XLA reads another number of digits for booleans
     than is written: they are bytes that are not zero.
@@ -28,7 +28,7 @@ def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(written, np.dtype(np.bool_))]
 
 
-@legalizes("stablehlo.add")
+@legalizes("stablehlo.add", kind="bug", of="IREE")
 def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """IREE adds booleans modulo 2; StableHLO's sum of booleans is "or"."""
     if dtype_of(operation.results[0]) != np.bool_:
@@ -36,7 +36,7 @@ def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [bitwise.or_(*operation.operands)]
 
 
-@legalizes("stablehlo.reverse")
+@legalizes("stablehlo.reverse", kind="missing", of="IREE")
 def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses to reverse unsigned integers: reverse the same bits as signed ones."""
     (x,) = operation.operands
@@ -48,7 +48,7 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     return [conversion.BitcastConvert(shape_of(x), dtype)(flipped[0])]
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="missing", of="IREE")
 def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
     """IREE refuses to pad unsigned integers for windows: they are padded before."""
     op = read_as(ReduceWindow, operation)

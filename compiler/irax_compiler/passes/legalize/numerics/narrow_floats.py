@@ -18,7 +18,7 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 E4M3FN = np.dtype(ml_dtypes.float8_e4m3fn)
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_float8(operation: Operation) -> Sequence[Value] | None:
     """IREE converts 8-bit floats to few dtypes: to others they go through float32, which holds
     them all.
@@ -30,7 +30,7 @@ def convert_of_float8(operation: Operation) -> Sequence[Value] | None:
     return [x.to(F32).to(target).value]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     """IREE rounds float64 twice on its way to narrower floats than float32, or not at all, and
     loses what is subnormal: it is rounded to an odd float32, which leaves the next rounding right.
@@ -47,7 +47,7 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     return [where(kept, near, neighbour.bits(F32)).to(target).value]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
     """Of several roundings one after the other IREE leaves out all but the last: bits do them."""
     (x,) = operation.operands
@@ -67,7 +67,7 @@ def _as_bfloat16(x: Number) -> Number:
     return where(is_nan, x, rounded.bits(F32))
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_to_float8(operation: Operation) -> Sequence[Value] | None:
     """IREE does not round float16 to 8-bit floats: it goes through float32, which holds it."""
     (x,) = map(Number, operation.operands)
@@ -77,7 +77,7 @@ def convert_to_float8(operation: Operation) -> Sequence[Value] | None:
     return [x.to(F32).to(target).value]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
     """What is to be rounded up to the smallest normal 8-bit float, IREE makes zero."""
     (x,) = map(Number, operation.operands)
@@ -91,7 +91,7 @@ def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
     return [where(is_rounded_up, copy_sign(size * 0 + normal, x), x).to(target).value]
 
 
-@legalizes("stablehlo.convert")
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
 def nan_of_float8(operation: Operation) -> Sequence[Value] | None:
     """One of the two nans of float8_e4m3fn is -480 on IREE."""
     (x,) = map(Number, operation.operands)

@@ -46,7 +46,7 @@ _EXP2 = (
 )
 
 
-@legalizes("stablehlo.power")
+@legalizes("stablehlo.power", kind="bug", of="IREE")
 def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     """IREE's power is nan for many zeros and infinities, 0 ** 0 among them, and loses digits where
     the result is large or small.
@@ -167,7 +167,7 @@ def shift_right(x: Number, bits: int) -> Number:
     return Number(mlir.emit("stablehlo.shift_right_arithmetic", [x.value, amount]).results[0])
 
 
-@legalizes("stablehlo.power")
+@legalizes("stablehlo.power", kind="bug", of="IREE")
 def power_of_integers(operation: Operation) -> Sequence[Value] | None:
     """IREE looks at the lowest bits of the exponent only, and takes 1 / x ** n for 0."""
     x, y = map(Number, operation.operands)
@@ -186,7 +186,7 @@ def power_of_integers(operation: Operation) -> Sequence[Value] | None:
     return [result.value]
 
 
-@legalizes("stablehlo.cbrt")
+@legalizes("stablehlo.cbrt", kind="bug", of="IREE")
 def cube_root(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 cube root is off by 12 units in the last place, and nan for inf; there is
     none for float64.

@@ -33,7 +33,7 @@ _EXP2 = (
 )
 
 
-@legalizes("stablehlo.power")
+@legalizes("stablehlo.power", kind="bug", of="IREE", reproduction="power_of_floats")
 def power_of_singles(operation: Operation) -> Sequence[Value] | None:
     """As `power_of_floats`, without float64."""
     x, y = operation.operands

@@ -19,7 +19,7 @@ _AT_ONCE = 8
 """Bits of the quotient in one step: as many as 32 bits leave room for."""
 
 
-@legalizes("stablehlo.remainder")
+@legalizes("stablehlo.remainder", kind="bug", of="IREE")
 def remainder_of_singles(operation: Operation) -> Sequence[Value] | None:
     """SPIR-V rounds x / y, and takes that many y from x: of large quotients nothing is left."""
     dtype = dtype_of(operation.results[0])

@@ -38,7 +38,7 @@ _TWO_OVER_PI = 0xA2F9836E_4E441529_FC2757D1_F534DDC0_DB629599_3C439041_FE5163AB
 """The first 224 bits of 2/pi after the point."""
 
 
-@legalizes("stablehlo.sine", "stablehlo.cosine", "stablehlo.tan")
+@legalizes("stablehlo.sine", "stablehlo.cosine", "stablehlo.tan", kind="bug", of="IREE")
 def trigonometric_function(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 sine is off by 1e-3 of its value at 1e-4 and at pi, by 0.2 at 1e6, and
     infinite at 1e30.
@@ -136,7 +136,7 @@ _ARC_TANGENT = (
 )
 
 
-@legalizes("stablehlo.atan2")
+@legalizes("stablehlo.atan2", kind="bug", of="IREE")
 def atan2_of_floats(operation: Operation) -> Sequence[Value] | None:
     """IREE's float32 atan2 is nan at (0, 0) and (inf, inf), takes -0 for 0, and is off by 5e-6."""
     y, x = map(Number, operation.operands)

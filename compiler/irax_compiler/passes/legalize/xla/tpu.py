@@ -21,7 +21,7 @@ def _is_in_parts(dtype: np.dtype) -> bool:
     return dtype.itemsize >= 8 and dtype != np.complex64
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="slow", of="XLA")
 def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """To compile the sum so far of 150 takes minutes."""
     op = read_as(ReduceWindow, operation)
@@ -39,7 +39,7 @@ def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [found]
 
 
-@legalizes("stablehlo.fft")
+@legalizes("stablehlo.fft", kind="missing", of="XLA")
 def double_fourier_transform(operation: Operation) -> Replacement:
     """There are no transforms of them."""
     if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
@@ -47,7 +47,7 @@ def double_fourier_transform(operation: Operation) -> Replacement:
     return fourier.fourier_transform.build(operation)
 
 
-@legalizes("stablehlo.reduce_precision")
+@legalizes("stablehlo.reduce_precision", kind="bug", of="XLA")
 def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """XLA rounds neither part."""
     if dtype_of(operation.results[0]) != np.float64:
@@ -58,7 +58,7 @@ def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
     )
 
 
-@legalizes("stablehlo.select_and_scatter")
+@legalizes("stablehlo.select_and_scatter", kind="missing", of="XLA")
 def select_and_scatter_by_definition(operation: Operation) -> Sequence[Value] | None:
     """There are none of 64-bit numbers, and two dimensions must be without windows."""
     op = read_as(SelectAndScatter, operation)

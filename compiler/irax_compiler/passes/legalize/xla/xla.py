@@ -20,7 +20,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="bug", of="XLA")
 def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
     """XLA leaves padding out of the windows, where it is to count as what they start from, and
     knows it again where it was added before: they start from what is neutral instead.
@@ -47,7 +47,7 @@ def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
     return [result]
 
 
-@legalizes("stablehlo.reduce_window")
+@legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
 def narrow_windows(operation: Operation) -> Sequence[Value] | None:
     """XLA rounds every partial sum of bfloat16: the 257th one changes it no more."""
     op = read_as(ReduceWindow, operation)
@@ -58,7 +58,7 @@ def narrow_windows(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(wide, dtype)]
 
 
-@legalizes("stablehlo.scatter")
+@legalizes("stablehlo.scatter", kind="bug", of="XLA")
 def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     """XLA's simplifier of scatters makes one into a scalar something that does not verify: the
     scalar becomes an array of one element, which is where all updates go.
@@ -79,7 +79,7 @@ def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     return [shape.reshape(r, ()) for r in results]
 
 
-@legalizes("stablehlo.convolution")
+@legalizes("stablehlo.convolution", kind="slow", of="XLA")
 def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     """XLA takes a kernel backwards one element at a time on the processor, and one that has been
     reversed before as it does any other: a fifth of the time.
@@ -93,7 +93,7 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
 
 
-@legalizes("stablehlo.bitcast_convert")
+@legalizes("stablehlo.bitcast_convert", kind="bug", of="XLA")
 def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """XLA crashes: a boolean is a byte there. Bits are put together, and taken apart, by shifts."""
     (x,), (result,) = operation.operands, operation.results

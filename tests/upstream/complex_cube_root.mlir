@@ -1,0 +1,7 @@
+// IREE has no cube roots of complex numbers.
+// EXPECT: refused
+// INPUT: [8+1j, -1+2j]
+func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+  %0 = stablehlo.cbrt %x : tensor<2xcomplex<f32>>
+  return %0 : tensor<2xcomplex<f32>>
+}

@@ -1,0 +1,8 @@
+// IREE divides by what overflows.
+// EXPECT: wrong
+// INPUT: [-100+1j, 100+1j]
+// TOLERANCE: 0.0001
+func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+  %0 = stablehlo.logistic %x : tensor<2xcomplex<f32>>
+  return %0 : tensor<2xcomplex<f32>>
+}

@@ -1,0 +1,7 @@
+// The expansion of CHLO has -inf at this pole, and nan at all others.
+// EXPECT: wrong
+// INPUT: [0.0]
+func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = chlo.digamma %x : tensor<1xf32> -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

@@ -1,0 +1,7 @@
+// IREE counts bfloat16 with bits of another width.
+// TARGETS: iree-vulkan
+// EXPECT: refused
+func.func @main() -> tensor<3x2xbf16> {
+  %0 = stablehlo.iota dim = 0 : tensor<3x2xbf16>
+  return %0 : tensor<3x2xbf16>
+}

@@ -1,0 +1,8 @@
+// SPIR-V looks for bits in 32-bit integers alone.
+// TARGETS: iree-vulkan
+// EXPECT: refused
+// INPUT: [3, 1]
+func.func @main(%x: tensor<2xi8>) -> tensor<2xi8> {
+  %0 = stablehlo.count_leading_zeros %x : tensor<2xi8>
+  return %0 : tensor<2xi8>
+}

@@ -1,0 +1,7 @@
+// IREE takes log(1 + x) at its word.
+// EXPECT: wrong
+// INPUT: [1e-17]
+func.func @main(%x: tensor<1xf64>) -> tensor<1xf64> {
+  %0 = stablehlo.log_plus_one %x : tensor<1xf64>
+  return %0 : tensor<1xf64>
+}

@@ -1,0 +1,14 @@
+// XLA rounds every partial sum of bfloat16: the 257th one changes it no more.
+// TARGETS: pjrt, iree-cpu
+// EXPECT: wrong
+// INPUT: [1.0]
+// TOLERANCE: 0.01
+func.func @main(%x: tensor<600xbf16>) -> tensor<89xbf16> {
+  %c = stablehlo.constant dense<0.0> : tensor<bf16>
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 512>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %1 = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %1 : tensor<bf16>
+  }) : (tensor<600xbf16>, tensor<bf16>) -> tensor<89xbf16>
+  return %0 : tensor<89xbf16>
+}

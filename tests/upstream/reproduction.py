@@ -1,0 +1,205 @@
+"""Reproductions: small StableHLO programs that a compiler refuses, gets wrong, or is slow at.
+
+    // IREE adds booleans modulo 2.
+    // TARGETS: iree-cpu
+    // EXPECT: wrong
+    // INPUT: [True, True, False]
+    // INPUT: [True, False, False]
+    func.func @main(%x: tensor<3xi1>, %y: tensor<3xi1>) -> tensor<3xi1> { ... }
+
+The program goes to the target's compiler as it is, without irax's passes. What it gives is compared
+with the evaluator's results (`TOLERANCE`, relative, is 1e-5 by default), and what is expected to be
+`slow` with the time of the same program as irax lowers it (at least twice as long). An input is a
+list of elements, which are repeated until the argument is full. A program that is expected to be
+`right` is as near as anybody came to what is wrong in a larger one.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir, targets
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.iree.invocation import CompileError
+from irax_compiler.lowering import lower
+from irax_compiler.passes.annotate import Annotate
+from irax_runtime.device import Device
+from irax_runtime.devices import devices
+from irax_runtime.platforms import NoDevice
+
+FOLDER = Path(__file__).parent
+OUTCOMES = ("right", "wrong", "refused", "crashes", "hangs", "slow")
+"""What becomes of a program; or it is `untried: why` where its target is not here."""
+PLATFORMS = {"iree-cpu": "cpu", "pjrt": "pjrt:cpu", "iree-vulkan": "vulkan", "iree-cuda": "cuda"}
+"""For each target, the platform whose device runs its programs."""
+LIMIT = 60
+"""Seconds after which a program hangs."""
+SLOW = 2
+"""How much longer than as irax lowers it a program takes that is slow."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A program, and what is wrong with it."""
+
+    name: str
+    text: str
+    why: str
+    targets: tuple[str, ...]
+    expected: str
+    inputs: tuple[list[Any], ...]
+    tolerance: float
+
+    @classmethod
+    def read(cls, name: str, folder: Path = FOLDER) -> Reproduction:
+        """The reproduction of a name."""
+        return cls.parse(name, (folder / f"{name}.mlir").read_text("utf-8"))
+
+    @classmethod
+    def parse(cls, name: str, text: str) -> Reproduction:
+        """A reproduction from the text of its file."""
+        lines = re.findall(r"^// ?(.*)$", text, re.MULTILINE)
+        fields = [re.match(r"([A-Z]+): *(.*)", line) for line in lines]
+        found: dict[str, list[str]] = {}
+        for field in fields:
+            if field is not None:
+                found.setdefault(field[1], []).append(field[2])
+        unknown = set(found) - {"TARGETS", "EXPECT", "INPUT", "TOLERANCE"}
+        (expected,) = found.get("EXPECT", [""])
+        if unknown or expected not in OUTCOMES:
+            raise ValueError(f"{name}: unknown {unknown or expected!r}; expected one of {OUTCOMES}")
+        return cls(
+            name,
+            text,
+            " ".join(line for line, field in zip(lines, fields, strict=True) if field is None),
+            tuple(found.get("TARGETS", ["iree-cpu"])[0].split(", ")),
+            expected,
+            tuple(_numbers(line) for line in found.get("INPUT", [])),
+            float(found.get("TOLERANCE", ["1e-5"])[0]),
+        )
+
+    def arguments(self) -> list[np.ndarray]:
+        """The arrays that @main is called with."""
+        module = mlir.parse_module(self.text)
+        parameters = mlir.arguments(mlir.functions(module)["main"])
+        return [
+            np.resize(np.array(given).astype(mlir.dtype_of(x)), mlir.shape_of(x))
+            for given, x in zip(self.inputs, parameters, strict=True)
+        ]
+
+
+def _numbers(text: str) -> list[Any]:
+    return eval(text, {"nan": np.nan, "inf": np.inf})
+
+
+def outcome(reproduction: Reproduction, target: str, limit: float = LIMIT) -> str:
+    """What becomes of a program on a target: one of `OUTCOMES`, or why it cannot be tried here."""
+    return in_child(partial(_tried, reproduction, target), limit)
+
+
+def in_child(job: Callable[[], str], limit: float) -> str:
+    """What a job in a process of its own returns: compilers may crash, and may not end."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_send, args=(job, sender))
+    child.start()
+    sender.close()
+    try:
+        found = receiver.recv() if receiver.poll(limit) else "hangs"
+    except EOFError:
+        found = "crashes"
+    finally:
+        child.kill()
+        child.join()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _send(job: Callable[[], str], sender: Any) -> None:
+    faulthandler.disable()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where compilers say why they crash
+    try:
+        found: Any = job()
+    except Exception as error:  # a mistake in the reproduction, not in a compiler
+        found = RuntimeError(f"{type(error).__name__}: {error}")
+    sender.send(found)
+
+
+def _tried(reproduction: Reproduction, target: str) -> str:
+    if target == "tpu":
+        return "untried: there is no compiler for TPUs here"
+    module = mlir.parse_module(reproduction.text)
+    arguments = reproduction.arguments()
+    expected = Evaluator(module)("main", arguments)
+    Annotate().run(module)
+    try:
+        artefact = targets.compile(module, target)
+    except (CompileError, NotImplementedError):
+        return "refused"
+    device = _device(target)
+    if device is None:
+        is_done = reproduction.expected in ("refused", "crashes", "hangs") and target != "pjrt"
+        return "right" if is_done else f"untried: there is no device for {target} here"
+    try:
+        program = _program(device, artefact)
+        results = program(arguments)
+    except (IndexError, RuntimeError, ValueError):
+        return "refused"  # by the compiler behind PJRT, or by the runtime
+    if reproduction.expected == "slow":
+        lowered = lower(mlir.parse_module(reproduction.text), "main", target)
+        faster = _program(device, targets.compile(lowered, target))
+        ratio = _seconds(program, arguments) / _seconds(faster, arguments)
+        return "slow" if ratio > SLOW else "right"
+    pairs = list(zip(results, expected, strict=True))
+    is_right = all(_is_near(x, y, reproduction.tolerance) for x, y in pairs)
+    return "right" if is_right else "wrong"
+
+
+def _device(target: str) -> Device | None:
+    """The device that runs the programs of a target, if there is one."""
+    try:
+        return devices(PLATFORMS[target])[0]
+    except (KeyError, NoDevice):
+        return None
+
+
+def _program(device: Device, artefact: bytes) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
+    """A program, from arrays to arrays."""
+    program = device.load(artefact, "main")
+    return lambda arrays: [r.numpy() for r in program([device.put(a.copy()) for a in arrays])]
+
+
+def _seconds(program: Callable[..., Any], arguments: list[np.ndarray]) -> float:
+    """The shortest time of a few calls."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        program(arguments)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _is_near(x: np.ndarray, y: np.ndarray, tolerance: float) -> bool:
+    """Whether arrays agree, down to the sign of zeros."""
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return False
+    if not mlir.inexact(y.dtype):
+        return bool(np.array_equal(x, y))
+    wide = np.complex128 if y.dtype.kind == "c" else np.float64
+    x, y = x.astype(wide), y.astype(wide)
+    near = np.isclose(x, y, rtol=tolerance, atol=0, equal_nan=True)
+    if wide is np.float64:
+        near &= np.isnan(y) | (y != 0) | (np.signbit(x) == np.signbit(y))
+    return bool(near.all())

@@ -1,0 +1,7 @@
+// IREE converts what an integer type cannot hold to arbitrary integers.
+// EXPECT: wrong
+// INPUT: [1000.0, -1000.0, nan, inf]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xi8> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi8>
+  return %0 : tensor<4xi8>
+}

@@ -1,0 +1,108 @@
+"""Legalizations say what they work around, and programs show it; `make upstream` runs them all."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from tests.upstream import run, table
+from tests.upstream.reproduction import FOLDER, Reproduction, in_child, outcome
+
+from irax_compiler import mlir
+from irax_compiler.passes.legalization import Legalization
+
+LEGALIZATIONS = [one for one, _ in table.legalizations().values()]
+PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.mlir"))
+
+WRONG = """
+// Booleans are added modulo 2.
+// EXPECT: wrong
+// INPUT: [True, False]
+// INPUT: [True, True]
+func.func @main(%x: tensor<2xi1>, %y: tensor<2xi1>) -> tensor<2xi1> {
+  %0 = stablehlo.add %x, %y : tensor<2xi1>
+  return %0 : tensor<2xi1>
+}
+"""
+REFUSED = """
+// EXPECT: refused
+// INPUT: [1]
+func.func @main(%x: tensor<2xui32>) -> tensor<2xui32> {
+  %0 = stablehlo.reverse %x, dims = [0] : tensor<2xui32>
+  return %0 : tensor<2xui32>
+}
+"""
+
+
+@pytest.mark.parametrize("one", LEGALIZATIONS, ids=lambda one: one.name)
+def test_legalizations_say_why_they_exist(one: Legalization):
+    assert one.build.__doc__
+    assert one.kind in ("bug", "missing", "slow")
+    assert set(one.of) <= {"IREE", "Mesa", "StableHLO", "XLA"}
+    assert one.of
+    assert one.issue is None or one.issue.startswith("https://")
+    assert one.reproduction in PROGRAMS
+    expected = Reproduction.read(one.reproduction).expected
+    assert expected == "right" or (expected == "slow") == (one.kind == "slow")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_are_complete(name: str):
+    reproduction = Reproduction.read(name)
+    assert reproduction.why
+    assert mlir.parse_module(reproduction.text)
+    reproduction.arguments()
+
+
+def test_every_program_shows_something():
+    assert {one.reproduction for one in LEGALIZATIONS} == set(PROGRAMS)
+
+
+def test_the_table_is_as_the_legalizations_say():
+    assert table.PATH.read_text("utf-8") == table.page(), "run `make docs`"
+
+
+def test_outcomes():
+    wrong = Reproduction.parse("wrong", WRONG)
+    assert outcome(wrong, "iree-cpu") == "wrong"
+    right = Reproduction.parse("right", WRONG.replace("[True, True]", "[False, False]"))
+    assert outcome(right, "iree-cpu") == "right"
+    assert outcome(Reproduction.parse("refused", REFUSED), "iree-cpu") == "refused"
+    assert outcome(wrong, "tpu").startswith("untried")
+
+
+def test_processes_that_crash_or_do_not_end():
+    assert in_child(lambda: os.abort() or "", 10) == "crashes"
+    assert in_child(lambda: time.sleep(60) or "", 0.1) == "hangs"
+
+
+def test_a_mistake_in_a_program_is_told():
+    mistaken = Reproduction.parse("mistaken", WRONG.replace("// INPUT: [True, True]\n", ""))
+    with pytest.raises(RuntimeError, match="zip"):
+        outcome(mistaken, "iree-cpu")
+    with pytest.raises(ValueError, match="'worse'"):
+        Reproduction.parse("unknown", WRONG.replace("EXPECT: wrong", "EXPECT: worse"))
+
+
+@pytest.mark.parametrize(
+    "expected, found, said",
+    [
+        ("wrong", ["right", "wrong"], "needed"),
+        ("right", ["refused"], "needed"),
+        ("wrong", ["untried: why", "crashes"], "needed"),
+        ("wrong", ["right", "right"], "not needed"),
+        ("wrong", ["right", "untried: why"], "untried"),
+        ("right", ["right"], "unshown"),
+    ],
+)
+def test_verdicts(expected: str, found: list[str], said: str):
+    assert run.verdict(expected, found) == said
+
+
+def test_the_report(monkeypatch: pytest.MonkeyPatch):
+    found = {"add_of_booleans": {"iree-cpu": "wrong"}, "stable_sort": {"iree-cpu": "right"}}
+    monkeypatch.setattr(run, "outcomes", found.__getitem__)
+    text = "\n".join(run.lines(found))
+    assert "needed: 1\nnot needed: 1" in text
+    assert "No longer needed: stable_sort." in text

@@ -1,0 +1,9 @@
+// IREE updates the memory of an argument in place, which the function returns as well.
+// EXPECT: wrong
+// INPUT: [1.0, 2.0, 3.0, 4.0]
+// INPUT: [9.0]
+// INPUT: [2]
+func.func @main(%x: tensor<4xf32>, %u: tensor<1xf32>, %i: tensor<i32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
+  return %0, %x : tensor<4xf32>, tensor<4xf32>
+}
