@@ -1,13 +1,15 @@
-// IREE does not keep the order of equal elements, of which a comparator of squares knows.
+// IREE does not keep the order of equal elements, of which this comparator has two kinds.
 // EXPECT: wrong
-// INPUT: [2.0, -2.0, 1.0, -1.0, 0.5]
-func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
-  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %1 = stablehlo.multiply %a, %a : tensor<f32>
-    %2 = stablehlo.multiply %b, %b : tensor<f32>
-    %3 = stablehlo.compare LT, %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+// INPUT: [2, 1, 3, 4, 6, 5, 8]
+// INPUT: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+func.func @main(%x: tensor<64xi32>, %y: tensor<64xi32>) -> tensor<64xi32> {
+  %0:2 = "stablehlo.sort"(%x, %y) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.and %a, %o : tensor<i32>
+    %2 = stablehlo.and %b, %o : tensor<i32>
+    %3 = stablehlo.compare LT, %1, %2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %3 : tensor<i1>
-  }) : (tensor<64xf32>) -> tensor<64xf32>
-  return %0 : tensor<64xf32>
+  }) : (tensor<64xi32>, tensor<64xi32>) -> (tensor<64xi32>, tensor<64xi32>)
+  return %0#1 : tensor<64xi32>
 }

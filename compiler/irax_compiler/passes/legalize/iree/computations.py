@@ -54,7 +54,7 @@ def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
     return [bits.bits(dtype).value]
 
 
-@legalizes("stablehlo.reduce_precision")
+@legalizes("stablehlo.reduce_precision", kind="missing", of="IREE")
 def precision_in_computation(operation: Operation) -> Sequence[Value] | None:
     """IREE makes no scalar operation of it there: the bits are rounded as integers."""
     op = read_as(ReducePrecision, operation)

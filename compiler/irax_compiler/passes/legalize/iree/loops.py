@@ -36,7 +36,7 @@ def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
     return list(operation.clone().results)
 
 
-@legalizes("stablehlo.while")
+@legalizes("stablehlo.while", kind="bug", of="IREE")
 def constant_that_is_carried(operation: Operation) -> Sequence[Value] | None:
     """IREE takes no buffer of a host function's for the next step of a loop where the first one has
     a constant, or what it computes once and for all: the loop begins with a copy of it.
