@@ -9,7 +9,7 @@
 
 The program goes to the target's compiler as it is, without irax's passes. What it gives is compared
 with the evaluator's results (`TOLERANCE`, relative, is 1e-5 by default), and what is expected to be
-`slow` with the time of the same program as irax lowers it (at least twice as long). An input is a
+`slow` with the time of the same program as irax lowers it (half as long again, or more). An input is a
 list of elements, which are repeated until the argument is full. A program that is expected to be
 `right` is as near as anybody came to what is wrong in a larger one.
 """
@@ -45,7 +45,7 @@ PLATFORMS = {"iree-cpu": "cpu", "pjrt": "pjrt:cpu", "iree-vulkan": "vulkan", "ir
 """For each target, the platform whose device runs its programs."""
 LIMIT = 60
 """Seconds after which a program hangs."""
-SLOW = 2
+SLOW = 1.5
 """How much longer than as irax lowers it a program takes that is slow."""
 
 
