@@ -397,7 +397,7 @@ case("histogram_bin_edges", R(9), 4, loose=4)
 case("histogram", S(20), 4, loose=4, smooth=False)
 case("histogram", S(20), np.float32([-3, 0, 1, 4]), weights=S(20), loose=4)
 case("histogram", S(20), 4, range=(-2, 2), density=True, loose=4, smooth=False)
-case("histogram2d", S(20), S(20), [3, 4], loose=9, smooth=False, jax=False)
+case("histogram2d", S(20), S(20), [3, 4], loose=9, smooth=False)
 case(
     "histogram2d",
     S(20),
@@ -408,7 +408,7 @@ case(
     smooth=False,
     jax=False,
 )
-case("histogramdd", S(20, 3), 2, loose=9, smooth=False, jax=False)
+case("histogramdd", S(20, 3), 2, loose=9, smooth=False)
 case("histogramdd", S(20, 2), [2, 3], density=True, loose=9, smooth=False, jax=False)
 
 # ---- polynomials ---------------------------------------------------------------------------------

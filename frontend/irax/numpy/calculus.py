@@ -213,6 +213,8 @@ def unwrap(
     """
     (x,) = as_arrays([p], "unwrap")
     (length,) = as_arrays([period], "unwrap")
+    if x.dtype.kind == "c":
+        raise ValueError("unwrap: complex numbers have no period; unwrap their angles")
     x = convert(x, dtypes.result_type(x, length))
     along = canonical_axis("unwrap", axis, x.ndim)
     if not x.shape[along]:

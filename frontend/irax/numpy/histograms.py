@@ -206,8 +206,9 @@ def _counted(
 ) -> tuple[Array, list[Array]]:
     """The counts of a histogram over several axes, and the edges along each of them."""
     edges = [_edges(name, c, b, r) for c, b, r in zip(columns, bins, ranges, strict=True)]
-    dtype = inexact_dtype(columns[0].dtype)
     if weights is None:
+        of_floats = name == "histogram"  # on a grid JAX counts in integers
+        dtype = inexact_dtype(columns[0].dtype) if of_floats else dtypes.default_int()
         counted: Any = np.ones((), dtype)
     else:
         (counted,) = as_arrays([weights], name)
@@ -237,7 +238,8 @@ def histogramdd(
     weights: ArrayLike | None = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points fall into each cell of a grid, as floats; and the edges along each axis.
+    """How many points fall into each cell of a grid, as integers, or what they weigh together;
+    and the edges along each axis.
 
     Args:
         sample: an array with a row for each point.
@@ -252,8 +254,8 @@ def histogramdd(
 
     >>> points = irax.numpy.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.9]])
     >>> irax.numpy.histogramdd(points, bins=2)[0]
-    Array([[1., 0.],
-           [0., 2.]], dtype=float32)
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
     """
     return _grid("histogramdd", sample, bins, range, weights, density)
 
@@ -290,7 +292,8 @@ def histogram2d(
     weights: ArrayLike | None = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points fall into each cell of a grid, as floats; and the edges along both axes.
+    """How many points fall into each cell of a grid, as integers, or what they weigh together;
+    and the edges along both axes.
 
     Args:
         x: the points' first coordinates, a vector.
@@ -303,8 +306,8 @@ def histogram2d(
 
     >>> x = irax.numpy.array([0.0, 1.0, 1.0])
     >>> irax.numpy.histogram2d(x, x, bins=2)[0]
-    Array([[1., 0.],
-           [0., 2.]], dtype=float32)
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
     """
     first, second = promote_dtypes(x, y, what="histogram2d")
     if first.ndim != 1 or first.shape != second.shape:
