@@ -140,7 +140,7 @@ class _Counter:
         if name == "stablehlo.while":
             count = while_loops.trip_count(operation, self.functions)
             return [(block, 1 if count is None else count) for block in blocks]
-        if name in ("stablehlo.case", "stablehlo.if"):
+        if traits_of(operation).captures:  # branches
             costs = [(self.part(block), block) for block in blocks]
             dearest = max(costs, key=lambda c: (c[0].flops, c[0].bytes), default=None)
             return [] if dearest is None else [(dearest[1], 1)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
-from irax_compiler.ops.core import Axis, Linear, Op, Tangent, register
+from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, register
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
@@ -19,6 +19,7 @@ class Barrier(Op):
     """As many results as operands."""
 
     name = "stablehlo.optimization_barrier"
+    memory = Memory.ANY
     is_pure = False
     num_results: ClassVar[int] = -1
 

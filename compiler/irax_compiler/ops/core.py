@@ -79,6 +79,15 @@ class Widened(Enum):
     OTHER = "something else"
 
 
+class Memory(Enum):
+    """The memory that a compiler may give the results of an op."""
+
+    SAME_SIZE = "that of an operand of the same size, or memory of their own"
+    PART = "part of that of any operand"
+    ANY = "that of anything that goes into it, or is inside"
+    FRESH = "their own"
+
+
 class Recomputation(Enum):
     """The cost of computing something again in the kernel that uses it."""
 
@@ -126,6 +135,10 @@ class Op:
     it calls no function of the module, has no side effect, and is no barrier."""
     captures: bool = False
     """Whether it reads what its regions capture, too, after its operands."""
+    memory: Memory = Memory.SAME_SIZE
+    """The memory that its results may alias."""
+    updates: bool = False
+    """Whether its results are its first operands, each in part replaced, or in another order."""
     recomputation: Recomputation = Recomputation.DEAR
     """The cost of doing it again where its result is used."""
     arithmetic: bool = False

@@ -18,6 +18,7 @@ from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
+    Memory,
     Op,
     Recomputation,
     ScalarLowering,
@@ -55,6 +56,7 @@ class Elementwise(Op):
     """Whether it takes a few instructions; None for those that are not transcendental."""
     commutative: bool = False
     identity: Callable[[np.dtype], Any] | None = None
+    memory: Memory = Memory.SAME_SIZE
     widened: Widened = Widened.LOW_BITS
     scalar_lowering: ScalarLowering | None = None
 
@@ -136,6 +138,7 @@ class Traits(TypedDict, total=False):
     short: bool
     commutative: bool
     identity: Callable[[np.dtype], Any]
+    memory: Memory
     widened: Widened
     scalar_lowering: ScalarLowering
 
@@ -186,6 +189,7 @@ def unary_linear(
             {0: transpose},
             widen=False,
             arithmetic=False,
+            memory=Memory.PART,
         )
     )
     return op
@@ -343,6 +347,7 @@ complex_ = binary(
     ],
     {0: lambda ct, x, y: real(ct), 1: lambda ct, x, y: negate(imag(ct))},
     arithmetic=False,
+    memory=Memory.PART,
 )
 real = unary_linear("real", lambda x: np.array(np.real(x)), _from_real)
 imag = unary_linear("imag", lambda x: np.array(np.imag(x)), _from_imaginary)

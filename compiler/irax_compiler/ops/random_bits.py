@@ -18,6 +18,7 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape as shapes
 from irax_compiler.ops.core import (
     Axis,
+    Memory,
     Op,
     Tangent,
     UnsupportedOp,
@@ -39,6 +40,7 @@ class RngBitGenerator(Op):
     """The state after, and an array of random bits."""
 
     name = "stablehlo.rng_bit_generator"
+    memory = Memory.FRESH
     widened = Widened.OTHER
     num_results: ClassVar[int] = 2
     shape: tuple[int, ...] = from_operation(lambda o: tuple(o.results[1].type.shape))

@@ -19,6 +19,7 @@ from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
+    Memory,
     Op,
     Recomputation,
     Tangent,
@@ -258,6 +259,7 @@ class Slice(LinearOp):
     """Elements start, start + stride, ... below limit, in each dimension."""
 
     name = "stablehlo.slice"
+    memory = Memory.PART
     moves = True
     recomputation = Recomputation.CHEAP
     start_indices: tuple[int, ...] = attribute(I64S)

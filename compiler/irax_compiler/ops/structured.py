@@ -19,6 +19,7 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.core import (
     Axis,
     Linear,
+    Memory,
     Op,
     Tangent,
     Typed,
@@ -63,6 +64,7 @@ class Call(StructuredOp):
 
     name = "func.call"
     num_results: ClassVar[int] = -1
+    memory = Memory.ANY
     callee: str
     types: tuple[Type, ...]
 

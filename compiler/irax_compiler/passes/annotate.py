@@ -98,7 +98,7 @@ def _work(block: Block) -> _Work:
         if operation.name == "stablehlo.while":
             how = count(operation, {})
             _add_steps(total, _work(operation.regions[1].blocks[0]), how.steps if how else None)
-        elif operation.name in ("stablehlo.case", "stablehlo.if"):
+        elif traits_of(operation).captures:
             branches = [_work(b) for region in operation.regions for b in region]
             total.total += max((branch.total for branch in branches), default=0.0)
             total.shared += sum(branch.shared for branch in branches)

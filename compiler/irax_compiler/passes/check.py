@@ -9,7 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
-from irax_compiler.ops.core import UnsupportedOp, read, registered_names, unknown
+from irax_compiler.ops.core import UnsupportedOp, read, registered_names, traits_of, unknown
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
@@ -17,7 +17,6 @@ from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, fi
 
 _RETURNS = {"func.return", "stablehlo.return"}
 _INSTEAD = {"float64": "float32", "complex128": "complex64"}
-_AROUND_CALLBACKS = {"func.func", "stablehlo.case", "stablehlo.if", "stablehlo.while"}
 
 
 @register_pass
@@ -81,7 +80,7 @@ def _check_callback(operation: Operation, target: Target) -> None:
             "no Python functions; expected the target iree-cpu"
         )
     around: Any = operation.parent
-    if around.name not in _AROUND_CALLBACKS:
+    if around.name != "func.func" and not traits_of(around).captures:
         raise UnsupportedOp(
             f"a callback at {operation.location} inside of {around.name}: not supported; "
             "expected it in a function, a loop or a branch"

@@ -20,6 +20,7 @@ from irax_compiler.ops.control_flow import lanes, scan
 from irax_compiler.ops.core import (
     Axis,
     Linear,
+    Memory,
     Tangent,
     UnsupportedOp,
     from_operation,
@@ -51,6 +52,7 @@ class RegionOp(StructuredOp):
 
     num_results: ClassVar[int] = -1
     captures = True
+    memory = Memory.ANY
     operation: Operation = from_operation(lambda operation: operation)
 
     @cached_property

@@ -16,6 +16,7 @@ from irax_compiler.ops.core import (
     I64S,
     Axis,
     Linear,
+    Memory,
     Op,
     Recomputation,
     Tangent,
@@ -35,6 +36,7 @@ class DynamicSlice(Op):
     """The part of the operand of `slice_sizes` that begins at the starts, a scalar a dimension."""
 
     name = "stablehlo.dynamic_slice"
+    memory = Memory.PART
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
@@ -83,6 +85,7 @@ class DynamicUpdateSlice(Op):
     """The operand with its part that begins at the starts, a scalar a dimension, replaced."""
 
     name = "stablehlo.dynamic_update_slice"
+    updates = True
 
     def evaluate(
         self, call: Evaluation, x: np.ndarray, update: np.ndarray, *starts: np.ndarray

@@ -17,6 +17,7 @@ from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
+    Memory,
     Op,
     Tangent,
     attribute,
@@ -34,6 +35,7 @@ class Gather(Op):
     """Windows of the operand that start at the index vectors, moved so as to lie within it."""
 
     name = "stablehlo.gather"
+    memory = Memory.PART
     dims: window_shapes.WindowDims = attribute(window_shapes.GATHER_NUMBERS, "dimension_numbers")
     slice_sizes: tuple[int, ...] = attribute(I64S)
     """The size of a window in each dimension of the operand."""

@@ -15,6 +15,7 @@ from irax_compiler.ops.core import (
     FLAG,
     Axis,
     Linear,
+    Memory,
     Op,
     Tangent,
     Typed,
@@ -76,6 +77,8 @@ class Scatter(Op):
     """
 
     name = "stablehlo.scatter"
+    updates = True
+    memory = Memory.FRESH
     combiner: str = from_operation(_find_combiner)
     """"set", or one of `reduce.COMBINERS`."""
     dims: window_shapes.WindowDims = attribute(

@@ -20,6 +20,7 @@ from irax_compiler.ops.core import (
     FLAG,
     I64,
     Axis,
+    Memory,
     Op,
     Tangent,
     attribute,
@@ -52,6 +53,8 @@ class Sort(Op):
     """The operands, all of one shape, in the order of the first of them."""
 
     name = "stablehlo.sort"
+    updates = True
+    memory = Memory.FRESH
     num_results: ClassVar[int] = -1  # as many as operands
     dimension: int = attribute(I64, default=-1)
     is_stable: bool = attribute(FLAG, default=False)

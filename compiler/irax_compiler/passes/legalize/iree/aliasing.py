@@ -10,33 +10,21 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison
-from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.core import (
+    Memory,
+    full,
+    full_like,
+    registered_names,
+    traits_named,
+    traits_of,
+)
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.legalization import legalizes
-
-_FRESH = {"stablehlo.rng_bit_generator", "stablehlo.scatter", "stablehlo.sort"}
-"""Operations whose results are their own memory, or that of what `update_of_argument` copied."""
-
-_HOLDING = {
-    "func.call",
-    "stablehlo.case",
-    "stablehlo.composite",
-    "stablehlo.if",
-    "stablehlo.optimization_barrier",
-    "stablehlo.while",
-}
-"""Operations whose results may be any of what goes into them, and what is inside."""
 
 _USERS = 64
 """How many users of a value to look at before it counts as shared."""
 
-_PARTS = {
-    f"stablehlo.{name}" for name in ("complex", "dynamic_slice", "gather", "imag", "real", "slice")
-}
-"""Operations whose result may be a part of their operand's memory."""
-
-
-UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort")
+UPDATES = tuple(name for name in registered_names() if traits_named(name).updates)
 """Operations that IREE does in place. What they write are their first operands, a result each."""
 
 
@@ -81,7 +69,7 @@ def _is_shared(x: Value, update: Operation) -> bool:
     if owners.count(update) > 1:
         return True
     users = set(owners) - {update}
-    if any(user.name in _PARTS and update in _users(user) for user in users):
+    if any(traits_of(user).memory is Memory.PART and update in _users(user) for user in users):
         return True  # a part that is written over another is read where it is
     for _ in range(_USERS):
         if not users:
@@ -115,14 +103,15 @@ def _may_be_argument(value: Value) -> bool:
             if mlir.owner_name(value) == "func.func":
                 return True
             continue  # what a loop carries, IREE copies
-        if operation.name in _HOLDING:
+        memory = traits_of(operation).memory
+        if memory is Memory.ANY:
             return True
-        if operation.name in _FRESH:
+        if memory is Memory.FRESH:  # or that of what was copied
             continue
         operands = list(operation.operands)
         if operation.name == "stablehlo.dynamic_update_slice":
             operands = operands[1:]  # the first is not, or was copied
-        is_part = operation.name in _PARTS
+        is_part = memory is Memory.PART
         pending += [x for x in operands if is_part or _bytes(x) == _bytes(value)]
     return False
 
