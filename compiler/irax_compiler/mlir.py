@@ -248,7 +248,8 @@ def splat(value: Value) -> np.ndarray | None:
         return None
     dtype = dtype_of(value)
     if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
-        text: Any = operation.get_asm(large_elements_limit=1)
+        # Alone, since all values of the function that it is in would be numbered for it.
+        text: Any = operation.clone(ip=False).get_asm(large_elements_limit=1)
         match = re.search(r"dense<(\([^()]*\))> : tensor", text)
         return None if match is None else dense_text.parse(match[1], (), dtype)
     attribute: Any = operation.attributes["value"]

@@ -215,4 +215,4 @@ func.func public @main({", ".join(arguments)}, %i: tensor<3x1xi32>) -> ({listed}
     arrays.append(indices)
     expected = Evaluator(module)("main", arrays)
     for found, value in zip(on_iree(module, arrays), expected, strict=True):
-        np.testing.assert_array_equal(*(x.astype(np.float64) for x in (found, value)))
+        np.testing.assert_array_equal(found.astype(np.float64), value.astype(np.float64))
