@@ -118,6 +118,8 @@ def dot_general(
     if x.dtype == np.bool and dtype == np.bool:  # whether any product is True
         x, y = convert(x, np.dtype(np.int32)), convert(y, np.dtype(np.int32))
         return convert(dot_general(x, y, dimension_numbers), dtype)
+    if dtype.kind in "iu" and dtypes.issubdtype(wider, np.inexact):
+        return convert(dot_general(x, y, dimension_numbers, precision), dtype)
     dims = ops.DotDimensions(x_batch, y_batch, x_contract, y_contract)
     precision = config.default_matmul_precision if precision is None else precision
     algorithm = algorithm_of(precision, x.dtype, y.dtype)

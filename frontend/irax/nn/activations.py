@@ -38,7 +38,7 @@ def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
 
 def hard_tanh(x: ArrayLike) -> Array:
     """x kept between -1 and 1."""
-    array = inexact("hard_tanh", x)
+    (array,) = as_arrays([x], "hard_tanh")
     return jnp.where(jnp.greater(array, 1), 1, jnp.where(jnp.less(array, -1), -1, array))
 
 
@@ -105,7 +105,10 @@ def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
-    return jnp.multiply(alpha, elu(jnp.divide(inexact("celu", x), alpha)))
+    array = inexact("celu", x)
+    positive = jnp.greater(array, 0)
+    below = jnp.divide(jnp.where(positive, 0, array), alpha)
+    return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(below)))
 
 
 def selu(x: ArrayLike) -> Array:

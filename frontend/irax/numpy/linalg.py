@@ -144,11 +144,14 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
 
 
 def vector_norm(
-    x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2
+    x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float | None = 2
 ) -> Array:
-    """The norm of vectors, along an axis or (with several, or None) of all their elements."""
+    """The norm of vectors, along an axis or (with several, or None) of all their elements. The
+    order None is 2.
+    """
     (x,) = as_arrays([x], "vector_norm")
     x = convert(x, inexact_dtype(x.dtype))
+    ord = 2 if ord is None else ord
     return _vector_norm(x, ord, canonical_axes("vector_norm", axis, x.ndim), keepdims)
 
 
