@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
+from functools import cached_property, cmp_to_key
 from typing import TypeVar
 
 from irax_compiler import effects, mlir
@@ -132,11 +132,11 @@ def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
             break
 
 
-def rewrite_in_order(root: Operation, patterns: Iterable[Pattern]) -> None:
+def rewrite_in_order(root: Operation, patterns: Sequence[Pattern]) -> None:
     """Applies each pattern once to all operations inside of one, in order. A pattern sees what
     those before it built, and never what it built itself.
     """
-    _InOrder(root).run(patterns)
+    _InOrder(root, patterns).run()
 
 
 MOST_SWEEPS = 10
@@ -157,8 +157,13 @@ class _Driver:
     """
 
     def __init__(self, root: Operation) -> None:
-        self.known = _by_result(nested(root))
+        self.operations = list(nested(root))
         self._released: dict[Value, Operation] = {}
+
+    @cached_property
+    def known(self) -> dict[Value, Operation]:
+        """The operations there are; first asked for before any comes or goes."""
+        return _by_result(self.operations)
 
     def added(self, operations: Sequence[Operation]) -> None:
         """Operations were built in the place of the one that a pattern was applied to."""
@@ -293,6 +298,7 @@ class _Greedy(_Driver):
 
 
 _Place = tuple[int, ...]
+_Places = dict[Value, tuple[_Place, Operation]]
 
 
 class _InOrder(_Driver):
@@ -300,25 +306,34 @@ class _InOrder(_Driver):
     of what they were built for, so that those of a name are found in order.
     """
 
-    def __init__(self, root: Operation) -> None:
+    def __init__(self, root: Operation, patterns: Sequence[Pattern]) -> None:
         super().__init__(root)
-        self._named: dict[str, dict[Value, _Place]] = {}
+        self._turns = [(pattern, pattern.operations) for pattern in patterns]
+        names = {name for _, names in self._turns for name in names}
+        self._named: dict[str, _Places] = {name: {} for name in names}
         self._place: _Place = ()
-        self.added(list(self.known.values()))
+        self.added(self.operations)
 
-    def run(self, patterns: Iterable[Pattern]) -> None:
-        for pattern in patterns:
-            places = [self._named.get(name, {}) for name in pattern.operations]
-            found = [(place, result) for group in places for result, place in group.items()]
-            for self._place, result in sorted(found, key=lambda pair: pair[0]):
-                operation = self.known.get(result)
-                if operation is not None and self._named[operation.name].get(result) == self._place:
+    def run(self) -> None:
+        """Gives each pattern its turn."""
+        for pattern, names in self._turns:
+            for place, places, result in self._in_order(names):
+                now, operation = places.get(result, ((), None))
+                if operation is not None and now == place:
+                    self._place = place
                     op = read_as(Op, operation) if pattern.kinds else None
                     self.apply([pattern], operation, op)
 
+    def _in_order(self, names: Iterable[str]) -> list[tuple[_Place, _Places, Value]]:
+        groups = [self._named[name] for name in names]
+        found = [(place, group, x) for group in groups for x, (place, _) in group.items()]
+        return sorted(found, key=lambda each: each[0])
+
     def added(self, operations: Sequence[Operation]) -> None:
-        for i, (result, operation) in enumerate(_by_result(operations).items()):
-            self._named.setdefault(operation.name, {})[result] = (*self._place, i)
+        for i, operation in enumerate(operations):
+            if operation.name in self._named and len(operation.results):
+                places = self._named[operation.name]
+                places[operation.results[0]] = (*self._place, i), operation
 
     def removed(self, result: Value, operation: Operation) -> None:
         self._named.get(operation.name, {}).pop(result, None)
