@@ -59,7 +59,7 @@ class Pattern:
         """
         names = [name for name in self.names if isinstance(name, str)]
         families = tuple(name for name in self.names if not isinstance(name, str))
-        return (*names, *names_of(families))
+        return (*names, *names_of(families)) if families else tuple(names)
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
         """What takes the place of the results of an operation, which is read as `op`; built at the
