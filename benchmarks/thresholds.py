@@ -40,9 +40,9 @@ ODD = (7, 15, 30, 50, 75, 100, 150, 300, 500, 1000)
 """IREE's code is another where extents are no multiples of a vector."""
 EXTENTS: list[Extents] = [
     *((1, n, n, n) for n in (*SQUARE, *ODD)),
-    *((1, m, n, n) for m in (4, 16, 64) for n in (64, 256, 1024)),
+    *((1, m, n, n) for m in (4, 16, 64, 128) for n in (64, 256, 1024)),
     *((1, m, 10, k) for m in (32, 256) for k in (128, 1024)),
-    *((1, n, n, k) for n in (256, 1024) for k in (4, 32)),
+    *((1, n, n, k) for n in (256, 1024) for k in (4, 32, 128)),
     *((32, n, n, n) for n in (4, 8, 16, 32, 64, 128, 10, 25, 60)),
     *((32, 128, 32, 128), (32, 128, 128, 32)),
     *((1, n, 1, n) for n in (32, 100, 300, 512, 1000, 2048)),

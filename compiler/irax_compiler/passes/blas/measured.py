@@ -21,6 +21,9 @@ GAIN = 0.9
 """The share of the time of IREE's code that BLAS may take: IREE makes one kernel of a product and
 of what follows it."""
 
+TRANSPOSED = 1.3
+"""How many times longer IREE's code takes where the right factor is a transposed matrix: 1.25 to
+2.3 times from 64 to 256 rows. The table has none."""
 _VECTOR = 8
 """IREE's code is another where extents are no multiples of this."""
 _NARROW = {"float16": "bfloat16"}
@@ -36,7 +39,8 @@ def pays(product: Product, dtype: str) -> bool:
     if not rows:
         return False
     *_, iree, blas = min(rows, key=lambda row: _distance(row, extents))
-    return blas < GAIN * iree
+    is_transposed = not product.is_of_vector and product.rhs.columns != 1
+    return blas < GAIN * (TRANSPOSED if is_transposed else 1) * iree
 
 
 @once
