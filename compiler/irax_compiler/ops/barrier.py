@@ -20,6 +20,7 @@ class Barrier(Op):
 
     name = "stablehlo.optimization_barrier"
     memory = Memory.ANY
+    linear_in = None
     is_pure = False
     num_results: ClassVar[int] = -1
 

@@ -32,8 +32,9 @@ from irax_compiler.ops.core import (
     only,
 )
 from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce, window_shapes
-from irax_compiler.ops.shape import LinearOp, insert
+from irax_compiler.ops.shape import insert
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 INT32 = np.dtype(np.int32)
@@ -95,6 +96,7 @@ class AllReduce(Collective):
     """The sum, maximum or minimum of all lanes; the sum is linear, and its own transpose."""
 
     kind = "irax.all_reduce"
+    linear_in = None
     axis: str
     size: int
     combiner: str

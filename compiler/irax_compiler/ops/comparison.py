@@ -17,6 +17,7 @@ from irax_compiler.ops.core import (
     Op,
     Recomputation,
     Tangent,
+    add_tangents,
     attribute,
     keyword,
     only,
@@ -89,6 +90,7 @@ class Select(Op):
     """`on_true` where the predicate holds, else `on_false`; the predicate may be a scalar."""
 
     name = "stablehlo.select"
+    linear_in = (1, 2)
     scalar_lowering = registers.SELECT
     elementwise = True
     recomputation = Recomputation.CHEAP
@@ -168,7 +170,7 @@ class Clamp(Op):
         for t, share in zip(tangents, where_it_wins, strict=True):
             if t is not None:
                 share_of_t = share(shape.broadcast_scalar(t, shape_of(x)))
-                total = elementwise.add_tangents(total, share_of_t)
+                total = add_tangents(total, share_of_t)
         return results, [total]
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):

@@ -39,6 +39,7 @@ class Convert(Op):
 
     name = "stablehlo.convert"
     widened = Widened.LOW_BITS
+    linear_in = None
     scalar_lowering = registers.CONVERT
     elementwise = True
     recomputation = Recomputation.CHEAP
@@ -170,6 +171,7 @@ class ReducePrecision(Op):
     """
 
     name = "stablehlo.reduce_precision"
+    linear_in = None
     elementwise = True
     recomputation = Recomputation.CHEAP
     exponent_bits: int = attribute(I32)

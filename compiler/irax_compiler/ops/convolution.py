@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +34,12 @@ from irax_compiler.ops.core import (
     Tangent,
     attribute,
     no_calls,
-    only,
     register_class,
     result_dtype,
     working_dtype,
 )
-from irax_compiler.ops.elementwise import add_tangents
-from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]
 
@@ -110,7 +110,7 @@ _FLAGS = AttributeCodec(_encode_flags, lambda a: tuple(map(bool, a)))
 
 @register_class
 @dataclass(frozen=True)
-class Convolution(Op):
+class Convolution(Bilinear):
     """Sums of the products of a kernel and the windows of an array.
 
     Rows of numbers have one for each spatial dimension.
@@ -238,35 +238,14 @@ class Convolution(Op):
 
     # -- derivatives --
 
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        (x, y), (t_x, t_y) = primals, tangents
-        return results, [
-            add_tangents(
-                None if t_x is None else self(t_x, y), None if t_y is None else self(x, t_y)
-            )
-        ]
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        ct = only(cotangents)
-        x, y = operands
+    def cotangent(self, number: int, ct: Value, x: Any, y: Any) -> Tangent:
         if 0 in (*shape_of(ct), *shape_of(x), *shape_of(y)):
-            return [None, None]
-        match x, y:
-            case Linear(), mlir.Value():
-                ct, y = _widened(ct, y)
-                return [conversion.convert(self._lhs_cotangent(ct, x, y), dtype_of(x)), None]
-            case mlir.Value(), Linear():
-                ct, x = _widened(ct, x)
-                return [None, conversion.convert(self._rhs_cotangent(ct, x, y), dtype_of(y))]
-        return super().transpose(transform, cotangents, operands)
+            return None
+        if number == 0:
+            ct, y = _widened(ct, y)
+            return conversion.convert(self._lhs_cotangent(ct, x, y), dtype_of(x))
+        ct, x = _widened(ct, x)
+        return conversion.convert(self._rhs_cotangent(ct, x, y), dtype_of(y))
 
     def _lhs_cotangent(self, ct: Value, x: Linear, y: Value) -> Value:
         """`ct` convolved with the kernel backwards, its input and output features exchanged.

@@ -159,6 +159,9 @@ class Op:
     """How kernels of loops over few elements compute it; a loop with an op that has none, IREE runs
     kernel by kernel."""
 
+    linear_in: Sequence[int] | None = ()
+    """The operands that its results are linear in, by number; None for all of them."""
+
     # -- building and reading --
 
     def __call__(self, *operands: Value) -> Value:
@@ -226,6 +229,12 @@ class Op:
         linear in them: another rule for ops that hold or name functions.
         """
         return self.jvp(transform, primals, tangents)
+
+    def is_linear_in(self, operands: Sequence[int]) -> bool:
+        """Whether its results are linear in some operands together, by number: for no others is
+        `transpose` asked.
+        """
+        return self.linear_in is None or all(i in self.linear_in for i in operands)
 
     def transpose(
         self,
@@ -523,6 +532,13 @@ def only(values: Sequence[Tangent]) -> Value:
     (value,) = values
     assert value is not None
     return value
+
+
+def add_tangents(a: Tangent, b: Tangent) -> Tangent:
+    """The sum of two tangents or cotangents, either of which may be a symbolic zero."""
+    if a is None or b is None:
+        return b if a is None else a
+    return mlir.emit("stablehlo.add", [a, b]).results[0]
 
 
 @cache

@@ -29,13 +29,12 @@ from irax_compiler.ops.core import (
     Widened,
     attribute,
     numbers,
-    only,
     register_class,
     result_dtype,
     working_dtype,
 )
-from irax_compiler.ops.elementwise import add_tangents
-from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]
 
@@ -91,7 +90,7 @@ _ALGORITHM = AttributeCodec(
 
 @register_class
 @dataclass(frozen=True)
-class DotGeneral(Op):
+class DotGeneral(Bilinear):
     """Sums of products over the contracting dimensions, for each index of the batching ones."""
 
     name = "stablehlo.dot_general"
@@ -150,30 +149,10 @@ class DotGeneral(Op):
             return np.matmul
         return super().prepared(*operands)
 
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        (x, y), (t_x, t_y) = primals, tangents
-        return results, [
-            add_tangents(
-                None if t_x is None else self(t_x, y), None if t_y is None else self(x, t_y)
-            )
-        ]
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        ct = only(cotangents)
-        match operands:
-            case Linear() as x, mlir.Value() as y:
-                return [self._transposed(ct, x, y), None]
-            case mlir.Value() as x, Linear() as y:
-                return [None, self.swapped()._transposed(ct, y, x, swapped=True)]
-        return super().transpose(transform, cotangents, operands)
+    def cotangent(self, number: int, ct: Value, x: Any, y: Any) -> Tangent:
+        if number == 0:
+            return self._transposed(ct, x, y)
+        return self.swapped()._transposed(ct, y, x, swapped=True)
 
     def swapped(self) -> DotGeneral:
         precision = self.precision and self.precision[::-1]

@@ -24,12 +24,14 @@ from irax_compiler.ops.core import (
     ScalarLowering,
     Tangent,
     Widened,
+    add_tangents,
     full_like,
     only,
     register,
     working_dtype,
     zeros_like,
 )
+from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 Partial = Callable[..., Tangent]
@@ -47,7 +49,8 @@ class Elementwise(Op):
     partials: Sequence[Partial | None] = ()
     """One an operand; None where the derivative is zero everywhere. Empty: zero in all."""
     transposes: Mapping[int, Partial] = field(default_factory=dict)
-    """For each operand the op is linear in: (cotangent, *operands) -> its cotangent."""
+    """For each operand the op is linear in, all together: (cotangent, *operands) -> its
+    cotangent."""
     widen: bool = True
     """Evaluate narrow dtypes in `working_dtype`; otherwise `function` sees them as they are."""
     arithmetic: bool = True
@@ -71,6 +74,9 @@ class Elementwise(Op):
 
     def attributes(self) -> dict[str, Any]:
         return {}
+
+    def is_linear_in(self, operands: Sequence[int]) -> bool:
+        return all(i in self.transposes for i in operands)
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
         dtype = operands[0].dtype
@@ -108,8 +114,6 @@ class Elementwise(Op):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        if not all(i in self.transposes for i, x in enumerate(operands) if isinstance(x, Linear)):
-            return super().transpose(transform, cotangents, operands)
         return [
             self.transposes[i](only(cotangents), *operands) if isinstance(x, Linear) else None
             for i, x in enumerate(operands)
@@ -120,13 +124,6 @@ class Elementwise(Op):
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         operands, axis = shape.align(transform.size, operands, axes)
         return self.build(operands), [axis]
-
-
-def add_tangents(a: Tangent, b: Tangent) -> Tangent:
-    """The sum of two tangents or cotangents, either of which may be a symbolic zero."""
-    if a is None or b is None:
-        return b if a is None else a
-    return add(a, b)
 
 
 class Traits(TypedDict, total=False):
@@ -141,6 +138,14 @@ class Traits(TypedDict, total=False):
     memory: Memory
     widened: Widened
     scalar_lowering: ScalarLowering
+
+
+@dataclass(frozen=True, eq=False)
+class _Product(Bilinear, Elementwise):
+    """The product of numbers."""
+
+    def cotangent(self, number: int, ct: Value, x: Any, y: Any) -> Tangent:
+        return self(ct, y if number == 0 else x)
 
 
 def unary(
@@ -214,15 +219,14 @@ subtract = binary(
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.subf", i="arith.subi"),
 )
-multiply = binary(
-    "multiply",
-    np.multiply,
-    # The tangent always first: for x * x both products are one expression, and cse merges them.
-    [lambda t, x, y, z: multiply(t, y), lambda t, x, y, z: multiply(t, x)],
-    {0: lambda ct, x, y: multiply(ct, y), 1: lambda ct, x, y: multiply(ct, x)},
-    commutative=True,
-    identity=meanings.one,
-    scalar_lowering=registers.by_kind(f="arith.mulf", i="arith.muli"),
+multiply = register(
+    _Product(
+        "stablehlo.multiply",
+        np.multiply,
+        commutative=True,
+        identity=meanings.one,
+        scalar_lowering=registers.by_kind(f="arith.mulf", i="arith.muli"),
+    )
 )
 divide = binary(
     "divide",

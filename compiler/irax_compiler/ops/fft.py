@@ -49,6 +49,7 @@ class Fft(Op):
     """
 
     name = "stablehlo.fft"
+    linear_in = None
     fft_type: str = attribute(keyword("fft_type"))
     """FFT, IFFT, RFFT or IRFFT."""
     fft_length: tuple[int, ...] = attribute(I64S)

@@ -16,6 +16,8 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Evaluati
 class _Mark(ComposedOp):
     """The same value."""
 
+    linear_in = None
+
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         return operands
 

@@ -31,6 +31,7 @@ from irax_compiler.ops.core import (
     result_dtype,
     result_shape,
 )
+from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
@@ -38,16 +39,6 @@ BOOL = np.dtype(np.bool_)
 
 _FEW = 4096
 """Up to so many elements, to copy an array is faster than to make NumPy repeat what it has."""
-
-
-class LinearOp(Op):
-    """An op that is linear in its only operand: its tangent is itself, of the tangent."""
-
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        return results, [self(only(tangents))]
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -312,6 +303,7 @@ class Pad(Op):
     """The operand with copies of a scalar before, after and between its elements."""
 
     name = "stablehlo.pad"
+    linear_in = None
     moves = True
     edge_padding_low: tuple[int, ...] = attribute(I64S)
     edge_padding_high: tuple[int, ...] = attribute(I64S)
@@ -401,6 +393,7 @@ class Concatenate(Op):
     """The operands one after another along one dimension."""
 
     name = "stablehlo.concatenate"
+    linear_in = None
     moves = True
     dimension: int = attribute(I64)
 

@@ -41,6 +41,7 @@ class StructuredOp(Op):
     """An op that holds or names functions, which its rules have transformed."""
 
     is_pure = False
+    linear_in = None
 
     def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
         """Whether it computes something besides what is linear, as a loop that counts does, which

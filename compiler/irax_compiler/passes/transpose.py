@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
-from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp, zeros_like
+from irax_compiler.ops.core import Linear, Op, Tangent, UnsupportedOp, add_tangents, zeros_like
 from irax_compiler.ops.derived import Transposed
-from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.ops.structured import (
     StructuredOp,
     call_function,
@@ -24,6 +23,7 @@ from irax_compiler.ops.structured import (
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
+    asking,
     find_function,
     in_context,
     inputs,
@@ -144,23 +144,16 @@ class TransposeDeriver(Deriver[Transposed]):
         op = rule(operation, "transpose")
         values = inputs(operation)
         operands = [Linear(v.type) if v in unknown else env[v] for v in values]
-        try:
-            with mlir.named("transpose", operation.location):
-                if isinstance(op, StructuredOp) and op.is_mixed(self, operands):
-                    op.check_linear(self, given, operands)
-                    found: Sequence[Tangent] = self._by_linearizing(operation, given, operands)
-                else:
-                    found = op.transpose(self, given, operands)
-                for value, ct in zip(values, found, strict=True):
-                    if ct is not None:
-                        accumulate(cotangents, value, ct)
-        except UnsupportedOp as error:
-            raise in_context(error, operation) from None
-        except TypeError:  # of a rule that uses an operand which has no value
-            if sum(isinstance(x, Linear) for x in operands) < 2:
-                raise
-            problem = UnsupportedOp(f"{operation.name} is not linear in two operands together")
-            raise in_context(problem, operation) from None
+        with asking(operation), mlir.named("transpose", operation.location):
+            _check_linear(op, operands)
+            if isinstance(op, StructuredOp) and op.is_mixed(self, operands):
+                op.check_linear(self, given, operands)
+                found: Sequence[Tangent] = self._by_linearizing(operation, given, operands)
+            else:
+                found = op.transpose(self, given, operands)
+            for value, ct in zip(values, found, strict=True):
+                if ct is not None:
+                    accumulate(cotangents, value, ct)
 
     def _by_linearizing(
         self, operation: Operation, given: Sequence[Tangent], operands: Sequence[Value | Linear]
@@ -210,6 +203,14 @@ class TransposeDeriver(Deriver[Transposed]):
                     return flat
             unknown.update(operation.results)
         return None
+
+
+def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:
+    """Raises UnsupportedOp where an op is not linear in the `Linear` operands together."""
+    linear = [i for i, x in enumerate(operands) if isinstance(x, Linear)]
+    if not op.is_linear_in(linear):
+        which = f"operand {linear[0]}" if len(linear) == 1 else "two operands together"
+        raise UnsupportedOp(f"{op.name} is not linear in {which}")
 
 
 def _refuse_effects(operation: Operation) -> None:

@@ -28,10 +28,10 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Tangent,
+    add_tangents,
     attribute,
     full,
 )
-from irax_compiler.ops.elementwise import add_tangents
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import (
     StructuredOp,

@@ -37,6 +37,7 @@ class DynamicSlice(Op):
 
     name = "stablehlo.dynamic_slice"
     memory = Memory.PART
+    linear_in = (0,)
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
@@ -86,6 +87,7 @@ class DynamicUpdateSlice(Op):
 
     name = "stablehlo.dynamic_update_slice"
     updates = True
+    linear_in = (0, 1)
 
     def evaluate(
         self, call: Evaluation, x: np.ndarray, update: np.ndarray, *starts: np.ndarray

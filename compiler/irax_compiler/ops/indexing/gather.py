@@ -36,6 +36,7 @@ class Gather(Op):
 
     name = "stablehlo.gather"
     memory = Memory.PART
+    linear_in = (0,)
     dims: window_shapes.WindowDims = attribute(window_shapes.GATHER_NUMBERS, "dimension_numbers")
     slice_sizes: tuple[int, ...] = attribute(I64S)
     """The size of a window in each dimension of the operand."""

@@ -194,6 +194,10 @@ class Scatter(Op):
         assert total is not None
         return elementwise.divide(total, count)
 
+    def is_linear_in(self, operands: Sequence[int]) -> bool:
+        linear = {"add": (0, 2), "set": (0, 2), "multiply": (0,)}.get(self.combiner, ())
+        return all(i in linear for i in operands)
+
     def transpose(
         self,
         transform: Transposition,
@@ -205,15 +209,13 @@ class Scatter(Op):
         assert isinstance(indices, Value)
         assert ct is not None
         ct_x = ct_updates = None
-        if self.combiner == "multiply" and not isinstance(updates, Linear):
-            ct_x = self(ct, indices, updates)
-        elif self.combiner in ("add", "set"):
-            if isinstance(x, Linear):
-                ct_x = ct if self.combiner == "add" else self(ct, indices, zeros_like(updates))
-            if isinstance(updates, Linear):
-                ct_updates = self._updates_cotangent(ct, x, indices, updates)
-        else:
-            return super().transpose(transform, cotangents, operands)
+        if self.combiner == "multiply":
+            assert isinstance(updates, Value)
+            return [self(ct, indices, updates), None, None]
+        if isinstance(x, Linear):
+            ct_x = ct if self.combiner == "add" else self(ct, indices, zeros_like(updates))
+        if isinstance(updates, Linear):
+            ct_updates = self._updates_cotangent(ct, x, indices, updates)
         return [ct_x, None, ct_updates]
 
     def _updates_cotangent(self, ct: Value, x: Typed, indices: Value, updates: Linear) -> Value:

@@ -160,6 +160,7 @@ class Solve(ComposedOp):
     """
 
     name = "irax.solve"
+    linear_in = (1,)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         a, b = operands
@@ -197,8 +198,7 @@ class Solve(ComposedOp):
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         a, _ = operands
-        if not isinstance(a, Value):
-            return super().transpose(transform, cotangents, operands)
+        assert isinstance(a, Value)
         return [None, self(transposed(a), only(cotangents))]
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):

@@ -147,6 +147,7 @@ class TriangularSolve(Op):
     """The X with op(A) X = B, or X op(A) = B, where A is a triangle of the first operand."""
 
     name = "stablehlo.triangular_solve"
+    linear_in = (1,)
     left_side: bool = attribute(FLAG, default=False)
     lower: bool = attribute(FLAG, default=False)
     unit_diagonal: bool = attribute(FLAG, default=False)
@@ -202,8 +203,7 @@ class TriangularSolve(Op):
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         a, _ = operands
-        if not isinstance(a, Value):
-            return super().transpose(transform, cotangents, operands)
+        assert isinstance(a, Value)
         ct = only(cotangents)
         if self.transpose_a == "ADJOINT":
             plain = replace(self, transpose_a="NO_TRANSPOSE")

@@ -151,6 +151,9 @@ class Reduce(Op):
         total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
         return elementwise.divide(total, count)
 
+    def is_linear_in(self, operands: Sequence[int]) -> bool:
+        return self.combiner == "add" or (self.combiner == "multiply" and list(operands) == [1])
+
     def transpose(
         self,
         transform: Transposition,
@@ -159,11 +162,10 @@ class Reduce(Op):
     ) -> Sequence[Tangent]:
         x, init = operands
         ct = only(cotangents)
-        if self.combiner == "multiply" and not isinstance(x, Linear):
+        if self.combiner == "multiply":
+            assert isinstance(x, Value)
             product = elementwise.multiply(ct, self(x, full((), 1, dtype_of(x))))
             return [None, reduce_sum(product, range(len(shape_of(ct))))]
-        if self.combiner != "add":
-            return super().transpose(transform, cotangents, operands)
         wide = shape_of(x)
         kept = tuple(d for d in range(len(wide)) if d not in self.dimensions)
         return [
