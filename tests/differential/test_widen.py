@@ -64,3 +64,18 @@ def test_bits_of_4_bit_integers_are_refused() -> None:
     )
     with pytest.raises(UnsupportedOp, match=r"stablehlo.bitcast_convert of int4 .*int8 and back"):
         lower(module)
+
+
+def test_the_upper_halves_of_products_of_4_bit_integers_are_refused() -> None:
+    module = mlir.parse_module(
+        """
+        func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {
+          %0 = stablehlo.convert %x : (tensor<4xi8>) -> tensor<4xi4>
+          %1 = chlo.mulhi %0, %0 : tensor<4xi4>, tensor<4xi4> -> tensor<4xi4>
+          %2 = stablehlo.convert %1 : (tensor<4xi4>) -> tensor<4xi8>
+          return %2 : tensor<4xi8>
+        }
+        """
+    )
+    with pytest.raises(UnsupportedOp, match=r"chlo\.mulhi of int4"):
+        lower(module)
