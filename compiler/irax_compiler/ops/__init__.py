@@ -38,7 +38,6 @@ from irax_compiler.ops.indexing import (
     dynamic_slices,
     gather,
     scatter,
-    scatter_by,
     select_and_scatter,
 )
 from irax_compiler.ops.linalg import eigen, householder, lapack, lu, matrices, spectral, triangular
@@ -49,5 +48,5 @@ from irax_compiler.ops.reductions import (
     reduce_window,
     variadic_reduce,
 )
-from irax_compiler.ops.sorting import sort, sort_by, top_k
+from irax_compiler.ops.sorting import sort, top_k
 from irax_compiler.ops.special import bessel, beta, chlo_functions, gamma

@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from irax_compiler.mlir import Module
@@ -81,9 +82,8 @@ def register(target: T) -> T:
 
 def all_targets() -> list[Target]:
     """The targets there are: those of this folder, and those that were registered besides."""
-    import irax_compiler.targets as folder
-
-    own = {f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)}
+    folder = str(Path(__file__).parent)
+    own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
     for name in sorted(own - {__name__}):
         importlib.import_module(name)
     return sorted(_targets.values(), key=lambda target: target.name)

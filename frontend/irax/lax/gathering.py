@@ -24,7 +24,6 @@ from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.indexing import gather as gather_ops
 from irax_compiler.ops.indexing import scatter as scatter_ops
-from irax_compiler.ops.indexing import scatter_by
 from irax_compiler.ops.reductions import reduce, window_shapes
 
 Dimensions = Sequence[int]
@@ -262,7 +261,7 @@ def _scatter(
     if computation is None:
         op = scatter_ops.Scatter(combiner, dims, indices_are_sorted, unique_indices)
         return bind(op, x, indices, new, weak_type=x.weak_type)
-    by = scatter_by.ScatterBy(computation, dims, indices_are_sorted, unique_indices)
+    by = scatter_ops.ScatterBy(computation, dims, indices_are_sorted, unique_indices)
     return bind(by, x, indices, new)[0].with_weak_type(x.weak_type)
 
 

@@ -76,6 +76,6 @@ class SelectAndScatter(DefinedOp):
         if combiner in reduce.COMBINERS:
             op: Any = scatter.Scatter(combiner, dims, False, False)
         else:
-            op = scatter.scatter_by.ScatterBy(self.scatter, dims, False, False)
+            op = scatter.ScatterBy(self.scatter, dims, False, False)
         (flat,) = op.build([shape.reshape(start, (size,)), place, source])
         return [shape.reshape(flat, shape_of(x))]

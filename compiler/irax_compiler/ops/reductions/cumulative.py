@@ -13,10 +13,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, shape
-from irax_compiler.ops.core import full, full_like
-from irax_compiler.ops.reductions import reduce, reduce_window
-from irax_compiler.ops.sorting import sort
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import full
+from irax_compiler.ops.reductions.windows import Window
 
 Combine = Callable[..., Sequence[Value]]
 """Of elements of each array that come first, then of those that follow."""
@@ -33,17 +32,17 @@ class Run:
     dimension: int
     backwards: bool = False
 
-    def window(self, extents: Sequence[int]) -> reduce_window.Window:
+    def window(self, extents: Sequence[int]) -> Window:
         """The windows over an array of some shape."""
         d, size = self.dimension, max(extents[self.dimension], 1)
         padding = [(0, 0)] * len(extents)
         padding[d] = (0, size - 1) if self.backwards else (size - 1, 0)
         sizes = [1] * len(extents)
         sizes[d] = size
-        return reduce_window.Window(tuple(sizes), padding=tuple(padding)).full()
+        return Window(tuple(sizes), padding=tuple(padding)).full()
 
 
-def run_of(window: reduce_window.Window, extents: Sequence[int]) -> Run | None:
+def run_of(window: Window, extents: Sequence[int]) -> Run | None:
     """The direction of windows over an array of some shape; None for other windows."""
     wide = [d for d, n in enumerate(window.sizes) if n > 1]
     if len(wide) != 1 or 0 in extents or window.sizes[wide[0]] < extents[wide[0]]:
@@ -53,7 +52,7 @@ def run_of(window: reduce_window.Window, extents: Sequence[int]) -> Run | None:
     for backwards, pair in ((False, (beyond, 0)), (True, (0, beyond))):
         padding = [(0, 0)] * len(extents)
         padding[d] = pair
-        if window == reduce_window.Window(window.sizes, padding=tuple(padding)).full():
+        if window == Window(window.sizes, padding=tuple(padding)).full():
             return Run(d, backwards)
     return None
 
@@ -83,29 +82,29 @@ def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Valu
     inner = _by_doubling(combine, padded, d + 1)
     one_each = (*extents[:d], count, *extents[d + 1 :])
     totals = [shape.reshape(shape.slice_in_dim(y, size - 1, size, d + 1), one_each) for y in inner]
-    before = _accumulated(combine, [_cut(t, 0, count - 1, d) for t in totals], d)
+    before = _accumulated(combine, [cut(t, 0, count - 1, d) for t in totals], d)
     axes = tuple(i for i in range(len(blocks)) if i != d + 1)
-    rest = [_cut(y, 1, count, d) for y in inner]
+    rest = [cut(y, 1, count, d) for y in inner]
     spread = [shape.BroadcastInDim(shape_of(rest[0]), axes)(b) for b in before]
     continued = combine(*spread, *rest)
     whole = [
-        shape.Concatenate(d)(_cut(y, 0, 1, d), c) for y, c in zip(inner, continued, strict=True)
+        shape.Concatenate(d)(cut(y, 0, 1, d), c) for y, c in zip(inner, continued, strict=True)
     ]
     flat = (*extents[:d], count * size, *extents[d + 1 :])
-    return [_cut(shape.reshape(y, flat), 0, n, d) for y in whole]
+    return [cut(shape.reshape(y, flat), 0, n, d) for y in whole]
 
 
 def _by_doubling(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Value]:
     """Each step joins runs that are twice as long as the last one's."""
     n, step = shape_of(xs[0])[d], 1
     while step < n:
-        joined = combine(*(_cut(x, 0, n - step, d) for x in xs), *(_cut(x, step, n, d) for x in xs))
-        xs = [shape.Concatenate(d)(_cut(x, 0, step, d), y) for x, y in zip(xs, joined, strict=True)]
+        joined = combine(*(cut(x, 0, n - step, d) for x in xs), *(cut(x, step, n, d) for x in xs))
+        xs = [shape.Concatenate(d)(cut(x, 0, step, d), y) for x, y in zip(xs, joined, strict=True)]
         step *= 2
     return xs
 
 
-def _cut(x: Value, start: int, limit: int, d: int) -> Value:
+def cut(x: Value, start: int, limit: int, d: int) -> Value:
     return shape.slice_in_dim(x, start, limit, d)
 
 
@@ -122,9 +121,9 @@ def of_padding(
     times = _accumulated(combine, [shape.broadcast_scalar(i, (size,)) for i in inits], 0)
     n = extents[run.dimension]
     if not run.backwards:
-        times = [shape.Reverse((0,))(_cut(t, size - n, size, 0)) for t in times]
+        times = [shape.Reverse((0,))(cut(t, size - n, size, 0)) for t in times]
     else:
-        times = [_cut(t, size - n, size, 0) for t in times]
+        times = [cut(t, size - n, size, 0) for t in times]
     return [shape.BroadcastInDim(tuple(extents), (run.dimension,))(t) for t in times]
 
 
@@ -178,21 +177,3 @@ def _so_far(fold: Callable[..., Arrays], ufunc: Any, xs: Arrays, run: Run) -> Ar
 
 
 # ---- derivatives of extrema ----------------------------------------------------------------------
-
-
-def places_of_extrema(extrema: Value, run: Run) -> Value:
-    """Where along the dimension the extrema so far were first attained."""
-    d, extents = run.dimension, shape_of(extrema)
-    n = extents[d]
-    ahead, behind = _cut(extrema, 0, n - 1, d), _cut(extrema, 1, n, d)
-    before, here = (behind, ahead) if run.backwards else (ahead, behind)
-    changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
-    true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
-    parts = [changed, true] if run.backwards else [true, changed]
-    is_new = shape.Concatenate(d)(*parts)
-    numbers = sort.numbers_along(extrema, d)
-    combiner = "minimum" if run.backwards else "maximum"
-    neutral = reduce.identity(combiner, np.dtype(np.int32))
-    found = comparison.select(is_new, numbers, full_like(numbers, neutral))
-    op = reduce_window.ReduceWindow(combiner, run.window(extents))
-    return op.build([found, full((), neutral, np.dtype(np.int32))])[0]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -31,6 +30,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
+from irax_compiler.ops.reductions.windows import Pairs, Window
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import (
@@ -39,8 +39,6 @@ from irax_compiler.ops.transformation import (
     Evaluation,
     Transposition,
 )
-
-Pairs = tuple[tuple[int, int], ...]
 
 
 def _encode_pairs(pairs: Pairs) -> Any:
@@ -53,76 +51,6 @@ def _decode_pairs(attribute: Any) -> Pairs:
 
 PAIRS = AttributeCodec(_encode_pairs, _decode_pairs)
 """Pairs of ints in `dense<[[...]]> : tensor<nx2xi64>`."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """The windows that slide over arrays: their size, and where they are."""
-
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...] = ()
-    base_dilations: tuple[int, ...] = ()
-    """How far apart the elements of the arrays are moved first."""
-    dilations: tuple[int, ...] = ()
-    """How far apart the elements of a window are."""
-    padding: Pairs = ()
-    """What is added to the arrays before and after, or taken away."""
-
-    def full(self) -> Window:
-        """The same with nothing left out."""
-        ones = (1,) * len(self.sizes)
-        return Window(
-            self.sizes,
-            self.strides or ones,
-            self.base_dilations or ones,
-            self.dilations or ones,
-            self.padding or ((0, 0),) * len(self.sizes),
-        )
-
-    def padded(self, array: Sequence[int]) -> tuple[int, ...]:
-        """The shape of an array of some shape after dilation and padding."""
-        return tuple(
-            low + high + max(0, (n - 1) * b + 1)
-            for n, b, (low, high) in zip(array, self.base_dilations, self.padding, strict=True)
-        )
-
-    def count(self, array: Sequence[int]) -> tuple[int, ...]:
-        """How many windows there are in each dimension of an array of some shape."""
-        return tuple(
-            max(0, (n - (size - 1) * d - 1) // stride + 1) if n > 0 and size > 0 else 0
-            for n, size, d, stride in zip(
-                self.padded(array), self.sizes, self.dilations, self.strides, strict=True
-            )
-        )
-
-    def places(self, array: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-        """For each element of a window, in order: where the slice of the padded array starts and
-        ends that holds this element of all windows, with the windows' strides.
-        """
-        count = self.count(array)
-        for offset in product(*(range(n) for n in self.sizes)):
-            start = [o * d for o, d in zip(offset, self.dilations, strict=True)]
-            end = [
-                s + (n - 1) * stride + 1
-                for s, n, stride in zip(start, count, self.strides, strict=True)
-            ]
-            yield start, end
-
-    def pad(self) -> shape.Pad:
-        """The op that dilates and pads an array."""
-        return shape.Pad(
-            tuple(low for low, _ in self.padding),
-            tuple(high for _, high in self.padding),
-            tuple(b - 1 for b in self.base_dilations),
-        )
-
-    def with_axis(self, axis: int) -> Window:
-        """The windows of arrays with a further dimension, in which they have one element."""
-        parts = (self.sizes, self.strides, self.base_dilations, self.dilations)
-        return Window(
-            *(shape.insert(p, axis, 1) for p in parts),
-            padding=(*self.padding[:axis], (0, 0), *self.padding[axis:]),
-        )
 
 
 def _computation(operation: Operation) -> str | Computation:
@@ -294,7 +222,7 @@ class ReduceWindow(DefinedOp):
         else:
             neutral = reduce.identity(self.computation, dtype_of(x))
             (extremum,) = self.build([x, full((), neutral, dtype_of(x))])
-            found = sort.take(t, cumulative.places_of_extrema(extremum, run), run.dimension)
+            found = sort.take(t, _places_of_extrema(extremum, run), run.dimension)
         if reduce.is_identity(self.computation, init):
             return found
         bound = shape.broadcast_scalar(init, shape_of(found))
@@ -399,3 +327,21 @@ def chosen(x: Value, place: Value, there: Value) -> Value:
     dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
     found = gather.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
     return comparison.select(there, found, zeros_like(found))
+
+
+def _places_of_extrema(extrema: Value, run: cumulative.Run) -> Value:
+    """Where along the dimension the extrema so far were first attained."""
+    d, extents = run.dimension, shape_of(extrema)
+    n = extents[d]
+    ahead, behind = cumulative.cut(extrema, 0, n - 1, d), cumulative.cut(extrema, 1, n, d)
+    before, here = (behind, ahead) if run.backwards else (ahead, behind)
+    changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
+    true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
+    parts = [changed, true] if run.backwards else [true, changed]
+    is_new = shape.Concatenate(d)(*parts)
+    numbers = sort.numbers_along(extrema, d)
+    combiner = "minimum" if run.backwards else "maximum"
+    neutral = reduce.identity(combiner, np.dtype(np.int32))
+    found = comparison.select(is_new, numbers, full_like(numbers, neutral))
+    op = ReduceWindow(combiner, run.window(extents))
+    return op.build([found, full((), neutral, np.dtype(np.int32))])[0]

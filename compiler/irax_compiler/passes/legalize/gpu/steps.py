@@ -20,10 +20,10 @@ from irax_compiler.ops import comparison, convolution, dot, elementwise, shape
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
-from irax_compiler.ops.indexing import dynamic_slices, scatter, scatter_by
+from irax_compiler.ops.indexing import dynamic_slices, scatter
 from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
-from irax_compiler.ops.sorting import sort, sort_by
+from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -189,7 +189,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     loop.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy) or len(operation.results) > 1:
+    if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:
         return None
     array, places, updates = operation.operands
     count = shape_of(updates)[0] if shape_of(updates) else 1
@@ -254,9 +254,9 @@ def _steps(operation: Operation) -> int:
         return _steps_of_convolution(op, operation)
     if isinstance(op, reduce_window.ReduceWindow):
         return prod(op.window.sizes)
-    if isinstance(op, sort.Sort | sort_by.SortBy):
+    if isinstance(op, sort.Sort | sort.SortBy):
         return extents[op.dimension] ** 2
-    if isinstance(op, scatter.Scatter | scatter_by.ScatterBy):
+    if isinstance(op, scatter.Scatter | scatter.ScatterBy):
         updates = shape_of(operation.operands[-1])
         return updates[0] if updates else 1
     return 0

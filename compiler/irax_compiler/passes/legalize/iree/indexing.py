@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import Op, constant, full, full_like, read
-from irax_compiler.ops.indexing import dynamic_slices, gather, scatter, scatter_by
+from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.integer_bounds import bounds
@@ -154,7 +154,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     one element along leading dimensions and of everything along the others: rows.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy) or len(operation.results) > 1:
+    if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:
         return None
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
@@ -163,7 +163,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     clamped = indices if all_inside else op.dims.clamped(indices, shape_of(x), sizes)
     array, places, written = rows.array(x), rows.places(clamped), rows.updates(updates)
     inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
-    if isinstance(op, scatter_by.ScatterBy):
+    if isinstance(op, scatter.ScatterBy):
         result = _with_spare_row(
             op, rows.dims, array, places, written, _flags(rows.updates(inside))
         )
@@ -190,7 +190,7 @@ def _flags(inside: Value) -> Value:
 
 
 def _with_spare_row(
-    op: scatter_by.ScatterBy,
+    op: scatter.ScatterBy,
     dims: window_shapes.WindowDims,
     array: Value,
     places: Value,

@@ -15,7 +15,7 @@ from irax_compiler.ops.core import full, full_like, read
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.sorting import sort
-from irax_compiler.ops.sorting.sort_by import SortBy
+from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as

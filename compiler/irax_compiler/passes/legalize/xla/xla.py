@@ -12,7 +12,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, conversion, convolution, shape
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, full, working_dtype
-from irax_compiler.ops.indexing import scatter, scatter_by
+from irax_compiler.ops.indexing import scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
@@ -64,7 +64,7 @@ def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     scalar becomes an array of one element, which is where all updates go.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter_by.ScatterBy):
+    if not isinstance(op, scatter.Scatter | scatter.ScatterBy):
         return None
     count = len(operation.results)
     operands = list(operation.operands)

@@ -1,0 +1,81 @@
+"""The windows that slide over arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from irax_compiler.ops import shape
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The windows that slide over arrays: their size, and where they are."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] = ()
+    base_dilations: tuple[int, ...] = ()
+    """How far apart the elements of the arrays are moved first."""
+    dilations: tuple[int, ...] = ()
+    """How far apart the elements of a window are."""
+    padding: Pairs = ()
+    """What is added to the arrays before and after, or taken away."""
+
+    def full(self) -> Window:
+        """The same with nothing left out."""
+        ones = (1,) * len(self.sizes)
+        return Window(
+            self.sizes,
+            self.strides or ones,
+            self.base_dilations or ones,
+            self.dilations or ones,
+            self.padding or ((0, 0),) * len(self.sizes),
+        )
+
+    def padded(self, array: Sequence[int]) -> tuple[int, ...]:
+        """The shape of an array of some shape after dilation and padding."""
+        return tuple(
+            low + high + max(0, (n - 1) * b + 1)
+            for n, b, (low, high) in zip(array, self.base_dilations, self.padding, strict=True)
+        )
+
+    def count(self, array: Sequence[int]) -> tuple[int, ...]:
+        """How many windows there are in each dimension of an array of some shape."""
+        return tuple(
+            max(0, (n - (size - 1) * d - 1) // stride + 1) if n > 0 and size > 0 else 0
+            for n, size, d, stride in zip(
+                self.padded(array), self.sizes, self.dilations, self.strides, strict=True
+            )
+        )
+
+    def places(self, array: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
+        """For each element of a window, in order: where the slice of the padded array starts and
+        ends that holds this element of all windows, with the windows' strides.
+        """
+        count = self.count(array)
+        for offset in product(*(range(n) for n in self.sizes)):
+            start = [o * d for o, d in zip(offset, self.dilations, strict=True)]
+            end = [
+                s + (n - 1) * stride + 1
+                for s, n, stride in zip(start, count, self.strides, strict=True)
+            ]
+            yield start, end
+
+    def pad(self) -> shape.Pad:
+        """The op that dilates and pads an array."""
+        return shape.Pad(
+            tuple(low for low, _ in self.padding),
+            tuple(high for _, high in self.padding),
+            tuple(b - 1 for b in self.base_dilations),
+        )
+
+    def with_axis(self, axis: int) -> Window:
+        """The windows of arrays with a further dimension, in which they have one element."""
+        parts = (self.sizes, self.strides, self.base_dilations, self.dilations)
+        return Window(
+            *(shape.insert(p, axis, 1) for p in parts),
+            padding=(*self.padding[:axis], (0, 0), *self.padding[axis:]),
+        )
