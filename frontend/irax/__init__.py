@@ -140,11 +140,11 @@ _FUNCTIONS = {
     "live_arrays": "execution.environment",
     "print_environment_info": "execution.environment",
 }
-"""What is seldom used, by the submodules it is in."""
+"""Functions that are seldom used, by the submodules that they are in."""
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules are imported when they are first used, and so is what is seldom used."""
+    """Import submodules, and functions that are seldom used, when they are first used."""
     if name in _MODULES:
         return importlib.import_module(f"irax.{name}")
     if name in _FUNCTIONS:
@@ -161,5 +161,5 @@ def __dir__() -> list[str]:
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 
 
-# Operators and methods of arrays are attached there, once the functions that they are are there.
+# Attaches the operators and methods of arrays, once the functions behind them are defined.
 import irax.numpy.array_methods  # noqa: E402

@@ -214,7 +214,7 @@ class Config(threading.local):
     """The values of options that traces depend on: part of the key of what is kept."""
 
     stepwise = False
-    """Whether operations run one by one, so that each can be looked at: nothing is replayed."""
+    """True if operations run one by one, to look at each: nothing is replayed."""
 
     @contextmanager
     def scoped(self, name: str, value: Any) -> Iterator[None]:
@@ -310,7 +310,7 @@ def _override(name: str, value: Any) -> AbstractContextManager[None]:
 
 
 def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
-    """Keep 64-bit types in this thread, or don't, for the length of a `with` block.
+    """Keep 64-bit types in this thread, or don't, within a `with` block.
 
     Raises:
         TypeError: the value isn't a bool.
@@ -420,7 +420,7 @@ def check_tracer_leaks(new_val: bool = True) -> AbstractContextManager[None]:
 
 
 checking_leaks = check_tracer_leaks
-"""The other name that JAX has for it."""
+"""JAX's other name of `check_tracer_leaks`."""
 
 
 def debug_key_reuse(new_val: bool = True) -> AbstractContextManager[None]:

@@ -105,7 +105,7 @@ def log(
     skip_format_check: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """What `print` does with the same arguments, but by the logger "irax.debug", at the level INFO.
+    """Log arrays as `print` prints them, by the logger "irax.debug" at the level INFO.
 
     >>> irax.debug.log("x = {}", 1.5)
     """
@@ -178,11 +178,11 @@ class _Printer:
 
 
 _printer = lru_cache(_Printer)
-"""The same object for the same format: traced again, it has the same key."""
+"""Return one object for equal formats, so that tracing again finds the same key."""
 
 
 class _Check(string.Formatter):
-    """Formats nothing, and raises errors for arguments that are missing or not used."""
+    """A formatter that only checks that no argument is missing or unused."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return ""

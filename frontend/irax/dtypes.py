@@ -99,12 +99,12 @@ class prng_key(extended):
 
 
 class KeyType:
-    """The dtype of the typed random keys of a generator: so many words, uint32, each.
+    """The dtype of the typed random keys of a generator; each key has a number of words of uint32.
 
     Attributes:
         name: of the dtype, such as "key<fry>".
         generator: the name of the generator, such as "threefry2x32".
-        words: how many a key has.
+        words: the number of words of a key.
     """
 
     type = prng_key
@@ -296,7 +296,7 @@ _PYTHON_SCALARS: dict[type, tuple[np.dtype[Any], bool]] = {
 
 
 def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
-    """What `x` says of itself, before canonicalization. This is on the way of every operation."""
+    """Return the dtype of `x` before canonicalization, and if it is weak."""
     scalar = _PYTHON_SCALARS.get(type(x))
     if scalar is not None:
         return scalar
@@ -401,7 +401,7 @@ def _node(dtype: np.dtype[Any], weak: bool) -> str:
     for node, kind in zip(_WEAK, (np.integer, np.floating, np.complexfloating), strict=True):
         if issubdtype(dtype, kind):
             return node
-    return _name(dtype)  # bool: there is nothing below it to be weaker than
+    return _name(dtype)  # bool: the lattice has no weak kind below it
 
 
 @functools.lru_cache(maxsize=4096)
@@ -442,7 +442,7 @@ def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
 
 
 def join(*args: Any) -> tuple[np.dtype[Any], bool]:
-    """`lattice_result_type`, whatever the option `numpy_dtype_promotion` says."""
+    """Return `lattice_result_type`, whatever the option `numpy_dtype_promotion` is."""
     return _join(config.enable_x64, *map(_dtype_and_weakness, args))
 
 
@@ -508,7 +508,7 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
 
 
 def scalar_type_of(x: Any) -> type:
-    """Return which of Python's types a value's elements are of: bool, int, float or complex.
+    """Return the Python type of a value's elements: bool, int, float or complex.
 
     Raises:
         TypeError: a value of no dtype, or of one whose elements are no numbers.
@@ -528,7 +528,7 @@ def scalar_type_of(x: Any) -> type:
 
 
 def itemsize_bits(dtype: Any) -> int:
-    """Return how many bits an element of a dtype has: 4 for int4, 8 for bool."""
+    """Return the number of bits of an element of a dtype: 4 for int4, 8 for bool."""
     found = _as_dtype(dtype)
     if found == np.bool_:
         return 8

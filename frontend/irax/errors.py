@@ -7,15 +7,15 @@ from irax.core.absent_names import refuse_names as _refuse_names
 
 
 class JAXTypeError(TypeError):
-    """What the errors of tracing that are TypeErrors have in common."""
+    """The base class of the errors of tracing that are TypeErrors."""
 
 
 class JAXIndexError(IndexError):
-    """What the errors of tracing that are IndexErrors have in common."""
+    """The base class of the errors of tracing that are IndexErrors."""
 
 
 JaxRuntimeError = RuntimeError
-"""What a device raises, under the name that JAX has for it."""
+"""The class of errors that devices raise, under JAX's name."""
 
 
 class ConcretizationTypeError(JAXTypeError):

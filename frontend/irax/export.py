@@ -98,7 +98,7 @@ def export(
 
 
 def _alone(module: mlir.Module, name: str) -> mlir.Module:
-    """A module with a function and what it calls, which irax can run anywhere."""
+    """Return a module of a function and the functions that it calls, none of them in Python."""
     alone = mlir.new_module()
     mlir.copy_functions(module, name, alone)
     mlir.make_public(mlir.functions(alone)[name])
@@ -113,7 +113,7 @@ def _alone(module: mlir.Module, name: str) -> mlir.Module:
 
 
 def _closed(module: mlir.Module, name: str, captures: Sequence[Array]) -> str:
-    """The function without arguments for what it used from outside, which becomes constants."""
+    """Make constants of the function's captured arrays, which were arguments; return its name."""
     if not captures:
         return name
     function = mlir.functions(module)[name]
@@ -148,15 +148,15 @@ class Exported(OfThisProcess):
         self._function = LoadedFunction(module, fun_name, None)
         self.fun_name = fun_name
         self.in_avals: tuple[ShapedArray, ...] = tuple(avals[0])
-        """What the arrays of its arguments are."""
+        """The shapes and dtypes of its flat arguments."""
         self.out_avals: tuple[ShapedArray, ...] = tuple(avals[1])
-        """What the arrays of its results are."""
+        """The shapes and dtypes of its flat results."""
         self.in_tree: Any = structures[0]
         """The pytree of `(args, kwargs)`."""
         self.out_tree: Any = structures[1]
         """The pytree of what it returns."""
         self.platforms: tuple[str, ...] = tuple(platforms)
-        """Where it is to run."""
+        """The platforms that it may run on."""
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, x)) for x in (self.in_avals, self.out_avals))
@@ -197,7 +197,7 @@ class Exported(OfThisProcess):
         leaves, tree = array_trees.tree_flatten((args, kwargs))
         if tree == self.in_tree:
             return leaves
-        # A named tuple of another class fits; where anything else differs, this tells what.
+        # A named tuple of another class fits; for any other difference, this raises.
         spec = describe(self.in_tree)
         return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
 
@@ -272,7 +272,7 @@ class Exported(OfThisProcess):
         files.write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """What `save` writes."""
+        """Return the file's contents: the function and its compiled programs."""
         programs, contents = {}, {}
         for platform in self.platforms:
             target = _target(platform)

@@ -16,7 +16,8 @@ from irax.core.tracebacks import api_boundary
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
-    """A pytree of arrays as one vector, and the function that turns such a vector back.
+    """Concatenate the leaves of a pytree of arrays into one vector; return also the inverse
+    function.
 
     Args:
         pytree: a pytree of arrays.
@@ -50,14 +51,14 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
 
 @dataclass(frozen=True)
 class _Unravel:
-    """Turns vectors back into pytrees. Equal for pytrees of the same types: a jitted function that
-    takes it as a static argument is compiled once for them.
+    """The inverse of `ravel_pytree`: turns vectors back into pytrees. Equal for pytrees of the same
+    types: a jitted function that takes it as a static argument is compiled once for them.
     """
 
     tree: tree_util.PyTreeDef
     avals: tuple[ShapedArray, ...]
     dtype: np.dtype[Any] | None
-    """Of the vector; None where all leaves have that dtype: they then get any vector's."""
+    """The dtype of the vector; None if all leaves have one dtype: then vectors may have any."""
 
     @api_boundary
     def __call__(self, vector: Any) -> Any:

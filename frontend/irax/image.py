@@ -1,4 +1,4 @@
-"""irax.image: images, and arrays of any dimensions, in other sizes."""
+"""irax.image: resizing of images, and of arrays of any number of dimensions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irax.typing import ArrayLike
 
 
 class ResizeMethod(enum.Enum):
-    """How values between elements are found: by a kernel, or those of the nearest one."""
+    """The methods of interpolation: by a kernel, or by the nearest element."""
 
     NEAREST = 0
     LINEAR = 1
@@ -31,7 +31,7 @@ class ResizeMethod(enum.Enum):
 
     @staticmethod
     def from_string(s: str) -> ResizeMethod:
-        """The method of a name.
+        """Return the method of a name.
 
         >>> irax.image.ResizeMethod.from_string("bilinear")
         <ResizeMethod.LINEAR: 1>
@@ -94,7 +94,7 @@ def resize(
     antialias: bool = True,
     precision: Any = lax.Precision.HIGHEST,
 ) -> Array:
-    """An array in another shape of as many dimensions.
+    """Resize an array to another shape of as many dimensions.
 
     Args:
         image: an array.
@@ -149,7 +149,7 @@ def scale_and_translate(
     antialias: bool = True,
     precision: Any = lax.Precision.HIGHEST,
 ) -> Array:
-    """An array stretched and moved: what was at x + 0.5 is at (x + 0.5) scale + translation.
+    """Scale and translate an array: the value at x + 0.5 moves to (x + 0.5) scale + translation.
 
     Args:
         image: an array.
@@ -205,7 +205,7 @@ def scale_and_translate(
 def _weights(
     n: int, m: int, scale: Array, move: Array, method: ResizeMethod, antialias: bool
 ) -> Array:
-    """How much each of n elements counts for each of m."""
+    """Return the weights of n elements in each of m, of shape (n, m)."""
     if method is ResizeMethod.CUBIC_PYTORCH and antialias:
         method = ResizeMethod.CUBIC  # as PyTorch has it
     # What PyTorch's kernel would take from outside is taken from the outermost elements.
@@ -228,7 +228,7 @@ def _weights(
 
 
 def _shares(n: int, m: int) -> np.ndarray[Any, Any]:
-    """The part of each of m elements that each of n covers."""
+    """Return the share of each of m elements that each of n covers, of shape (n, m)."""
     size = n / m
     start = np.arange(m) * size
     low, high = np.arange(n)[:, None], np.arange(1, n + 1)[:, None]

@@ -1,4 +1,4 @@
-"""Modules as values: what a call would run, and functions from StableHLO files.
+"""Modules as values: the module of a call, and functions from StableHLO files.
 
 print(make_ir(f)(x))            the module that jit(f)(x) would compile
 f = load("model.mlir")          a function that runs, and that jit, grad and vmap take
@@ -51,7 +51,7 @@ class IR(OfThisProcess):
         return mlir.text_of(self.module.operation, locations)
 
     def run(self, pipeline: str) -> IR:
-        """A new module: this one after a pipeline such as `vjp{func=main wrt=0},cse`.
+        """Run a pipeline, such as `vjp{func=main wrt=0},cse`, and return the resulting module.
 
         Raises:
             irax_compiler.passes.PassError: an unknown pass or option, or one that does not apply.
@@ -66,7 +66,7 @@ def make_ir(
     static_argnums: int | tuple[int, ...] | None = None,
     static_argnames: Any = None,
 ) -> Callable[..., IR]:
-    """The function that traces `fun` as `jit` would and returns the module.
+    """Return a function that traces `fun` as `jit` would and returns the module.
 
     Arguments may be arrays or `ShapeDtypeStruct`s.
 
@@ -96,7 +96,7 @@ def load(
     func: str | None = None,
     device: Device | str | None = None,
 ) -> LoadedFunction:
-    """A function of a StableHLO module as a Python function of arrays.
+    """Load a function of a StableHLO module as a Python function of arrays.
 
     It runs compiled, or in the reference evaluator with `device="reference"`; inside `jit`, `grad`
     and `vmap` it is a call of the module's function like any traced one.
@@ -128,7 +128,7 @@ def load(
 
 
 def _source(text_or_path: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str]:
-    """Text or bytecode, and the name of the file that it is from."""
+    """Return a module's text or bytecode, and the name of its file if it has one."""
     if isinstance(text_or_path, bytes):
         return containers.module_in(text_or_path), ""
     is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)

@@ -27,7 +27,7 @@ from irax_runtime.device import Device
 
 @dataclass(frozen=True)
 class ArgInfo:
-    """The type of an argument, and whether it is donated."""
+    """The type of an argument; `donated` is True if it is donated."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -35,7 +35,7 @@ class ArgInfo:
 
 
 class Stage(OfThisProcess):
-    """What the stages have in common."""
+    """The base class of the stages of a jitted function."""
 
     def __init__(self, traced: Program, in_tree: Any, device: Device | str | None) -> None:
         self._traced = traced
@@ -45,7 +45,7 @@ class Stage(OfThisProcess):
 
     @property
     def out_tree(self) -> Any:
-        """The pytree of what it returns."""
+        """The pytree of its result."""
         return self._traced.out_tree
 
     @property
@@ -59,7 +59,8 @@ class Stage(OfThisProcess):
 
     @property
     def args_info(self) -> Any:
-        """Shapes and dtypes of the arguments, as `(args, kwargs)`, and which are donated.
+        """The types of the arguments, as `(args, kwargs)`: an `ArgInfo` each, which says if it is
+        donated.
 
         >>> jit(lambda x: x, donate_argnums=0).lower(1.0).args_info
         ((ArgInfo(shape=(), dtype=dtype('float32'), donated=True),), {})
@@ -78,12 +79,12 @@ class Stage(OfThisProcess):
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
-        """The leaves of the arguments that are donated, counted through."""
+        """The positions of the donated arguments among the leaves of all arguments."""
         return tuple(self._traced.donated)
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of what it returns."""
+        """The shapes and dtypes of its results."""
         avals = self._traced.traced.results
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
         return array_trees.without_words(array_trees.tree_unflatten(self.out_tree, structs))
@@ -136,22 +137,22 @@ class Traced(Stage):
 
     @property
     def out_avals(self) -> Any:
-        """Shapes and dtypes of what it returns."""
+        """The shapes and dtypes of its results."""
         return array_trees.tree_unflatten(self.out_tree, self._traced.traced.results)
 
     def lower(self) -> Lowered:
-        """Its module, to look at and to compile."""
+        """Lower the function to a module, to look at and to compile."""
         return Lowered(self._traced, self.in_tree, self._device)
 
 
 class Lowered(Stage):
-    """What `jit(f).lower(*args)` returns: the function as a module, not compiled yet."""
+    """A lowered function, as `jit(f).lower(*args)` returns it: a module, not compiled yet."""
 
     def __repr__(self) -> str:
         return f"<Lowered {self._traced.traced.name}>"
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The module's text.
+        """Return the module's text.
 
         Args:
             dialect: "stablehlo", or "traced", is the module as it was traced; "lowered" is what it
@@ -212,11 +213,11 @@ class Compiled(Stage):
         return f"<Compiled {self._traced.traced.name}>"
 
     def as_text(self) -> str:
-        """The text of the module that was compiled."""
+        """Return the text of the module that was compiled."""
         return self._text("lowered")
 
     def memory_analysis(self) -> MemoryAnalysis:
-        """The bytes that a call takes, by what for.
+        """Return the bytes that a call takes for arguments, results, temporaries and code.
 
         >>> memory = jit(lambda x: x @ x).lower(jnp.ones((8, 8))).compile().memory_analysis()
         >>> memory.argument_size_in_bytes, memory.output_size_in_bytes
@@ -231,7 +232,7 @@ class Compiled(Stage):
         return analyse(executable, traced.builder.module, traced.name, (arguments, traced.results))
 
     def runtime_executable(self) -> Any:
-        """The program as the device has it."""
+        """Return the device's own executable."""
         executable, _ = self._traced.compile(self._device)
         return executable
 
@@ -251,7 +252,7 @@ class Compiled(Stage):
             raise TypeError(f"{name} was compiled for {self.in_tree}, got {tree}")
         names = argument_names(args, kwargs)
         function = mlir.functions(self._traced.traced.builder.module)[name]
-        expected = mlir.arguments(function)[: len(leaves)]  # then what it uses from outside
+        expected = mlir.arguments(function)[: len(leaves)]  # then the captured arrays
         arrays = []
         for leaf, parameter, where in zip(leaves, expected, names, strict=True):
             array = as_array(leaf, f"{name}: {where}")
@@ -290,15 +291,15 @@ class CompiledForTopology(Stage):
         )
 
     def as_text(self) -> str:
-        """What the compiler made of it: XLA's optimised HLO."""
+        """Return the program as text: the HLO that XLA's compiler has optimised."""
         return self._program.optimized_hlo()
 
     def cost_analysis(self) -> dict[str, float]:
-        """What the compiler reckons of a call: `flops`, `bytes accessed`, `optimal_seconds`, ..."""
+        """Return the compiler's estimates of a call, such as `flops` and `optimal_seconds`."""
         return self._program.cost_analysis()
 
     def memory_analysis(self) -> MemoryAnalysis:
-        """The bytes that a call takes, by what for."""
+        """Return the bytes that a call takes for arguments, results, temporaries and code."""
         return of_plugin(self._program.memory_analysis())
 
     def serialize(self) -> bytes:

@@ -179,7 +179,7 @@ def tree_flatten_with_path(
 def _preorder(
     is_leaf: Callable[[KeyPath, Any], bool], path: KeyPath, node: Any, namespace: str
 ) -> Iterator[bool]:
-    """The answers of `is_leaf` for a node, then for those below it, as optree asks."""
+    """Yield the answers of `is_leaf` for a node and its descendants, in optree's order."""
     answer = is_leaf(path, node)
     yield answer
     if answer or optree.all_leaves([node], namespace=namespace):
@@ -236,7 +236,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
 
 
 tree_multimap = tree_map
-"""The name that `tree_map` with several trees once had."""
+"""An older name of `tree_map`, from when that took one tree."""
 
 
 @api_boundary
@@ -526,7 +526,7 @@ def flatten_one_level_with_keys(
 
 
 def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str) -> list[Any]:
-    """What a tree has in the places of the leaves of `treedef`."""
+    """Return the subtrees of a tree in the places of the leaves of `treedef`."""
     try:
         return treedef.flatten_up_to(tree)
     except ValueError as error:

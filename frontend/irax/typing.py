@@ -1,4 +1,4 @@
-"""Types for annotations: what functions take."""
+"""Types for annotations of arguments: `ArrayLike`, `DTypeLike`, shapes and axes."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Array:
     """Its shape, dtype and weak type."""
 
     def with_weak_type(self, weak_type: bool) -> Array:
-        """The same array with another weak type."""
+        """Return this array with another weak type."""
         raise NotImplementedError
 
     @property
@@ -49,7 +49,7 @@ class Array:
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype gives way to that of other operands, as a Python scalar's does."""
+        """True if the dtype gives way to that of other operands, as a Python scalar's does."""
         return self.aval.weak_type
 
     @property
@@ -111,13 +111,14 @@ class ConcreteArray(Array):
         buffer: Buffer | None = None,
         committed: bool = False,
     ) -> None:
-        """Takes the memory of `elements` over: nobody may write to it any more."""
+        """Take over the memory of `elements`: nobody may write to it any more."""
         holder = elements if elements is not None else buffer
         assert holder is not None
         self._numpy = elements
         self._buffer = buffer
         self.committed: bool = committed
-        """Whether programs are to run where the buffer is; otherwise the array goes to them."""
+        """True if programs that use the array run on its device; otherwise it is copied
+        to theirs."""
         self.aval: ShapedArray = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
 
     @classmethod
@@ -158,7 +159,7 @@ class ConcreteArray(Array):
         return buffer
 
     def on(self, device: Device) -> ConcreteArray:
-        """The same array, put on a device."""
+        """Return this array committed to a device, with its elements copied there if need be."""
         buffer = self._buffer
         if buffer is None or buffer.device is not device:
             buffer = device.put(self.value, may_alias=True)
@@ -170,10 +171,10 @@ class ConcreteArray(Array):
 
 
 def device_of(arrays: Iterable[Any], what: str) -> Device | None:
-    """The device that all those arrays are on that were put on one; None if none was.
+    """Return the device that the committed arrays are on; None if no array is committed.
 
     Raises:
-        ValueError: they are on several; the message calls what takes them `what`.
+        ValueError: they are on several; `what` is the function's name in the message.
     """
     found: Device | None = None
     for array in arrays:
@@ -188,11 +189,11 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
 
 
 def as_array(x: Any, what: str = "argument") -> Array:
-    """An irax array of an array, a NumPy array or a scalar. Lists are refused, as in JAX.
+    """Return an array, a NumPy array or a scalar as an irax array. Lists are refused, as in JAX.
 
     Raises:
-        TypeError: `x` is none of these; the message calls it `what`.
-        ValueError: it is an array with a mask, which irax's have not.
+        TypeError: `x` is none of these; `what` is its name in the message.
+        ValueError: it is a masked array of NumPy's.
     """
     if isinstance(x, Array):
         return x
@@ -229,7 +230,7 @@ def typeof(x: Any) -> ShapedArray:
 
 
 def aval_of(x: Any, what: str = "argument") -> ShapedArray:
-    """The abstract value of an array, a NumPy array, a scalar or a `ShapeDtypeStruct`."""
+    """Return the abstract value of an array, a NumPy array, a scalar or a `ShapeDtypeStruct`."""
     if isinstance(x, Array):
         return x.aval
     if hasattr(x, "shape") and hasattr(x, "dtype"):

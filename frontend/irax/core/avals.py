@@ -48,7 +48,8 @@ class ShapedArray:
 
 
 aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)
-"""One `ShapedArray` for all arrays that have it, so that they need not be made and compared."""
+"""Return the one `ShapedArray` of these fields: equal avals are the same object, fast
+to compare."""
 
 
 class ShapeDtypeStruct:
@@ -65,7 +66,7 @@ class ShapeDtypeStruct:
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
-        """That of an array, or of what else has a shape and a dtype.
+        """Return the struct of an array, or of any object with a shape and a dtype.
 
         >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
         ShapeDtypeStruct(shape=(2,), dtype=float32)
@@ -83,7 +84,7 @@ class ShapeDtypeStruct:
         return math.prod(self.shape)
 
     def update(self, **changed: Any) -> ShapeDtypeStruct:
-        """The same but for some of `shape`, `dtype` and `weak_type`.
+        """Return a copy with some of `shape`, `dtype` and `weak_type` changed.
 
         >>> ShapeDtypeStruct((8, 784), "float32").update(shape=(8,))
         ShapeDtypeStruct(shape=(8,), dtype=float32)

@@ -16,15 +16,13 @@ _state = _State()
 
 
 def bound() -> tuple[tuple[Hashable, int], ...]:
-    """The names of the axes that this thread traces lanes of, outermost first, and their sizes."""
+    """Return the names and sizes of the axes that this thread traces lanes of, outermost first."""
     return _state.bound
 
 
 @contextmanager
 def binding(name: Hashable | None, size: int) -> Iterator[None]:
-    """For the length of a `with` block, this thread traces a lane of the axis; None: one without a
-    name.
-    """
+    """In a `with` block, this thread traces a lane of the axis; None is an axis without a name."""
     outer = _state.bound
     if name is not None:
         _state.bound = (*outer, (name, size))
@@ -51,5 +49,5 @@ def size_of(name: Hashable, what: str) -> int:
 
 
 def text_of(name: Any) -> str:
-    """What an axis is called in the IR."""
+    """Return the name of an axis in the IR."""
     return name if isinstance(name, str) else f"{type(name).__name__} {name!r}"

@@ -1,5 +1,5 @@
-"""What functions use from outside: as further arguments of traced functions, all the same for the
-functions of one operation; and closure_convert.
+"""Closure conversion: captured values become arguments, the same for all functions of one
+operation; and `closure_convert`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from irax_compiler.ops.structured import adapted
 
 
 def union(functions: Sequence[Traced]) -> list[Array]:
-    """All that the functions have captured, each once."""
+    """Return all values that the functions have captured, each once."""
     return list({id(x): x for traced in functions for x in traced.captures}.values())
 
 
@@ -52,8 +52,8 @@ def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]
 def closure_convert(
     fun: Callable[..., Any], *example_args: Any
 ) -> tuple[Callable[..., Any], list[Any]]:
-    """A function without closure, and the arrays that it used from outside, to be given to it after
-    its own arguments.
+    """Return a function without a closure, and the arrays that the given one captured, which it
+    takes after its own arguments.
 
     >>> y = jnp.arange(3.0)
     >>> pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)

@@ -1,4 +1,4 @@
-"""Copies of what belongs to a process: modules, and what holds them."""
+"""A base of classes whose objects belong to one process: modules, and objects that hold them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NoReturn, Self
 
 
 class OfThisProcess:
-    """Is shared by all that use it, so a copy of it is the thing itself. It cannot be pickled."""
+    """A base of classes whose objects are shared: copies are the object itself, pickling fails."""
 
     pickle_instead = "the function that they were made of, and transform that where it is unpickled"
 

@@ -36,7 +36,7 @@ class FlatFunction:
 
 
 def name_of(function: Any) -> str:
-    """What the IR and error messages call a function."""
+    """Return the name of a function in the IR and in error messages."""
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__name__", None) or type(function).__name__

@@ -35,7 +35,7 @@ class KeyArray(Array):
         self.data: Any = data
         self.key_type: KeyType = key_type
         self.used_by: str | None = None
-        """What drew from it, where the option `debug_key_reuse` is on."""
+        """The function that used the key, where the option `debug_key_reuse` is on; None before."""
 
     @property
     def aval(self) -> ShapedArray:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -43,21 +43,21 @@ class KeyArray(Array):
         return ShapedArray(tuple(self.data.shape[:-1]), cast("Any", self.key_type))
 
     def with_weak_type(self, weak_type: bool) -> KeyArray:
-        """The same keys: their dtype is never weak."""
+        """Return the keys themselves: their dtype is never weak."""
         return self
 
     def with_data(self, data: Any) -> KeyArray:
-        """Other keys of the same generator, of these words."""
+        """Return keys of the same generator that have these words."""
         return KeyArray(data, self.key_type)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the words take."""
+        """The number of bytes of the keys' words."""
         return self.data.nbytes
 
     @property
     def committed(self) -> bool:
-        """Whether the keys were put on a device."""
+        """True if the keys were put on a device."""
         return getattr(self.data, "committed", False)
 
     @property
@@ -70,11 +70,11 @@ class KeyArray(Array):
         return self.data.devices()
 
     def to_device(self, device: Any, *, stream: None = None) -> KeyArray:
-        """The same keys on another device."""
+        """Return the keys on another device."""
         return self.with_data(self.data.to_device(device, stream=stream))
 
     def copy(self) -> KeyArray:
-        """The same keys in memory of their own."""
+        """Return a copy of the keys, in memory of its own."""
         return self.with_data(self.data.copy())
 
     def __copy__(self) -> KeyArray:
@@ -167,7 +167,7 @@ def bind_keys(bind: Callable[..., Any], op: Op, operands: Sequence[Array]) -> An
 
 
 def _numbers(bind: Callable[..., Any], x: Array, key_type: KeyType) -> list[Array]:
-    """Each key as numbers of which each has two of its words; what is no key, as often."""
+    """Return keys as numbers of up to two words; an array of numbers is repeated as often."""
     count = max(key_type.words // 2, 1)
     if not isinstance(x, KeyArray):
         return [x] * count
@@ -185,7 +185,7 @@ def _along_last(bind: Callable[..., Any], x: Array, i: int) -> Array:
 
 
 def _words(bind: Callable[..., Any], numbers: Sequence[Array]) -> Array:
-    """The words of keys, of the numbers that they were moved as."""
+    """Return the words of keys from the numbers that they were moved as."""
     sizes = numbers[0].shape
     if numbers[0].dtype == _U32:
         return bind(shape.Reshape((*sizes, 1)), numbers[0])

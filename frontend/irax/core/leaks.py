@@ -1,4 +1,4 @@
-"""The option `check_tracer_leaks`: what outlives the trace that it belongs to."""
+"""The option `check_tracer_leaks`: finds tracers that outlive their trace."""
 
 from __future__ import annotations
 

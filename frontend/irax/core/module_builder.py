@@ -16,7 +16,8 @@ class ModuleBuilder(OfThisProcess):
         self.module = mlir.new_module() if module is None else module
         self._imported: dict[tuple[int, str], tuple[ModuleBuilder, dict[str, str]]] = {}
         self.kept: list[Any] = []
-        """What the module names but cannot hold: functions that it calls back."""
+        """Python objects that the module refers to and must keep alive: functions that it calls
+        back."""
         self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
         """While a jitted function is traced into a module of its own: those that it calls, and that
         were traced for it. Nobody else may see them before the module is complete."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Arrays = Sequence[np.ndarray[Any, Any]]
 _TESTS: dict[str, Callable[..., Any]] = {"nan": np.isnan, "inf": np.isinf}
 _MADE_ON_PURPOSE = {"stablehlo.bitcast_convert", "stablehlo.constant"}
-"""Operations whose results are what somebody wrote down."""
+"""Operations whose nans the user wrote down: constants, and bits taken as numbers."""
 
 
 def found_in(arrays: Arrays) -> str | None:
-    """What the options look for that is in one of the arrays: "nan", "inf", or None."""
+    """Return "nan" or "inf" if an option looks for it and one of the arrays has it, else None."""
     for kind, wanted in (("nan", config.debug_nans), ("inf", config.debug_infs)):
         if wanted and _has(kind, arrays):
             return kind

@@ -1,4 +1,4 @@
-"""What the operands of one operation have in common: as arrays, their dtype and their shape.
+"""The common dtype and shape of an operation's operands.
 
 Nothing here applies an operation: `promotion` does.
 """
@@ -41,8 +41,8 @@ def as_arrays(operands: Sequence[Any], what: str) -> list[Array]:
 
 
 def fitted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """An int that is too large for the default dtype, in the dtype that it is used in, if that
-    can hold it: one of unsigned integers, or of floats. Anything else as it is.
+    """Return an int that is too large for the default dtype in the dtype that it is used in, if
+    that can hold it: an unsigned one, or one of floats. Anything else is returned as it is.
     """
     if type(x) is not int or abs(x) < 1 << 31:
         return x
@@ -58,7 +58,7 @@ def with_weak_type(x: Array, weak_type: bool) -> Array:
 
 
 def types_text(operands: Sequence[Array]) -> str:
-    """The types of operands, as errors tell them."""
+    """Return the types of operands as text, for error messages."""
     return "operands " + " and ".join(str(x.aval) for x in operands)
 
 
@@ -83,7 +83,7 @@ def _accepted(dtype: np.dtype[Any], accepts: Kinds) -> bool:
 
 @functools.cache
 def inexact_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The float that an integer or boolean becomes: as wide, and at least float32."""
+    """Return the float dtype that an integer or boolean becomes: as wide, and at least float32."""
     if dtypes.issubdtype(dtype, np.inexact):
         return dtype
     return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)

@@ -59,8 +59,8 @@ def apply(
 ) -> Array:
     """An elementwise op on operands of any dtypes and shapes that go together.
 
-    With `dtype_kind=np.inexact`, integers and booleans become floats first. What the function is
-    called, errors say by `what`; dtypes that are none of `accepts` are a TypeError.
+    With `dtype_kind=np.inexact`, integers and booleans become floats first. `what` is the
+    function's name in errors. Raises TypeError for dtypes that are none of `accepts`.
     """
     return current(operands).elementwise(op, operands, what, dtype_kind, accepts)
 

@@ -88,7 +88,7 @@ def named_scope(name: str) -> Iterator[None]:
 
 
 def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
-    """The same function under a `named_scope`, by default that of its own name.
+    """Return a function that calls `fun` under a `named_scope`, by default that of its own name.
 
     >>> irax.named_call(lambda x: 2 * x, name="double")(3)
     6
@@ -132,7 +132,7 @@ _warnings = _Warnings()
 
 @contextmanager
 def withholding_warnings() -> Iterator[list[str]]:
-    """For the length of a `with` block, warnings of this thread go to a list, and nowhere else."""
+    """In a `with` block, warnings of this thread go to a list, and nowhere else."""
     outer, _warnings.withheld = _warnings.withheld, []
     try:
         yield _warnings.withheld

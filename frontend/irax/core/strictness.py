@@ -1,8 +1,8 @@
-"""Whose operands the options `numpy_dtype_promotion` and `numpy_rank_promotion` judge: the user's.
+"""The options `numpy_dtype_promotion` and `numpy_rank_promotion`, which judge the user's operands.
 
-A library function is judged by what it was given. What it makes of that it may mix as it likes: the
-user could not change it. So while one runs, `config.given` knows the user's operands, by identity,
-and no others are judged. Functions of the user's that it calls are outside of it again.
+A library function is judged by what it was given. How it then mixes dtypes and ranks inside is not
+the user's concern. So while one runs, `config.given` knows the user's operands, by identity, and no
+others are judged. Functions of the user's that it calls are outside of it again.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Given:
         return id(x) in self._operands
 
     def carry(self, x: Any, same: Any) -> Any:
-        """`same`, which is given if `x`, of which it was made, is."""
+        """Return `same`, an array made from `x`; it counts as the user's operand if `x` does."""
         if x in self:
             self._operands[id(same)] = same
         return same
 
 
 def judged(operands: Sequence[Any]) -> Sequence[Any]:
-    """The operands that the options judge."""
+    """Return the operands that the options judge."""
     given = config.given
     return operands if given is None else [x for x in operands if x in given]
 
@@ -92,7 +92,7 @@ _METHODS = ("__init__", "__call__", "__mul__", "__getitem__")
 
 
 def _outside(x: Any) -> Any:
-    """An argument, with functions of the user's as functions outside of the library."""
+    """Return an argument whose functions of the user's run outside of the library's judgement."""
     if type(x) in (list, tuple) and any(map(_is_users, x)):
         return type(x)(map(_outside, x))
     return _released(x) if _is_users(x) else x
@@ -117,7 +117,7 @@ def library_class(cls: _Class) -> _Class:
 
 
 def _is_users(x: Any) -> bool:
-    """Whether an argument is a function of the user's, or one of irax's that wraps it."""
+    """Return True for a function of the user's, or one of irax's that wraps it."""
     if not callable(x) or isinstance(x, type | np.dtype):
         return False
     if type(x).__module__.startswith("irax."):

@@ -28,7 +28,7 @@ NOTE = (
 
 
 class UnfilteredStackTrace(Exception):
-    """The cause of an error whose frames were removed: it has the whole traceback."""
+    """The cause of an error whose frames were removed; it has the whole traceback."""
 
 
 def api_boundary(function: _Function) -> _Function:
@@ -83,7 +83,7 @@ def _mode() -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those that it came of: each once, and no whole tracebacks."""
+    """Yield an exception, its causes and contexts, each once, but no `UnfilteredStackTrace`."""
     seen: set[int] = set()
     pending: list[BaseException | None] = [error]
     while pending:

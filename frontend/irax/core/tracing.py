@@ -40,11 +40,11 @@ DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
 class _Innermost(threading.local):
     trace: Trace | None = None
     suspended: Trace | None = None
-    """Where `ensure_compile_time_eval` computes at once, the trace that goes on afterwards."""
+    """The trace that goes on after a block of `ensure_compile_time_eval`, in such a block."""
 
 
 innermost = _Innermost()
-"""The holder of the innermost trace of this thread: None outside of all."""
+"""The state of this thread: `innermost.trace` is None outside of all traces."""
 
 
 def current_trace() -> Trace | None:
@@ -54,8 +54,8 @@ def current_trace() -> Trace | None:
 
 @contextmanager
 def outside_traces() -> Iterator[None]:
-    """For the length of a `with` block, this thread traces nothing: for the user's functions that
-    run while another one is being traced.
+    """In a `with` block, this thread traces nothing: for functions of the user's that run while
+    another one is being traced.
     """
     with _innermost_is(None, None):
         yield
@@ -158,7 +158,7 @@ class Trace(Interpreter):
         return [self._tracer(r, weak_type, location) for r in results]
 
     def _tracer(self, value: mlir.Value, weak_type: bool, location: mlir.Location) -> Tracer:
-        """A handle on a value of this function, which the user's code at `location` made."""
+        """Return a tracer of a value of this function, which the user's code at `location` made."""
         aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
         return Tracer(self, value, aval, location)
 
@@ -183,7 +183,7 @@ class Trace(Interpreter):
         return super().broadcast_to(x, target)
 
     def concretize(self, value: mlir.Value) -> np.ndarray | None:
-        """The elements of a value, if they follow from what the trace knows; None otherwise.
+        """Return the elements of a value if they follow from what the trace knows, else None.
 
         Under `jit` that is so for what depends on constants alone; under `grad` outside `jit`, for
         everything.
@@ -198,7 +198,7 @@ class Trace(Interpreter):
         return evaluate_value(value, self._known, argument, self.builder.evaluator)
 
     def is_perturbed(self, value: mlir.Value) -> bool:
-        """Whether a derivative may be taken with respect to what a value depends on."""
+        """Return True if a value depends on an argument that may be differentiated."""
         pending, seen = [value], set()
         while pending:
             current = pending.pop()
@@ -223,17 +223,17 @@ class Trace(Interpreter):
         return isinstance(origin, Tracer) and origin.home.is_perturbed(origin.value)
 
     def unknown_arguments(self) -> list[str]:
-        """The names of the arguments that make values of this trace unknown."""
+        """Return the names of the arguments whose values are unknown."""
         return [n for v, n in self.argument_names.items() if v not in self._sources]
 
     def finish(self, results: Sequence[Array]) -> None:
-        """Ends the function with a return of `results`."""
+        """End the function with a return of `results`."""
         values = [self.value_of(x) for x in results]
         mlir.finish_function(self.function, values)
         self.open = False
 
     def abandon(self) -> None:
-        """Removes the unfinished function: tracing failed."""
+        """Remove the unfinished function: tracing failed."""
         self.open = False
         self.function.erase()
 
@@ -271,7 +271,7 @@ class Tracer(Array):
             )
 
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
-        """The elements, where they are known while tracing; raises `error` where not."""
+        """Return the elements if they are known while tracing; otherwise raise `error`."""
         self.check_open()
         known = self.home.concretize(self.value)
         if known is None:
@@ -313,7 +313,7 @@ _CURES: dict[type[Exception], str] = {
 
 
 def concrete_array(x: Any) -> ConcreteArray:
-    """An array, a NumPy array or a scalar as an array that has elements.
+    """Return an array, a NumPy array or a scalar as an array with elements.
 
     Raises:
         UnexpectedTracerError: a traced array, where nothing is being traced.
@@ -340,9 +340,9 @@ class Input:
     known_as: Array | None = None
     """The array it stands for, if the function is traced for this array alone."""
     name: str = "an argument"
-    """What error messages call it."""
+    """Its name in error messages."""
     lane_of: Array | None = None
-    """The array of which it is any lane."""
+    """The array that it is a lane of, in the trace of a `vmap`."""
 
 
 @dataclass
@@ -352,16 +352,16 @@ class Traced:
     builder: ModuleBuilder
     name: str
     captures: list[Array]
-    """What the function used from outside: operands of a call, after the arguments."""
+    """The values that the function captured: operands of a call, after the arguments."""
     results: list[ShapedArray] = field(default_factory=list)
 
     @property
     def weak(self) -> list[bool]:
-        """Which results are weakly typed."""
+        """For each result, True if it is weakly typed."""
         return [aval.weak_type for aval in self.results]
 
     def acts(self) -> bool:
-        """True if it does more than compute its results."""
+        """True if it has side effects."""
         function = mlir.functions(self.builder.module)[self.name]
         return effects.has_effects(function)
 

@@ -1,4 +1,4 @@
-"""Saying where a pytree lacks the structure that was asked for."""
+"""Error messages for pytrees that lack an expected structure: they say where."""
 
 import re
 from typing import Any
@@ -45,7 +45,7 @@ def structure_error(
 def _first_difference(
     expected: PyTreeDef, tree: Any, prefix: bool, path: KeyPath = ()
 ) -> tuple[KeyPath, str, str] | None:
-    """Where a tree first lacks a node of `expected`: the path, the node, what is there instead."""
+    """Return where a tree first lacks a node of `expected`, that node, and the tree's own."""
     top = optree.tree_structure(
         tree,
         lambda node: node is not tree,

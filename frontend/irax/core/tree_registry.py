@@ -21,7 +21,8 @@ import optree
 
 NAMESPACE = "irax"
 ARRAYS = "irax.arrays"
-"""Where typed keys are no leaves but hold their words: how transformations see pytrees."""
+"""The namespace in which typed keys are not leaves but hold their words: pytrees as transformations
+see them."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -105,7 +106,7 @@ class _Keyed(optree.PyTreeEntry):
 
 
 class Unseen(optree.PyTreeEntry):
-    """optree's step into what is a leaf for users: key paths leave it out."""
+    """optree's step into a node that is a leaf for users; key paths leave it out."""
 
 
 def key_path(accessor: optree.PyTreeAccessor) -> KeyPath:

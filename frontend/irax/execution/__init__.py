@@ -1,1 +1,1 @@
-"""How programs run: jit, single operations, replays, devices and callbacks."""
+"""Execution: jit, single operations, replays, devices and callbacks."""

@@ -22,7 +22,7 @@ from irax_runtime.device import Device, Executable
 
 @api_boundary
 def devices(backend: str | None = None) -> list[Device]:
-    """The devices there are, or those of one platform: "cpu", "pjrt:cpu", "tpu".
+    """Return the available devices, or those of one platform: "cpu", "pjrt:cpu", "tpu".
 
     Without a platform it is those of the platforms in `IRAX_PLATFORMS`, "cpu" if that is not set.
 
@@ -50,7 +50,7 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """The number of devices of the default platform, or of another one."""
+    """Return the number of devices of the default platform, or of another one."""
     return len(devices(backend or default_backend()))
 
 
@@ -58,7 +58,7 @@ local_device_count = device_count
 
 
 def default_backend() -> str:
-    """The platform that programs run on unless told otherwise.
+    """Return the platform that programs run on by default.
 
     >>> default_backend()
     'cpu'
@@ -67,14 +67,14 @@ def default_backend() -> str:
 
 
 def current_device() -> Device:
-    """The device that programs run on unless told otherwise: that of `default_device`, or the
-    first there is.
+    """Return the device that programs run on by default: that of `default_device`, or the first of
+    all.
     """
     return resolve_device(config.default_device)
 
 
 def resolve_device(device: Device | str | None) -> Device:
-    """A device itself, the first one of a platform, or the first there is."""
+    """Return a device itself, the first one of a platform, or by default the first of all."""
     if device is None or isinstance(device, str):
         return devices(device)[0]
     return device
@@ -108,7 +108,7 @@ def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[
     return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
 
 
-# The cache on disk is imported by who compiles: it takes a tenth of the time of `import irax`.
+# Imported here because it would take a tenth of the time of `import irax`.
 
 
 def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
@@ -117,7 +117,7 @@ def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable |
     kept = cache.load(cache.key(artefact, [str(device.compiler)]))
     try:
         return None if kept is None else device.load(kept, name)
-    except (RuntimeError, ValueError):  # a plugin that takes its own programs back no more
+    except (RuntimeError, ValueError):  # the plugin does not load a program that it serialized
         return None
 
 
@@ -125,7 +125,7 @@ def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
     from irax_compiler import cache
 
     executable: Any = device.load(artefact, name)
-    with suppress(RuntimeError):  # a plugin that does not give its programs away
+    with suppress(RuntimeError):  # the plugin does not serialize programs
         cache.store(cache.key(artefact, [str(device.compiler)]), executable.serialize())
     return executable
 
@@ -139,7 +139,7 @@ def device_put(
     donate: Any = False,
     may_alias: Any = None,
 ) -> Any:
-    """The arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
+    """Return the arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
 
     Args:
         x: the pytree.
@@ -172,16 +172,15 @@ def device_put(
 
 
 def copy_to_host_async(x: Any) -> Any:
-    """The same pytree of arrays, whose elements will be asked for: a hint, which does nothing.
-
-    Elements are copied to the host when they are asked for.
+    """Return a pytree of arrays as it is: elements are copied to the host when they are
+    asked for.
     """
     return x
 
 
 @api_boundary
 def device_get(x: Any) -> Any:
-    """The arrays of a pytree as NumPy arrays.
+    """Return the arrays of a pytree as NumPy arrays.
 
     >>> device_get([device_put(1.0)])
     [array(1., dtype=float32)]

@@ -175,7 +175,7 @@ def _result(what: str, path: Any, x: Any) -> tuple[tuple[int, ...], np.dtype[Any
     return tuple(x.shape), dtype
 
 
-# ---- what a program calls ------------------------------------------------------------------------
+# ---- functions that programs call ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ class HostFunction:
 
     function: Callable[..., Any]
     what: str
-    """The function of irax's that it was given to."""
+    """The name of the function of irax's that it was given to."""
     where: str
-    """The line where that was."""
+    """The user's line with that call."""
     in_tree: Any
     static: tuple[tuple[int, Any], ...]
     """Leaves of the arguments that are not arrays, and their places among the leaves."""
@@ -194,7 +194,7 @@ class HostFunction:
     """The structure of its result, with tuples for lists; None where the result does not count."""
 
     def __call__(self, arrays: Sequence[Elements], expected: Expected) -> list[Elements]:
-        """Its results, of the shapes and dtypes that are expected."""
+        """Call the function, and return its results in the expected shapes and dtypes."""
         if self.what == "pure_callback":
             return self._run(arrays, expected)
         if _log.replayed is not None:
@@ -241,7 +241,7 @@ class HostFunction:
 
 
 def _holds(dtype: np.dtype[Any], scalar: np.dtype[Any]) -> bool:
-    """Whether a Python number, which has been given a dtype, can be of another one as well."""
+    """Return True if a Python number of dtype `scalar` may be of another dtype as well."""
     kinds = [np.bool_, np.integer, np.floating, np.complexfloating]
     ranks = [
         next(i for i, kind in enumerate(kinds) if dtypes.issubdtype(d, kind))
@@ -295,7 +295,7 @@ def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:
 
 
 def label(function: Callable[..., Any]) -> str:
-    """What the IR and errors call a function."""
+    """Return the name of a function in the IR and in errors."""
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
@@ -355,7 +355,7 @@ def where() -> str:
     return source.user_line().partition(": ")[0]
 
 
-# ---- doing the same again ------------------------------------------------------------------------
+# ---- recording and replaying calls ---------------------------------------------------------------
 
 
 class _Log(threading.local):
@@ -368,7 +368,7 @@ _log = _Log()
 
 @contextmanager
 def recorded() -> Iterator[list[list[Elements]]]:
-    """Lists what the callbacks with effects return that this thread calls in the `with` block."""
+    """In a `with` block, record the results of this thread's callbacks with side effects."""
     outer, _log.recorded = _log.recorded, []
     try:
         yield _log.recorded
@@ -378,8 +378,8 @@ def recorded() -> Iterator[list[list[Elements]]]:
 
 @contextmanager
 def replayed(results: list[list[Elements]]) -> Iterator[None]:
-    """In the `with` block, callbacks with effects are not called in this thread: they return what
-    they did when it was recorded.
+    """In a `with` block, callbacks with side effects are not called in this thread: they return the
+    recorded results.
     """
     outer, _log.replayed = _log.replayed, deque(results)
     try:
@@ -390,7 +390,7 @@ def replayed(results: list[list[Elements]]) -> Iterator[None]:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """In the `with` block, calls are neither recorded nor replayed: those of user functions."""
+    """In a `with` block, calls are neither recorded nor replayed: user functions run in it."""
     outer = _log.recorded, _log.replayed
     _log.recorded = _log.replayed = None
     try:

@@ -1,4 +1,4 @@
-"""What a report of an error should say of where it happened."""
+"""The environment, as a report of an error should state it: versions, devices, live arrays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
 
 
 def live_arrays(platform: str | None = None) -> list[Array]:
-    """The arrays that Python still holds: all, or those in buffers of a platform's devices.
+    """Return the arrays that Python still holds: all, or those on a platform's devices.
 
     >>> x = irax.numpy.ones(3)
     >>> any(y is x for y in irax.live_arrays())

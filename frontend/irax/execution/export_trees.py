@@ -18,7 +18,7 @@ from irax_runtime import trees
 
 @dataclass(frozen=True)
 class _Node:
-    """How an object of the user's is written and read."""
+    """The functions that write and read objects of a class of the user's."""
 
     name: str
     serialize: Callable[[Any], bytes]
@@ -81,11 +81,11 @@ def _check_new(nodetype: type, name: str) -> None:
 
 
 _FIRST = "threefry2x32"
-"""The generator of keys of which a file names none."""
+"""The generator of keys in files that name none."""
 
 
 def describe(tree: Any) -> trees.Spec:
-    """What a file says of a structure. Raises TypeError for classes that are not registered."""
+    """Return a structure's description. Raises TypeError for classes that are not registered."""
     leaves = [trees.Leaf(i) for i in range(tree.num_leaves)]
     return trees.describe(array_trees.tree_unflatten(tree, leaves), parts)
 
@@ -106,7 +106,7 @@ def parts(x: Any) -> tuple[str, str, Sequence[Any]]:
 
 
 def make(name: str, data: str, children: Sequence[Any]) -> Any:
-    """The object of these. Raises TypeError where its class is not registered."""
+    """Make an object of a class by its name. Raises TypeError if the class is not registered."""
     if name == trees.KEY:
         return KeyArray(children[0], KEY_TYPES[data or _FIRST])
     for node in _NODES.values():

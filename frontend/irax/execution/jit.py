@@ -39,7 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Program]]] = weakref.WeakKeyDictionary()
-"""What was traced and compiled, by function: `jit(f)` made anew finds what an earlier one left."""
+"""Programs by function: a second `jit(f)` finds those of the first."""
 
 
 class JitOptions(TypedDict, total=False):
@@ -144,7 +144,7 @@ def jit(
 
 
 class JitFunction(Generic[P, R]):
-    """What `jit` returns."""
+    """A jitted function, as `jit` returns it."""
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class JitFunction(Generic[P, R]):
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
-        """The function as it is traced for a call with these arguments (or `ShapeDtypeStruct`s).
+        """Trace the function for these arguments (or `ShapeDtypeStruct`s), without compiling it.
 
         Raises:
             TypeError: an argument is not an array.
@@ -229,7 +229,7 @@ class JitFunction(Generic[P, R]):
         return stages.Traced(*self.traced_for(args, kwargs))
 
     def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
-        """The traced program of a call, the pytree of its arguments, and its device."""
+        """Return the traced program of a call, the pytree of its arguments, and its device."""
         own, named, static = split_static(self._fun, self._static, args, kwargs)
         given = array_trees.with_words((own, named))
         leaves, tree = array_trees.tree_flatten(given)
@@ -238,13 +238,13 @@ class JitFunction(Generic[P, R]):
         return self._trace(leaves, tree, static), tree, device
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """The shapes and dtypes that a call would return, as `irax.eval_shape`."""
+        """Return the shapes and dtypes of a call's results, as `irax.eval_shape` does."""
         return self.trace(*args, **kwargs).out_info
 
     @api_boundary
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
-        """The module that a call with these arguments (or `ShapeDtypeStruct`s) would run: to look
-        at, and to compile ahead of time.
+        """Lower the function for these arguments (or `ShapeDtypeStruct`s): to a module to look at,
+        and to compile ahead of time.
 
         Raises:
             TypeError: an argument is not an array.
@@ -269,9 +269,9 @@ class JitFunction(Generic[P, R]):
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
     def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Program:
-        """The traced program of a call inside of a trace. Where that is of a jitted function, too,
-        this one is traced into its module: to copy it there would copy all that it calls, at each
-        level anew.
+        """Return the traced program of a call inside of a trace. Where that is of a jitted
+        function, too, this one is traced into its module: to copy it there would copy all that it
+        calls, at each level anew.
         """
         among = builder.jitted
         place = (id(self._cache), key)
@@ -343,12 +343,12 @@ class JitFunction(Generic[P, R]):
                 ) from None
 
     def clear_cache(self) -> None:
-        """Forgets what was traced and compiled."""
+        """Clear the traces and programs of this function."""
         self._cache.clear()
 
 
 def _tell_depth(error: RecursionError) -> None:
-    """Has an error say how many jitted functions deep Python was; called at each of them."""
+    """Note in a RecursionError the depth of jitted functions; called at each of them."""
     known = error.__dict__
     depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
     said = known.setdefault("jit_said", str(error))
@@ -362,8 +362,8 @@ def _tell_depth(error: RecursionError) -> None:
 
 @contextmanager
 def _own_module() -> Iterator[ModuleBuilder]:
-    """A module to trace a jitted function into in a `with` block, and those that it calls; all are
-    known to everybody once it is complete.
+    """In a `with` block, a module to trace a jitted function into, with those that it calls; other
+    threads see them once it is complete.
     """
     builder = ModuleBuilder()
     builder.jitted = jitted = {}
@@ -374,8 +374,8 @@ def _own_module() -> Iterator[ModuleBuilder]:
 
 
 def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
-    """The leaves of a call's arguments, and their tree. Where all are arrays, as in most calls,
-    both are known without a look.
+    """Return the leaves of a call's arguments, and their structure. Where all arguments are arrays,
+    as in most calls, nothing needs to be flattened.
     """
     if kwargs:
         return array_trees.tree_flatten((args, kwargs))
@@ -391,7 +391,7 @@ def _tree_of_arrays(count: int) -> Any:
 
 
 def _signature(leaf: Any) -> Any:
-    """What a leaf contributes to the cache key: all that a trace can depend on."""
+    """Return the part of a leaf in the cache key: all that a trace can depend on."""
     if isinstance(leaf, ConcreteArray):
         return leaf.aval
     if isinstance(leaf, np.ndarray | np.generic):
@@ -405,7 +405,7 @@ _PYTHON_SCALARS = {bool, int, float, complex}
 
 
 def clear_caches() -> None:
-    """Forgets what was traced and compiled, of all functions. What is kept on disk stays.
+    """Clear the traces and programs of all functions. The cache on disk stays.
 
     >>> irax.clear_caches()
     """

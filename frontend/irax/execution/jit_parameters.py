@@ -1,4 +1,4 @@
-"""Static and donated parameters: what `jit` is told of them, and what calls do with it."""
+"""Static and donated parameters: as `jit` is given them, and as calls use them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Static:
 def split_static(
     fun: Callable[..., Any], static: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Static, ...]]:
-    """The arguments of a call without the static ones, and those.
+    """Return the arguments of a call without the static ones, and the static ones.
 
     Raises:
         ValueError: a static argument is not hashable.
@@ -109,7 +109,7 @@ def split_static(
 
 
 def with_static(fun: Callable[..., Any], static: Sequence[Static]) -> Callable[..., Any]:
-    """The function of the other arguments."""
+    """Return a function of the other arguments, with the static ones filled in."""
     if not static:
         return fun
 
@@ -129,7 +129,7 @@ def with_static(fun: Callable[..., Any], static: Sequence[Static]) -> Callable[.
 def donated_leaves(
     donated: Parameters, tree: Any, count: int, static: Sequence[Static]
 ) -> list[int]:
-    """Which of a call's leaves, `count` of them, belong to donated arguments."""
+    """Return the indices of the leaves, of `count`, that belong to donated arguments."""
     numbers, names = donated
     if not (numbers or names):
         return []

@@ -14,18 +14,18 @@ from irax_runtime.device import Executable
 
 @dataclass(frozen=True)
 class MemoryAnalysis:
-    """What `Compiled.memory_analysis` returns, with the names that JAX has."""
+    """The bytes that a program takes, under JAX's names; see `Compiled.memory_analysis`."""
 
     argument_size_in_bytes: int
     output_size_in_bytes: int
     alias_size_in_bytes: int
-    """Of the arguments' memory, what results take over."""
+    """Memory of arguments that results reuse."""
     temp_size_in_bytes: int
-    """What is taken and given back during a call."""
+    """Memory that is allocated and freed during a call."""
     generated_code_size_in_bytes: int
     """The program itself, with its constants."""
     peak_memory_in_bytes: int
-    """What there is at most at a time, the program itself not counted."""
+    """The most memory in use at a time, without the program itself."""
     host_generated_code_size_in_bytes: int = 0
     host_argument_size_in_bytes: int = 0
     host_output_size_in_bytes: int = 0
@@ -39,8 +39,8 @@ def analyse(
     name: str,
     avals: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
 ) -> MemoryAnalysis:
-    """What a program takes that was compiled of function `name`: of a plugin's, what the plugin
-    tells; of IREE's, what its compiler has planned. Functions of the host's take more.
+    """Return the memory that the compiled function `name` takes: as a PJRT plugin reports it, or as
+    IREE's compiler has planned it. Memory of host functions is not counted.
     """
     told = getattr(executable, "memory_analysis", None)
     if told is not None:
@@ -62,7 +62,7 @@ def analyse(
 
 
 def of_plugin(told: Mapping[str, int]) -> MemoryAnalysis:
-    """What a plugin tells of a program, of which a newer one may tell more."""
+    """Return the analysis of a plugin's report; fields of newer plugins are ignored."""
     known = {f.name for f in fields(MemoryAnalysis)}
     return MemoryAnalysis(**{name: size for name, size in told.items() if name in known})
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 def process_count(backend: str | None = None) -> int:
-    """How many processes there are."""
+    """Return the number of processes, which is 1."""
     return 1
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process."""
+    """Return the number of this process, which is 0."""
     return 0
 
 

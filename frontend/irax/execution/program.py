@@ -29,10 +29,10 @@ class Program:
     programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
         default_factory=dict
     )
-    """For each device asked for (None: the first there is) the program, and what the function used
-    from outside: further arguments of it, wherever they were put."""
+    """For each device asked for (None is the default), the program, and the captured arrays, which
+    are further arguments of it, wherever they were put."""
     single: bool = False
-    """Whether the result is one array and not a pytree of them."""
+    """True if the result is one array and not a pytree of them."""
     compiling: threading.RLock = field(default_factory=threading.RLock)
     """Held while a program is made. That runs no code of the user's, so threads that wait for it
     wait for nothing that could wait for them."""
@@ -85,7 +85,7 @@ class Program:
         return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
-        """Runs it, and where it returns a nan, says which operation made it."""
+        """Run the program, and if it returns a nan, say which operation made it."""
         with recorded() as results_of_callbacks:
             results = executable.run(buffers)
         bad = nans.found_in([x.numpy() for x in results])
@@ -108,6 +108,6 @@ class Program:
             executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        leaf = array_trees.treedef_is_leaf(self.out_tree)  # which an empty tree is, too
+        leaf = array_trees.treedef_is_leaf(self.out_tree)  # an empty tree is true here, too
         self.single = leaf and len(self.traced.results) == 1
         return executable, captured

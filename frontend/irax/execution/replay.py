@@ -1,4 +1,4 @@
-"""Functions made of many operations, outside of traces: written down once, then run through.
+"""Replays: functions made of many operations, traced once and then evaluated outside of traces.
 
 An operation outside of traces takes some microseconds of Python, and functions such as `median` are
 made of dozens. So a function that is called again and again with arguments of the same types is
@@ -40,10 +40,10 @@ _ENOUGH = 3e-4
 """Seconds after which calls of a kind, together, have taken about as long as tracing does."""
 
 _MOST = 4096
-"""How many kinds of calls are kept, of all functions together."""
+"""The most kinds of calls that are kept, of all functions together."""
 
 _LARGE = 1 << 14
-"""How many elements of arrays that are no arguments are kept for one kind of call."""
+"""The most elements of captured arrays that are kept for one kind of call."""
 
 _PLAIN = frozenset({int, bool, str, type(None), type(Ellipsis)})
 _NUMBERS = frozenset({int, float})
@@ -51,11 +51,11 @@ _FIXED: tuple[type, ...] = (type, np.dtype, enum.Enum)
 
 
 def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
-    """The same function, faster outside of traces where it is called in the same way again.
+    """Return the function with replays: outside of traces, calls of the same kind become faster.
 
-    It must be one whose course depends on nothing but its arguments and the options that traces
-    depend on. Where it depends on elements of arrays, it stays as it is. Numbers of Python are part
-    of the way it is called, or with `numbers_vary` what may be another one each time.
+    What it does must depend on nothing but its arguments and the options that traces depend on.
+    Calls that depend on elements of arrays are not replayed. Numbers of Python are part of the kind
+    of a call; with `numbers_vary` they are operands, like arrays.
     """
     plain, function = function, library(function, numbers_vary)
     kept: dict[Any, _Replay | float | None] = {}  # until it is replayed, the time it has taken
@@ -120,7 +120,7 @@ def replay_functions(package: str, also: str = "", but: Collection[str] = ()) ->
 
 
 def public(value: Any, package: str, also: str = "", kind: Callable[..., Any] = replayed) -> Any:
-    """A function of a package, or of one other module, of a kind; anything else as it is."""
+    """Return `value`, wrapped by `kind` if it is a function of the package or of module `also`."""
     if not inspect.isfunction(value):
         return value
     ours = value.__module__.startswith(package) or value.__module__ == also
@@ -149,13 +149,13 @@ _all_kept: list[dict[Any, Any]] = []
 
 
 def clear_cache() -> None:
-    """Forgets what was traced."""
+    """Clear all replays."""
     for kept in _all_kept:
         kept.clear()
 
 
 def how_many() -> int:
-    """How many kinds of calls are kept."""
+    """Return the number of kinds of calls that are kept."""
     return sum(map(len, _all_kept))
 
 
@@ -224,20 +224,20 @@ def _with_arrays(x: Any, arrays: Iterator[Array]) -> Any:
 
 
 Structure = Callable[[Sequence[Array], Sequence[Any]], Any]
-"""Makes a result of the arrays that were computed, and those that were given."""
+"""Makes a result of the arrays that were computed, and those that were arguments."""
 
 
 @dataclass(frozen=True)
 class _Replay:
-    """What was traced, ready to be run on other arrays."""
+    """A traced call, ready to be evaluated for other arrays."""
 
     line: Callable[..., list[np.ndarray[Any, Any]]]
     call: Evaluation | None
-    """Calls functions of the module by name; None where there is none to call, and so no module."""
+    """Calls functions of the module by name; None if the call needs none."""
     captures: list[np.ndarray[Any, Any]]
     weak: list[bool]
     structure: Structure | None
-    """How the result is made of arrays; None where it is the one array."""
+    """Builds the result from arrays; None if it is the one array."""
 
     def __call__(self, arrays: list[Any]) -> Any:
         values = [x.value if type(x) is ConcreteArray else as_array(x).value for x in arrays]
@@ -253,7 +253,7 @@ class _Replay:
 
 
 def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay | None:
-    """What a call does, traced; None if that follows not from the types of its arguments."""
+    """Trace a call; None if what it does depends on more than the types of its arguments."""
     values = [*args, *kwargs.values()]
     given: list[Any] = []
     for x in values:
@@ -285,7 +285,7 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay 
         return None
     if (
         traced.acts()
-        or warnings  # to be given each time
+        or warnings  # each call must give them
         or sum(x.size for x in traced.captures) > _LARGE
         or any(concrete_array(x).committed for x in traced.captures)
     ):
@@ -299,7 +299,7 @@ def _replay_of(function: Callable[..., Any], args: Any, kwargs: Any) -> _Replay 
 
 
 def _program(traced: Traced) -> Program | None:
-    """What was traced, without calls of functions where that can be."""
+    """Return the evaluator's program of a trace, with calls of functions inlined where possible."""
     module = traced.builder.module
     main = mlir.functions(module)[traced.name]
     if any(o.operation.name == "func.call" for o in mlir.body(main).operations):
@@ -312,14 +312,14 @@ def _program(traced: Traced) -> Program | None:
 
 
 class _NoResultError(Exception):
-    """A function has a result that cannot be given again."""
+    """A function's result cannot be built from arrays, so its calls are not replayed."""
 
 
 def _structure(
     result: Any, tracers: Sequence[Array], given: list[Any]
 ) -> tuple[list[Array], Structure | None]:
-    """The arrays to compute for a result, and how it is made of them; None where it is the one
-    array.
+    """Return the arrays to compute for a result, and its `Structure`; None if it is the
+    one array.
     """
     passed_on = {id(t): i for i, t in enumerate(tracers) if type(given[i]) is ConcreteArray}
     leaves, tree = array_trees.tree_flatten(result)

@@ -1,4 +1,4 @@
-"""What is told of tracing and compiling, where options ask for it: by the logger "irax"."""
+"""Logs of tracing and compiling, where options ask for them: by the logger "irax"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irax.core import source
 
 
 def _log(text: str, *details: Any) -> None:
-    import logging  # which takes its time to load
+    import logging  # slow to import
 
     logging.getLogger("irax").warning(text, *details)
 

@@ -1,4 +1,4 @@
-"""eval_shape: what a function returns, without computing it."""
+"""eval_shape: the types of a function's results, without computing them."""
 
 from __future__ import annotations
 

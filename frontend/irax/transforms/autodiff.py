@@ -60,7 +60,7 @@ def _checked(
     has_aux: bool,
     check: Callable[[Any, bool], None] | None = None,
 ) -> Callable[..., Any]:
-    """The function, with a check of what it returns."""
+    """Return the function with a check of its results."""
 
     @functools.wraps(function, updated=())
     def checked(*args: Any) -> Any:
@@ -78,7 +78,7 @@ def _checked(
 
 
 def _num_results(out_tree: Any, has_aux: bool) -> int:
-    """How many leaves of what a function returns are not aux."""
+    """Return the number of leaves of a function's output that are not aux."""
     return out_tree.children()[0].num_leaves if has_aux else out_tree.num_leaves
 
 
@@ -266,7 +266,7 @@ def _vjp(
 
 @dataclass(frozen=True, eq=False)
 class _Pullback:
-    """What a pullback is but for its residuals."""
+    """A pullback without its residuals: the static part of the pytree that `vjp` returns."""
 
     builder: ModuleBuilder
     name: str
@@ -439,7 +439,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Pushforward:
-    """What a linearized function is but for its residuals."""
+    """A linearized function without its residuals: the static part of what `linearize` returns."""
 
     builder: ModuleBuilder
     name: str

@@ -1,4 +1,4 @@
-"""checkpoint: a function that reverse mode computes again, instead of keeping what it needs."""
+"""checkpoint: functions that reverse mode computes again, instead of keeping their residuals."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class checkpoint_policies:
     everything_saveable: Policy = Policy("everything_saveable")
     """All residuals are kept, as without a checkpoint."""
     nothing_saveable: Policy = Policy("nothing_saveable")
-    """All is computed again: the default."""
+    """No residual is kept: all are computed again. The default."""
     dots_saveable: Policy = Policy("dots_saveable")
     """Products of matrices are kept, and convolutions."""
     checkpoint_dots: Policy = dots_saveable
@@ -77,17 +77,17 @@ class checkpoint_policies:
 
     @staticmethod
     def save_only_these_names(*names: str) -> Policy:
-        """What has one of these names (see `checkpoint_name`) is kept."""
+        """Keep values that have one of these names (see `checkpoint_name`)."""
         return Policy("save_only_these_names", names)
 
     @staticmethod
     def save_any_names_but_these(*names: str) -> Policy:
-        """Keeps what has a name (see `checkpoint_name`), but for these names."""
+        """Keep values that have a name (see `checkpoint_name`), but for these names."""
         return Policy("save_any_names_but_these", names)
 
     @staticmethod
     def save_anything_except_these_names(*names: str) -> Policy:
-        """All is kept, but for what has one of these names (see `checkpoint_name`)."""
+        """Keep all values but those that have one of these names (see `checkpoint_name`)."""
         return Policy("save_anything_except_these_names", names)
 
     @staticmethod
@@ -140,7 +140,7 @@ def checkpoint(
     static_argnames: str | Sequence[str] = (),
     policy: Callable[..., bool] | None = None,
 ) -> Callable[..., Any]:
-    """The same function, which reverse mode computes again rather than keep its residuals.
+    """Return `fun` rematerialized: reverse mode computes it again instead of keeping its residuals.
 
     Args:
         fun: a function of pytrees of arrays. Without it, a decorator is returned.
@@ -216,7 +216,7 @@ remat = checkpoint
 
 
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Prints the types of what reverse mode keeps of a function's forward pass.
+    """Print the types of the residuals that reverse mode keeps of a function's forward pass.
 
     >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
     float32[3]
@@ -233,7 +233,7 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
-    """The same values (a pytree of arrays), with a name by which policies know them.
+    """Return a pytree of arrays with a name for its values, by which checkpoint policies know them.
 
     >>> irax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
     Array([1., 1.], dtype=float32)

@@ -92,7 +92,7 @@ class custom_jvp(Ruled):
 
 
 class _FlatRule:
-    """The rule as a function of flat arrays: primals, then the tangents that there are."""
+    """The rule as a function of flat arrays: primals, then the tangents that are not zero."""
 
     def __init__(
         self, ruled: custom_jvp, given: Arguments, traced: Traced, flat: FlatFunction

@@ -30,14 +30,14 @@ from irax.transforms.symbolic_zeros import is_perturbed
 from irax_compiler import mlir
 
 Rules = list[tuple[Traced, int]]
-"""The traced rules, and before which of its arguments each takes what it uses from outside."""
+"""The traced rules, each with the position of the captured values among its arguments."""
 
 
 class Ruled(ForwardsDefinitions):
     """A function and the arguments that its rules do not differentiate."""
 
     symbolic_zeros = False
-    """Whether its rules tell zeros by their type."""
+    """True if its rules get and return zeros as `SymbolicZero`s."""
 
     @api_boundary
     def __init__(
@@ -63,7 +63,7 @@ class Ruled(ForwardsDefinitions):
         return type(self).__name__
 
     def _number(self, name: str) -> int:
-        """Which argument has a name."""
+        """Return the position of the argument of a name."""
         names = list(inspect.signature(self.fun).parameters)
         if name not in names:
             raise ValueError(
@@ -79,7 +79,7 @@ class Ruled(ForwardsDefinitions):
     def operation(
         self, given: Arguments, inputs: Sequence[Any], traced: Traced, flat: FlatFunction
     ) -> tuple[Callable[[], Rules], Callable[..., Any]]:
-        """What traces the rules, and what makes the operation of the names of functions."""
+        """Return a function that traces the rules, and one that makes the op from their names."""
         raise NotImplementedError
 
     @api_boundary
@@ -107,14 +107,14 @@ class Ruled(ForwardsDefinitions):
         return array_trees.tree_unflatten(flat.out_tree, results)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults filled in; those that a partial fills in are its own
-        affair.
+        """Return all arguments by position, with defaults filled in, but for those that a partial
+        fills in.
         """
         if isinstance(self.fun, functools.partial) and not kwargs:
             return args
         try:
             bound = inspect.signature(self.fun).bind(*args, **kwargs)
-        except ValueError:  # a builtin, which tells nothing of its arguments
+        except ValueError:  # a builtin without a signature
             return args
         bound.apply_defaults()
         if bound.kwargs:
@@ -138,7 +138,7 @@ class Ruled(ForwardsDefinitions):
         return fixed, tuple(a for n, a in enumerate(args) if n not in numbers)
 
     def _open_for(self, key: Any, builder: ModuleBuilder) -> _Open | None:
-        """What is open of this very function, for arguments of the same types."""
+        """Return the open call of this function for arguments of the same types, or None."""
         for opened in reversed(_open()):
             if opened.ruled is self and opened.key == key:
                 return opened if builder is opened.traced.builder else None
@@ -169,7 +169,7 @@ class Arguments:
         self._order = sorted(range(len(leaves)), key=lambda i: not self.perturbed[i])
         settings = (self.in_tree, *self.avals, *self.perturbed, *map(id, self.fixed))
         self.key = settings
-        """The same for calls that can share one operation."""
+        """A key that is equal for calls that can share one operation."""
 
     @property
     def num_perturbed(self) -> int:
@@ -177,7 +177,7 @@ class Arguments:
 
     @property
     def moving(self) -> list[bool]:
-        """Which leaves have tangents and cotangents."""
+        """For each leaf, True if it has a tangent and a cotangent."""
         return [p and is_inexact(a) for p, a in zip(self.perturbed, self.avals, strict=True)]
 
     def in_order(self, values: Sequence[Any]) -> list[Any]:
@@ -227,7 +227,7 @@ class _Open:
         return _bound(self.op, [*arrays, *self.outside], traced.weak)
 
     def finish(self, rules: Callable[[], Rules], make: Callable[..., Any]) -> None:
-        """Finds out the operation, and what its operands are besides the arguments.
+        """Make the operation, and find its operands besides the arguments.
 
         `rules` traces the rules. Where one of them calls the function they are traced twice: first
         to find out what they use from outside.
@@ -274,18 +274,18 @@ def _bound(op: Any, operands: Sequence[Array], weak: Sequence[bool]) -> list[Arr
     return [r.with_weak_type(w) for r, w in zip(bind(op, *operands), weak, strict=True)]
 
 
-# ---- what rules give -----------------------------------------------------------------------------
+# ---- results of rules ----------------------------------------------------------------------------
 
 
 def is_inexact(aval: ShapedArray) -> bool:
-    """Whether arrays of this type have tangents."""
+    """Return True if arrays of this type have tangents."""
     return dtypes.issubdtype(aval.dtype, np.inexact)
 
 
 def of_type(
     x: Any, aval: ShapedArray, name: str, what: str, error: type[Exception] = TypeError
 ) -> Array:
-    """A leaf that a rule returned, as an array of the type it must have; else raises `error`."""
+    """Return a leaf of a rule's result as an array of the type it must have, or raise `error`."""
     array = as_array(x, f"the rule of {name}: its {what}")
     if array.shape != aval.shape or (
         array.dtype != aval.dtype and not (array.weak_type or aval.weak_type)

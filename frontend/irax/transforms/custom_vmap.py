@@ -1,4 +1,4 @@
-"""Functions that say themselves how `vmap` works on them."""
+"""Functions with a rule of their own for `vmap`."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class _Rule:
                 f"custom_vmap: the rule of {self.name} uses a traced value from outside: pass it "
                 "as an argument of the function"
             )
-        self._kept += traced.builder.kept  # what it calls back
+        self._kept += traced.builder.kept  # kept alive with the module
         name = mlir.copy_functions(traced.builder.module, traced.name, module)[traced.name]
         return name, [x.value for x in constants], batched
 

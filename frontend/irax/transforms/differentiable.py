@@ -1,4 +1,4 @@
-"""What can be differentiated: checks of the arguments and results of functions."""
+"""Checks that arguments and results of functions can be differentiated."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from irax.core.avals import ShapedArray
 
 
 def is_inexact(aval: ShapedArray) -> bool:
-    """Whether arrays of this type have derivatives."""
+    """Return True if arrays of this type have derivatives."""
     return dtypes.issubdtype(aval.dtype, np.inexact)
 
 
 def check_no_axes(reduce_axes: Any, what: str) -> None:
-    """Raises NotImplementedError for a parameter that JAX had once."""
+    """Raise NotImplementedError if `reduce_axes`, which JAX had once, is not empty."""
     if reduce_axes:
         raise NotImplementedError(f"{what}: reduce_axes={reduce_axes!r} is not supported")
 
 
 def check_callable(fun: Any, what: str) -> None:
-    """Raises TypeError for what is no function."""
+    """Raise TypeError if `fun` is not callable."""
     if not callable(fun):
         raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
 

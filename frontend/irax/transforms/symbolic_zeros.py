@@ -1,4 +1,4 @@
-"""Zeros that derivative rules can tell by their type, and whether a derivative is taken at all."""
+"""Zeros that derivative rules know by their type, and arrays with a mark if they are perturbed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irax.core.tracing import Tracer
 
 
 def zeros(aval: ShapedArray) -> Array:
-    """A zero of a type."""
+    """Return an array of zeros of a type."""
     return broadcast_to(as_array(np.zeros((), aval.dtype)), aval.shape)
 
 
@@ -66,7 +66,7 @@ class SymbolicZero:
 
 @dataclass(frozen=True)
 class CustomVJPPrimal:
-    """What `fwd` of a custom_vjp with `symbolic_zeros` gets for each array."""
+    """An array as `fwd` of a custom_vjp with `symbolic_zeros` gets it."""
 
     value: Any
     """The array."""
@@ -88,7 +88,7 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
 
 
 def is_perturbed(x: Array) -> bool:
-    """Whether a derivative may be taken with respect to an array: False only where that is certain
-    while tracing. An argument of `jit` always may, because a transformation around it may ask.
+    """Return True if a derivative may be taken with respect to an array, False where certainly none
+    is. An argument of `jit` always may, because a transformation around it may ask.
     """
     return isinstance(x, Tracer) and x.home.is_perturbed(x.value)

@@ -33,10 +33,10 @@ class OnDevice(Interpreter):
     def __init__(self, numpy: NumPy) -> None:
         self.numpy = numpy
         self._programs: dict[Hashable, Program | None] = {}
-        """What was compiled; None where the device cannot do it."""
+        """The compiled operations; None for one that the device cannot run."""
 
     def clear_cache(self) -> None:
-        """Forgets what was compiled."""
+        """Clear the cache of compiled operations."""
         self._programs.clear()
 
     def run(
@@ -49,7 +49,7 @@ class OnDevice(Interpreter):
         def operation(on: Interpreter, *xs: Array) -> list[Array]:
             return on.run(op, xs, weak_type, builder)
 
-        key = (op, weak_type) if builder is None else None  # with functions it is not by itself
+        key = (op, weak_type) if builder is None else None  # an op that names functions of a module
         return self._there(operation, key, operands, op.name)
 
     def call(
@@ -94,15 +94,15 @@ class OnDevice(Interpreter):
     def _there(
         self, operation: Operation, key: Hashable, operands: Sequence[Array], what: str
     ) -> list[Array]:
-        """Return the results of an operation. Another one with the same key does the same; with
-        None, it cannot be compiled by itself.
+        """Return the results of an operation on the device of its operands. Operations with equal
+        keys share a program; one whose key is None cannot be compiled by itself.
 
         Raises:
             ValueError: the operands were put on several devices.
         """
         arrays = [concrete_array(x) for x in operands]
         device = device_of(arrays, what)
-        if device is None:  # of what was put on none, to go with others that were
+        if device is None:  # converted to meet others that were put on one
             return operation(self.numpy, *arrays)
         program = None
         if key is not None and device.platform != "cpu":
