@@ -222,7 +222,7 @@ from irax.lax.structure import squeeze as squeeze
 from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
 
-# What collectives do depends on the axes that are mapped where they are called.
+# Results of collectives depend on the axes that are mapped where they are called.
 _replay_functions(__name__, but=vars(_collectives))
 
 __getattr__: _GetAttr = _refuse_names(__name__)

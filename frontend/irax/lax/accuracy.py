@@ -1,4 +1,4 @@
-"""How exactly functions and products are to be computed, where hardware leaves a choice."""
+"""Accuracy of functions and algorithms of products, where hardware leaves a choice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax_compiler import mlir
 
 
 class AccuracyMode(enum.Enum):
-    """How exactly a function such as `exp` is computed. Here all are as exact as there is."""
+    """The accuracy of a function such as `exp`; without effect, since all have the highest."""
 
     HIGHEST = 1
     DEFAULT = 2
@@ -36,8 +36,8 @@ class Tolerance:
 
 
 class DotAlgorithm(NamedTuple):
-    """How products of matrices are computed: to which dtypes the operands are rounded, and in which
-    one sums are added up. For `precision=` of `dot_general`.
+    """An algorithm for products of matrices, for `precision=` of `dot_general`: the dtypes that the
+    operands are rounded to, and the dtype that sums are accumulated in.
     """
 
     lhs_precision_type: DTypeLike
@@ -50,7 +50,9 @@ class DotAlgorithm(NamedTuple):
 
 
 class DotAlgorithmPreset(enum.Enum):
-    """Algorithms that some hardware has: of lhs, of rhs, of sums; with how many operations."""
+    """Algorithms that some hardware has, named by the dtypes of lhs, rhs and sums, and the number
+    of operations.
+    """
 
     DEFAULT = None
     ANY_F8_ANY_F8_F32 = ("f8", "f8", "f32", 1)
@@ -71,7 +73,8 @@ class DotAlgorithmPreset(enum.Enum):
 
 
 def algorithm_of(precision: Any, lhs: np.dtype, rhs: np.dtype) -> str | None:
-    """The algorithm that a precision is, as the IR spells it; None for a precision of another kind.
+    """Return the algorithm of a precision as the IR spells it; None for a precision of another
+    kind.
 
     Args:
         precision: of a product; an algorithm, a preset or the name of one count here.

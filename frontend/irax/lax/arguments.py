@@ -1,4 +1,4 @@
-"""Checking and completing arguments: what functions of `irax.lax` and `irax.numpy` share."""
+"""Checks and completion of arguments, shared by functions of `irax.lax` and `irax.numpy`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of ints; an int stands for one dimension.
+    """Return a shape as a tuple of ints; an int stands for one dimension.
 
     Raises:
         TypeError: a size is no int, or is negative; a traced one has no value yet.
@@ -36,7 +36,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
 
 
 def canonical_axis(what: str, axis: Any, ndim: int) -> int:
-    """An axis counted from the start.
+    """Return an axis as a number from 0 on.
 
     Raises:
         TypeError: it is not an int.
@@ -74,12 +74,12 @@ def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def array_of(what: str, x: Any) -> Array:
-    """`as_array`, quick for what is one already; errors name the function."""
+    """Return `as_array(x)`, fast for arrays; errors name the function."""
     return x if isinstance(x, Array) else as_array(x, what)
 
 
 def filling(what: str, x: Any) -> Array:
-    """`array_of`, for what is converted next: an int that 32 bits do not hold keeps its 64."""
+    """Return `array_of(x)` for a conversion: an int that needs 64 bits keeps them."""
     if type(x) is int and -(2**63) <= x < 2**64:
         return ConcreteArray(np.asarray(x), weak_type=True)
     return array_of(what, x)
@@ -112,7 +112,7 @@ def strict(what: str, *operands: Any) -> list[Array]:
 
 
 def adapted(x: Array, dtype: np.dtype[Any]) -> Array:
-    """A weakly typed array, such as a Python number, in a dtype if that is of its kind."""
+    """Return a weakly typed array, such as a Python number, in a dtype if that is of its kind."""
     kind = np.integer if dtypes.issubdtype(x.dtype, np.integer) else np.floating
     fits = x.weak_type and all(dtypes.issubdtype(d, kind) for d in (x.dtype, dtype))
     return convert(x, dtype, True) if fits else x
@@ -126,7 +126,7 @@ def _fit(shapes: list[tuple[int, ...]]) -> bool:
 
 
 def documented(function: F, name: str, doc: str, module: str = "irax.lax") -> F:
-    """Gives a function that was made from a table its name and its docstring."""
+    """Give a function that was made from a table its name and its docstring."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__doc__ = doc

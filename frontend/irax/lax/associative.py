@@ -16,7 +16,7 @@ from irax.lax.carries import leaf_names, side_by_side
 def associative_scan(
     fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:
-    """The partial results e0, fn(e0, e1), fn(fn(e0, e1), e2), ... along an axis.
+    """Return the partial results e0, fn(e0, e1), fn(fn(e0, e1), e2), ... along an axis.
 
     The function is called on whole slices at once, about 2 log2(n) times.
 

@@ -42,7 +42,7 @@ def cond(
     operand: Any = _MISSING,
     linear: Any = None,
 ) -> Any:
-    """Calls one of two functions, as a predicate says.
+    """Call one of two functions, chosen by a predicate.
 
     Where the value of the predicate is known, that function is called in Python; the other is
     traced for what it returns, and does not run. Where it is traced, both are traced, and the one
@@ -101,7 +101,7 @@ def switch(
     *operands: Any,
     operand: Any = _MISSING,
 ) -> Any:
-    """Calls the function that an index names; the first or the last where it is out of range.
+    """Call the function of a list that an index chooses; the index is clamped to the list's range.
 
     Args:
         index: an integer scalar.
@@ -138,7 +138,7 @@ def switch(
     if known is not None:
         chosen = f"branches[{min(max(int(known), 0), last)}]"
         return _called(what, chosen, functions, operands)
-    # Bounds that do not fit a narrow dtype are no bounds.
+    # A bound that a narrow dtype cannot hold does not bind.
     highest = min(last, np.iinfo(number.dtype).max)
     place = convert(control.clamp(0, number, highest), np.dtype(np.int32))
     return _chosen(what, "stablehlo.case", place, functions, operands)
@@ -154,7 +154,7 @@ def known_value(x: Array) -> np.ndarray[Any, Any] | None:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a function returns, by type."""
+    """The types of a function's results, for error messages."""
 
     title: str
     tree: Any
@@ -228,7 +228,7 @@ def _chosen(
 
 
 def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
-    """Which results are weakly typed: those that all functions agree on.
+    """Return which results are weakly typed: those that are so for all functions.
 
     Raises:
         TypeError: the functions return different types.
@@ -257,8 +257,8 @@ def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
 
 @dataclass(frozen=True)
 class _Choice(Op):
-    """`stablehlo.if` or `stablehlo.case`, whose branches call functions of the module: of the
-    operands, then of what each has captured.
+    """`stablehlo.if` or `stablehlo.case`, whose branches call functions of the module with the
+    operands, then with the values that each has captured.
     """
 
     num_results: ClassVar[int] = -1

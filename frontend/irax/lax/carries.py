@@ -1,6 +1,4 @@
-"""What loops and branches must keep: the structure and the types of a pytree, and what is said of
-those that do not.
-"""
+"""Loop-carried pytrees, and errors for steps and branches that change a structure or a type."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from irax.core.tracing import Input, Traced
 
 
 class Carry:
-    """What a loop carries from step to step: the leaves of a pytree, as arrays.
+    """The loop-carried values of a loop: the leaves of a pytree, as arrays.
 
     A step must return what it was given: the same structure, shapes and dtypes. Only where the loop
     starts with a Python number may a step return another dtype, which the number then takes too.
@@ -34,7 +32,7 @@ class Carry:
         ]
 
     def inputs(self) -> list[Input]:
-        """The arguments to trace a step with, which stand for what is carried at any step."""
+        """Return the arguments to trace a step with, which stand for any carried values."""
         return [Input(x.aval, None, n) for x, n in zip(self.arrays, self.names, strict=True)]
 
     def unflatten(self, leaves: Sequence[Array]) -> Any:
@@ -42,8 +40,8 @@ class Carry:
         return array_trees.tree_unflatten(self.tree, leaves)
 
     def trace(self, trace_step: Callable[[], Traced]) -> Traced:
-        """Traces a step, which passes what it carries on through `carried_on`; once more where
-        that has given first values another dtype.
+        """Trace a step, which passes the values it carries on through `carried_on`; trace it again
+        if that has changed the dtype of initial values.
         """
         while True:
             try:
@@ -57,7 +55,7 @@ class Carry:
                 ]
 
     def carried_on(self, function: str, out: Any) -> list[Array]:
-        """The leaves of what a step carries on.
+        """Return the leaves of the values that a step carries on.
 
         Raises:
             TypeError: they are not of the structure and types of those the loop starts with.
@@ -86,14 +84,14 @@ class Carry:
 
 
 class _Promotion(Exception):
-    """Ends the trace of a step: first values take other dtypes."""
+    """Ends the trace of a step: initial values take other dtypes."""
 
     def __init__(self, carry: Carry, promoted: list[Any]) -> None:
         self.carry, self.dtypes = carry, promoted
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
-    """Whether arrays are of one shape and dtype, weak or not."""
+    """Return True if two types have the same shape and dtype, weak or not."""
     return a.shape == b.shape and a.dtype == b.dtype
 
 

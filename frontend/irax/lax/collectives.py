@@ -1,6 +1,6 @@
-"""Collectives: what the lanes of a vmap whose axis has a name tell each other.
+"""Collectives: communication between the lanes of a vmap whose axis has a name.
 
-All take the name of the axis: `irax.vmap(f, axis_name="i")`. What a lane has may be a pytree.
+All take the name of the axis: `irax.vmap(f, axis_name="i")`. Operands may be pytrees.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Groups = Sequence[Sequence[int]] | None
 
 
 def axis_index(axis_name: Any) -> Array:
-    """The number of this lane along a mapped axis; along several, as if they were one axis.
+    """Return the index of this lane along a mapped axis; along several, as if they were one axis.
 
     Args:
         axis_name: the name that a vmap around gives the axis, or a tuple of names.
@@ -52,7 +52,7 @@ def axis_index(axis_name: Any) -> Array:
 
 
 def axis_size(axis_name: Any) -> int:
-    """How many lanes a mapped axis has; of several axes, all together.
+    """Return the number of lanes of a mapped axis, or the product of those of several axes.
 
     Raises:
         NameError: no vmap around gives an axis this name.
@@ -67,7 +67,7 @@ def axis_size(axis_name: Any) -> int:
 
 
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
-    """The sum over all lanes. Of a Python number: that number times the number of lanes.
+    """Return the sum over all lanes; for a Python number, that number times the number of lanes.
 
     Args:
         x: an array or a pytree of arrays; booleans count as int32.
@@ -108,7 +108,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 
 
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
-    """The mean over all lanes; arguments, results and errors as for `psum`.
+    """Return the mean over all lanes; arguments, results and errors as for `psum`.
 
     >>> irax.vmap(lambda x: x - irax.lax.pmean(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([-1.,  1.], dtype=float32)
@@ -119,8 +119,8 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
-    """The maximum over all lanes, element by element; arguments and errors as for `psum`. It has
-    no derivative.
+    """Return the maximum over all lanes, element by element; arguments and errors as for `psum`. It
+    has no derivative.
 
     >>> irax.vmap(lambda x: irax.lax.pmax(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([3., 3.], dtype=float32)
@@ -129,8 +129,8 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
-    """The minimum over all lanes, element by element; arguments and errors as for `psum`. It has
-    no derivative.
+    """Return the minimum over all lanes, element by element; arguments and errors as for `psum`. It
+    has no derivative.
 
     >>> irax.vmap(lambda x: irax.lax.pmin(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([1., 1.], dtype=float32)
@@ -162,7 +162,7 @@ def _extremum(
 
 
 def _all_reduce(x: Array, name: Hashable, size: int, combiner: str) -> Array:
-    """What is no traced array is the same in all lanes."""
+    """Reduce over all lanes; an array that is not traced is the same in all."""
     if not isinstance(x, Tracer):
         return x * size if combiner == "add" else x
     op = ops.AllReduce(axis_names.text_of(name), size, combiner)
@@ -180,7 +180,7 @@ def all_gather(
     axis: int = 0,
     tiled: bool = False,
 ) -> Any:
-    """What all lanes have, in each of them.
+    """Gather the arrays of all lanes, in each of them.
 
     Args:
         x: an array or a pytree of arrays.
@@ -191,7 +191,7 @@ def all_gather(
             a new one.
 
     Returns:
-        The arrays of all lanes.
+        The arrays of all lanes, along `axis`: a new dimension, or a larger one if `tiled`.
 
     Raises:
         NameError: no vmap around gives an axis this name.
@@ -230,7 +230,7 @@ def psum_scatter(
     axis_index_groups: Groups = None,
     tiled: bool = False,
 ) -> Any:
-    """The sum over all lanes, of which each gets a part.
+    """Sum over all lanes, and give each lane one part of the sum.
 
     Args:
         x: an array or a pytree of arrays.
@@ -273,7 +273,7 @@ def all_to_all(
     axis_index_groups: Groups = None,
     tiled: bool = False,
 ) -> Any:
-    """Lane j gets part j of what each lane has.
+    """Exchange parts of arrays: lane j gets part j of the array of each lane.
 
     Args:
         x: an array or a pytree of arrays.
@@ -318,8 +318,8 @@ def all_to_all(
 
 
 def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Groups = None) -> Any:
-    """A mapped axis and a dimension of the same size, swapped: `all_to_all(x, axis_name, axis,
-    axis)`; errors as there.
+    """Swap a mapped axis and a dimension of the same size: `all_to_all(x, axis_name, axis, axis)`;
+    errors as there.
 
     >>> x = irax.numpy.arange(4).reshape(2, 2)
     >>> irax.vmap(lambda x: irax.lax.pswapaxes(x, "i", 0), axis_name="i")(x)
@@ -330,19 +330,19 @@ def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Grou
 
 
 def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> Any:
-    """What each lane is sent by another one.
+    """Send the arrays of lanes to other lanes.
 
     Args:
         x: an array or a pytree of arrays.
         axis_name: the name of the mapped axis.
-        perm: pairs of a lane that sends and the one that gets it; no lane does either twice.
+        perm: pairs (source, destination) of lanes; no lane is twice a source or a destination.
 
     Returns:
-        What the lane was sent; zeros, if nothing.
+        The array that was sent to the lane; zeros if none was.
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: a lane that there is not, or one that sends or gets twice.
+        ValueError: a lane that does not exist, or is twice a source or a destination.
         NotImplementedError: several names.
 
     >>> shift = [(0, 1), (1, 2)]
@@ -373,7 +373,7 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
-    """Lane i gets what lane `perm[i]` has; errors as for `ppermute`.
+    """Permute the lanes: lane i gets the array of lane `perm[i]`; errors as for `ppermute`.
 
     Raises:
         ValueError: `perm` is no permutation of the lanes.
@@ -390,7 +390,7 @@ def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
 
 
 def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
-    """What the lane `source` has, in all lanes.
+    """Broadcast the array of the lane `source` to all lanes.
 
     Raises:
         NameError: no vmap around gives an axis this name.

@@ -16,7 +16,7 @@ from irax_compiler.ops.special import chlo_functions
 
 
 def complex(x: ArrayLike, y: ArrayLike) -> Array:
-    """x + iy, of float32 or float64 arrays of one dtype and shape, or scalars.
+    """Return x + iy of float32 or float64 arrays of one dtype and shape, or scalars.
 
     Raises:
         TypeError: other dtypes, or different ones.
@@ -38,7 +38,7 @@ def _part(what: str, op: elementwise.Elementwise, x: ArrayLike) -> Array:
 
 
 def real(x: ArrayLike) -> Array:
-    """The real part of complex numbers.
+    """Return the real part of complex numbers.
 
     >>> irax.lax.real(irax.numpy.array([1 + 2j]))
     Array([1.], dtype=float32)
@@ -47,7 +47,7 @@ def real(x: ArrayLike) -> Array:
 
 
 def imag(x: ArrayLike) -> Array:
-    """The imaginary part of complex numbers.
+    """Return the imaginary part of complex numbers.
 
     >>> irax.lax.imag(irax.numpy.array([1 + 2j]))
     Array([2.], dtype=float32)
@@ -56,7 +56,7 @@ def imag(x: ArrayLike) -> Array:
 
 
 def conj(x: ArrayLike) -> Array:
-    """The complex conjugate; of floats, as complex numbers, themselves.
+    """Return the complex conjugate; floats become complex numbers.
 
     >>> irax.lax.conj(irax.numpy.array([1 + 2j]))
     Array([1.-2.j], dtype=complex64)

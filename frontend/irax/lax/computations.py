@@ -21,16 +21,15 @@ Dtypes = Sequence[np.dtype[Any]]
 def computation_of(
     what: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, Dtypes]]
 ) -> tuple[Computation, Any]:
-    """What a function computes of scalars, and the structure of what it returns.
+    """Trace a function of scalars to a `Computation`; return also the structure of its result.
 
     Args:
-        what: what the function that asks is called, for errors.
+        what: the name of the calling function, for errors.
         function: of as many pytrees of scalars as there are `arguments`.
         arguments: the structure of each, and the dtypes of its leaves.
 
     Raises:
-        NotImplementedError: it uses a traced value from outside, or does what cannot be done
-            element by element.
+        NotImplementedError: it captures a traced value, or is not computed element by element.
     """
     counts = [len(dtypes) for _, dtypes in arguments]
     out_tree: Any = None

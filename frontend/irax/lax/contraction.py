@@ -21,7 +21,7 @@ from irax_compiler.ops import dot as ops
 
 
 class Precision(enum.Enum):
-    """How exactly hardware that can trade exactness for speed is to multiply floats."""
+    """The precision of products of floats, on hardware that can trade it for speed."""
 
     DEFAULT = "DEFAULT"
     HIGH = "HIGH"
@@ -49,7 +49,7 @@ DotDimensionNumbers = tuple[
 
 
 def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | None:
-    """The precision of both operands by name, or None where none is asked for."""
+    """Return the names of the precisions of both operands, or None if none is asked for."""
     if precision is None:
         return None
     pair = precision if isinstance(precision, tuple | list) else (precision, precision)
@@ -80,7 +80,7 @@ def dot_general(
         rhs: an array. Where its dtype is another, both are converted to the wider one: complex
             before float before integer, a larger exponent before more digits.
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
-        precision: how exactly the hardware is to multiply.
+        precision: of the products on hardware that can trade it for speed.
         preferred_element_type: the dtype of the sums, and so of the result.
 
     Returns:
@@ -130,7 +130,7 @@ def dot_general(
 
 
 def _width(dtype: np.dtype[Any]) -> tuple[bool, int, int, int, bool]:
-    """By what dtypes of operands are compared: kind, exponent, digits, bits, sign."""
+    """Return the order of a dtype among those of operands: kind, exponent, digits, bits, sign."""
     is_complex = dtypes.issubdtype(dtype, np.complexfloating)
     if dtypes.issubdtype(dtype, np.inexact):
         limits = dtypes.finfo(dtype)
@@ -149,7 +149,8 @@ def dot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The product of two vectors or matrices: the last dimension with the first.
+    """Return the product of two vectors or matrices: the last dimension of lhs with the first of
+    rhs.
 
     With `dimension_numbers` it is `dot_general`.
 
@@ -174,7 +175,7 @@ def dot(
 
 
 def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
-    """The products of matrices, in the last two dimensions, one by one along the leading ones."""
+    """Return the products of matrices, in the last two dimensions, for each leading index."""
     what = "lax.batch_matmul"
     x, y = array_of(what, lhs), array_of(what, rhs)
     if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:

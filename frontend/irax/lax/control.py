@@ -22,7 +22,7 @@ def _one_type(what: str, *cases: ArrayLike) -> list[Array]:
 
 
 def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
-    """`on_true` where `pred` holds, `on_false` elsewhere.
+    """Select elements of `on_true` where `pred` holds, and of `on_false` elsewhere.
 
     Args:
         pred: booleans, of the shape of the cases or a scalar.
@@ -39,7 +39,7 @@ def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
 
 
 def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
-    """Elements of the case that `which` has the number of: False and True, or integers.
+    """Select each element from the case whose number is in `which`: booleans or integers.
 
     Args:
         which: booleans (for two cases) or integers, of the shape of the cases or a scalar.
@@ -77,7 +77,7 @@ def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
 
 
 def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
-    """x where it lies between the bounds, otherwise the bound it is beyond.
+    """Clamp x to an interval: elements beyond a bound become that bound.
 
     Args:
         min: the lower bound, a scalar or of the shape of `x`.

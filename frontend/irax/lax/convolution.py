@@ -21,14 +21,14 @@ Pads: TypeAlias = list[tuple[int, int]]
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Where the dimensions are: in each array two with a name, then the spatial ones in order."""
+    """The positions of the dimensions in each array: two that have names, then the spatial ones."""
 
     lhs_spec: Sequence[int]
-    """Batch, feature, spatial dimensions."""
+    """The positions of batch, feature and spatial dimensions."""
     rhs_spec: Sequence[int]
-    """Output feature, input feature, spatial dimensions."""
+    """The positions of output feature, input feature and spatial dimensions."""
     out_spec: Sequence[int]
-    """Batch, feature, spatial dimensions."""
+    """The positions of batch, feature and spatial dimensions."""
 
 
 ConvDimensionsLike: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | None
@@ -43,7 +43,7 @@ ConvDimensionsLike: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | No
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: ConvDimensionsLike
 ) -> ConvDimensionNumbers:
-    """The dimension numbers as ints.
+    """Return dimension numbers as `ConvDimensionNumbers`.
 
     Args:
         lhs_shape: the shape of the array.
@@ -108,7 +108,7 @@ def padtype_to_pads(
     window_strides: Sequence[int],
     padding: str,
 ) -> Pads:
-    """How much "SAME", "SAME_LOWER" or "VALID" puts before and after each spatial dimension.
+    """Return the padding "SAME", "SAME_LOWER" or "VALID" as pairs of ints, for each dimension.
 
     "VALID" is no padding. "SAME" makes `ceil(size / stride)` windows, with the odd element of
     padding after, "SAME_LOWER" with it before.
@@ -116,7 +116,7 @@ def padtype_to_pads(
     Args:
         in_shape: the sizes of the array.
         window_shape: the sizes of the window, dilation included.
-        window_strides: how far apart windows start.
+        window_strides: the distance between starts of windows.
         padding: one of the three names, in letters of any case.
 
     Raises:
@@ -143,7 +143,7 @@ def padtype_to_pads(
 
 
 def _pads(what: str, padding: Any, rank: int) -> Pads:
-    """Padding that is given in numbers."""
+    """Return padding as pairs of ints."""
     try:
         pads = [(operator.index(low), operator.index(high)) for low, high in padding]
     except (TypeError, ValueError):
@@ -196,7 +196,7 @@ def conv_general_dilated(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """For each window of an array, its products with a kernel, summed.
+    """Convolve an array with a kernel: for each window of the array, the sum of products with it.
 
     The kernel is not reversed: in signal processing this is a correlation.
 
@@ -204,11 +204,11 @@ def conv_general_dilated(
         lhs: an array with a batch, a feature and any number of spatial dimensions.
         rhs: a kernel of the same dtype, with an output feature, an input feature and as many
             spatial dimensions.
-        window_strides: how far apart windows start, for each spatial dimension.
+        window_strides: the distance between starts of windows, for each spatial dimension.
         padding: zeros before and after each spatial dimension: pairs of ints, which may be
             negative, or "SAME", "SAME_LOWER" or "VALID" (see `padtype_to_pads`).
-        lhs_dilation: how far apart the array's elements are put, with zeros between them.
-        rhs_dilation: how far apart in the array the elements are that a window has.
+        lhs_dilation: the distance of the array's elements, with zeros between them.
+        rhs_dilation: the distance in the array of the elements of a window.
         dimension_numbers: which dimension is which: see `conv_dimension_numbers`.
         feature_group_count: the number of groups that the input features fall into; each makes
             its own group of output features.
@@ -270,7 +270,7 @@ def conv_general_dilated(
 
 
 def _precision(precision: PrecisionLike) -> PrecisionLike:
-    """The default one where none is given; convolutions have no algorithms to choose from."""
+    """Return the precision, or the default one. Convolutions have no algorithms to choose from."""
     if precision is not None:
         return precision
     default = config.default_matmul_precision
@@ -383,7 +383,7 @@ def conv_transpose(
     preferred_element_type: DTypeLike | None = None,
     use_consistent_padding: bool = False,
 ) -> Array:
-    """A convolution that makes arrays larger: the array's elements are put `strides` apart.
+    """Convolve an array whose elements are put `strides` apart: a transposed convolution.
 
     Args:
         lhs: an array.
@@ -451,8 +451,8 @@ def conv_transpose(
 
 
 def _transposed_pads(what: str, window: int, stride: int, padding: str) -> tuple[int, int]:
-    """What makes n elements, `stride` apart, n * stride ("SAME") windows, or as many as meet one
-    ("VALID"), and at least those.
+    """Return the padding, before and after, for which n elements that are `stride` apart have n *
+    stride windows ("SAME"), or all windows that meet an element, and no fewer ("VALID").
     """
     match padding.upper():
         case "SAME":

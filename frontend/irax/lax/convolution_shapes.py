@@ -22,7 +22,7 @@ def conv_shape_tuple(
     pads: Pads,
     batch_group_count: int = 1,
 ) -> Shape:
-    """The shape of a convolution in the order batch, feature, spatial dimensions.
+    """Return the shape of a convolution in the order batch, feature, spatial dimensions.
 
     Args:
         lhs_shape: batch, feature, spatial dimensions.
@@ -56,7 +56,8 @@ def conv_shape_tuple(
 def conv_general_permutations(
     dimension_numbers: ConvDimensionsLike,
 ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """Where the dimensions of array, kernel and result are, in the order of `conv_shape_tuple`.
+    """Return the positions of the dimensions of array, kernel and result, ordered as in
+    `conv_shape_tuple`.
 
     >>> irax.lax.conv_general_permutations(("NHWC", "HWIO", "NHWC"))
     ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
@@ -73,7 +74,7 @@ def conv_general_shape_tuple(
     padding: Pads,
     dimension_numbers: ConvDimensionsLike,
 ) -> Shape:
-    """The shape of `conv_general_dilated` without dilations.
+    """Return the shape of `conv_general_dilated` without dilations.
 
     >>> irax.lax.conv_general_shape_tuple(
     ...     (1, 8, 8, 3), (3, 3, 3, 4), (1, 1), "SAME", ("NHWC", "HWIO", "NHWC")
@@ -92,7 +93,7 @@ def conv_transpose_shape_tuple(
     padding: str,
     dimension_numbers: ConvDimensionsLike,
 ) -> Shape:
-    """The shape of `conv_transpose`.
+    """Return the shape of `conv_transpose`.
 
     >>> irax.lax.conv_transpose_shape_tuple(
     ...     (1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME", ("NHWC", "HWIO", "NHWC")
@@ -109,7 +110,7 @@ def conv_transpose_shape_tuple(
 
 
 def _in_place(shape: Sequence[int], spec: Sequence[int]) -> Shape:
-    """Sizes in the order of a specification, each where it says."""
+    """Return sizes permuted to the positions of a specification."""
     found = [0] * len(shape)
     for place, n in zip(spec, shape, strict=True):
         found[place] = n

@@ -1,4 +1,4 @@
-"""Folding along an axis step by step: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
+"""Cumulative reductions along an axis: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
 
 from __future__ import annotations
 

@@ -116,21 +116,23 @@ def sign(x: ArrayLike) -> Array:
 
 
 class RoundingMethod(enum.IntEnum):
-    """Where `round` takes what lies halfway between two integers."""
+    """The rule by which `round` rounds numbers halfway between two integers."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1
 
 
 def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
-    """The nearest integer, as a float; halves go away from zero, or to the even one."""
+    """Round floats to integers of the same dtype; halves away from zero, or to the even one."""
     to_even = rounding_method == RoundingMethod.TO_NEAREST_EVEN
     op = ew.round_nearest_even if to_even else ew.round_nearest_afz
     return apply(op, x, what="lax.round", accepts=FLOAT)
 
 
 def pow(x: ArrayLike, y: ArrayLike) -> Array:
-    """x to the power y; a Python int y is `integer_pow`, and an integer array takes x's dtype."""
+    """Return x to the power y; a Python int y is `integer_pow`, and an integer array takes x's
+    dtype.
+    """
     if isinstance(y, int) and not isinstance(y, bool):
         return integer_pow(x, y)
     base, exponent = as_arrays([x, y], "lax.pow")
@@ -141,7 +143,7 @@ def pow(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def integer_pow(x: ArrayLike, y: int) -> Array:
-    """x to the power of an int, by multiplications: exact for integers, differentiable at 0.
+    """Return x to the power of an int, by multiplications: exact for integers, differentiable at 0.
 
     Raises:
         TypeError: a negative power of an integer.
@@ -224,7 +226,9 @@ digamma: Unary = unary("digamma", chlo_functions.digamma, FLOAT, "The derivative
 
 
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """The float next to x1 in the direction of x2, of one dtype; one shape, or scalars."""
+    """Return the float next to x1 towards x2. Operands: floats of one dtype; one shape,
+    or scalars.
+    """
     return _of_two("lax.nextafter", chlo_functions.next_after, x1, x2)
 
 
@@ -294,7 +298,7 @@ shift_right_logical: Binary = binary(
 
 
 def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
-    """The upper half of the bits of x y, of integers as wide as they are.
+    """Return the upper half of the bits of the product x y of integers.
 
     >>> irax.lax.mulhi(irax.numpy.int32(2**30), irax.numpy.int32(100))
     Array(25, dtype=int32)
@@ -307,7 +311,7 @@ def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
         a, b = (broadcast_to(v, broadcast_shapes(a.shape, b.shape)) for v in (a, b))
         product = bind(ew.multiply, convert(a, wide), convert(b, wide))
         return convert(_shifted(product, 8 * a.dtype.itemsize), a.dtype)
-    # By halves: what is carried out of the lower ones adds to the upper ones.
+    # By halves: the carry of the lower ones adds to the upper ones.
     mask = convert(as_array(np.uint32(0xFFFFFFFF)), wide)
     (a1, a0), (b1, b0) = ((_shifted(v, 32), bitwise_and(v, mask)) for v in (a, b))
     low = shift_right_logical(mul(a0, b0), convert(as_array(32), wide))
@@ -317,7 +321,7 @@ def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def _shifted(x: Array, bits: int) -> Array:
-    """Integers without their lowest bits."""
+    """Shift integers right."""
     amount = broadcast_to(convert(as_array(bits), x.dtype), x.shape)
     is_signed = x.dtype.kind == "i"
     return bind(
@@ -326,12 +330,12 @@ def _shifted(x: Array, bits: int) -> Array:
 
 
 def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int) -> Array:
-    """Floats rounded to what fewer bits hold, in the dtype they have.
+    """Round floats to fewer bits of exponent and mantissa, in their own dtype.
 
     Args:
         operand: an array of floats.
-        exponent_bits: how many bits of the exponent are kept, at least 1.
-        mantissa_bits: how many bits of the mantissa are kept, at least 0.
+        exponent_bits: the number of bits of the exponent, at least 1.
+        mantissa_bits: the number of bits of the mantissa, at least 0.
 
     Raises:
         TypeError: other dtypes, or numbers of bits that are not ints.

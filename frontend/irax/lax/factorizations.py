@@ -21,7 +21,7 @@ from irax_compiler.ops.linalg import lu as lu_ops
 
 
 class EigImplementation(enum.Enum):
-    """How JAX computes eig on GPUs; a hint, which changes nothing here."""
+    """The algorithms of eig that JAX has on GPUs; a hint without effect here."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -29,7 +29,7 @@ class EigImplementation(enum.Enum):
 
 
 class EighImplementation(enum.Enum):
-    """How JAX computes eigh on GPUs; a hint, which changes nothing here."""
+    """The algorithms of eigh that JAX has on GPUs; a hint without effect here."""
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -37,7 +37,7 @@ class EighImplementation(enum.Enum):
 
 
 class SvdAlgorithm(enum.Enum):
-    """How JAX computes svd on GPUs; a hint, which changes nothing here."""
+    """The algorithms of svd that JAX has on GPUs; a hint without effect here."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -220,7 +220,7 @@ def eig(
     use_magma: bool | None = None,
 ) -> list[Array]:
     """The eigenvalues of square matrices; their left eigenvectors, and the right ones, as columns:
-    all complex, of norm 1, the largest element real. The CPU has it alone, in LAPACK.
+    all complex, of norm 1, the largest element real. It runs on the CPU alone, in LAPACK.
 
     The derivatives of eigenvectors hold where eigenvalues are distinct; those of equal ones, which
     do not exist, are taken to be 0.
@@ -252,7 +252,7 @@ def eig(
 
 
 def _left(right: Array) -> Array:
-    """The left eigenvectors, which are those of the inverse, scaled as LAPACK scales them."""
+    """Return left eigenvectors: the rows of the inverse of the right ones, scaled as by LAPACK."""
     identity = broadcast_to(m.identity(right.shape[-1], right.dtype), right.shape)
     left = m.adjoint(bind(lu_ops.Solve(), right, identity) if right.size else right)
     size = abs(left)
@@ -300,11 +300,11 @@ def qdwh(
         x: matrices [..., m, n] of full rank, m >= n.
         is_hermitian: a hint.
         max_iterations: at most so many steps; by default as many as any matrix needs.
-        eps: the smallest singular value to reckon with, as a part of the largest.
+        eps: the assumed ratio of the smallest singular value to the largest.
         dynamic_shape: not supported.
 
     Returns:
-        U, H, how many steps were taken, and whether the result is finite.
+        U, H, the number of steps taken, and True if the result is finite.
 
     >>> irax.lax.linalg.qdwh(jnp.array([[0.0, 2.0], [3.0, 0.0]]))[0].round(4) + 0.0
     Array([[0., 1.],
@@ -321,7 +321,7 @@ def qdwh(
         )
     lowest = float(dtypes.finfo(array.dtype).eps) if eps is None else eps
     weights = _halley_weights(lowest, max_iterations)
-    # U does not depend on the scale: its derivative is none of it.
+    # U does not depend on the scale, so no derivative goes through it.
     size = structure.stop_gradient(_frobenius(array))
     u = array / select(size == 0, 1, size, "lax.linalg.qdwh")
     identity = m.identity(columns, array.dtype)
@@ -337,7 +337,7 @@ def qdwh(
 
 
 def _frobenius(x: Array) -> Array:
-    """The norms of matrices, in place of them."""
+    """Return the Frobenius norms of matrices, with the last two dimensions of size 1."""
     return elementwise.sqrt((abs(x) ** 2).sum((-2, -1), keepdims=True))
 
 

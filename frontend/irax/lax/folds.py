@@ -1,4 +1,4 @@
-"""Folding with any computation: reduce, and reduce_window for windows that slide over arrays."""
+"""Reductions by any computation: reduce, and reduce_window for windows that slide over arrays."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def reduce(
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
 ) -> Any:
-    """Folds dimensions of one array, or of several at once, with any associative computation.
+    """Reduce dimensions of one array, or of several at once, by any associative computation.
 
     Args:
         operands: an array, or a pytree of arrays of one shape.
-        init_values: of the same structure, a scalar of its dtype for each array, which the
-            computation leaves others unchanged by: it may be folded in any number of times.
-        computation: takes two pytrees of scalars of that structure, what there is so far and what
-            follows, and returns one.
-        dimensions: which.
+        init_values: of the same structure, for each array a scalar of its dtype: the identity of
+            the computation, which may be combined any number of times.
+        computation: takes two pytrees of scalars of that structure, the accumulator and the next
+            element, and returns one.
+        dimensions: the dimensions to reduce.
 
     Returns:
         A pytree of arrays without these dimensions.
@@ -72,17 +72,17 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """Folds what is in each of the windows that slide over an array, or over several at once.
+    """Reduce each of the windows that slide over an array, or over several at once.
 
     Args:
         operand: an array, or a pytree of arrays of one shape.
         init_value: of the same structure, a scalar for each array, which is what is padded with.
         computation: as for `reduce`.
         window_dimensions: the size of a window in each dimension.
-        window_strides: how far apart windows start; by default 1.
+        window_strides: the distance between starts of windows; by default 1.
         padding: before and after each dimension, or "VALID", "SAME" or "SAME_LOWER".
-        base_dilation: how far apart the array's elements are put; by default 1.
-        window_dilation: how far apart the elements are that a window has; by default 1.
+        base_dilation: the distance of the array's elements; by default 1.
+        window_dilation: the distance of a window's elements; by default 1.
 
     Raises:
         TypeError, ValueError, NotImplementedError: as `reduce`; and numbers that are not one for
@@ -116,7 +116,7 @@ def reduce_window_shape_tuple(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:
-    """How many windows there are in each dimension of an array of some shape.
+    """Return the number of windows in each dimension of an array: the shape of `reduce_window`.
 
     >>> irax.lax.reduce_window_shape_tuple((5,), (3,), (2,), "SAME")
     (3,)
@@ -164,7 +164,7 @@ def _operands(what: str, operands: Any, inits: Any) -> tuple[list[Array], list[A
 def _combiner(
     what: str, computation: Callable[[Any, Any], Any], arrays: Sequence[Array], tree: Any
 ) -> str | Computation:
-    """One of the named combiners, if the computation is it; otherwise the computation."""
+    """Return the named combiner that a computation is, or else the computation itself."""
     dtypes = [x.dtype for x in arrays]
     found, out_tree = computation_of(what, computation, [(tree, dtypes), (tree, dtypes)])
     if out_tree != tree or found.result_dtypes != dtypes:

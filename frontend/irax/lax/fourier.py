@@ -17,7 +17,7 @@ from irax_compiler.ops.fft import Fft
 
 
 class FftType(enum.Enum):
-    """What transform: of complex numbers, its inverse, of real numbers, or that one's inverse."""
+    """The kind of a Fourier transform: of complex or of real numbers, or the inverse of one."""
 
     FFT = 0
     IFFT = 1
@@ -26,13 +26,13 @@ class FftType(enum.Enum):
 
 
 def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
-    """The transform of the last `len(fft_lengths)` dimensions, at most 3.
+    """Return the Fourier transform over the last `len(fft_lengths)` dimensions, at most 3.
 
     Args:
         x: complex numbers, or, for RFFT, real ones; others become such.
         fft_type: one of `FftType`, or its name.
-        fft_lengths: the sizes of these dimensions, of the result for IRFFT. Without any, the array
-            is not transformed.
+        fft_lengths: the sizes of these dimensions, of the result for IRFFT. An empty sequence
+            leaves the array as it is.
 
     Raises:
         ValueError: complex numbers for RFFT, or lengths that are not those of the array.

@@ -30,7 +30,7 @@ Dimensions = Sequence[int]
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """How operand, indices and result of a `gather` go together.
+    """The dimension numbers of a `gather`: they relate operand, indices and result.
 
     The last dimension of the indices holds the index vectors.
     """
@@ -40,15 +40,15 @@ class GatherDimensionNumbers(NamedTuple):
     collapsed_slice_dims: Dimensions
     """The dimensions of the operand, with windows of size 1, that the result does not have."""
     start_index_map: Dimensions
-    """The operand's dimension that each element of an index vector is a place in."""
+    """The operand's dimension that each element of an index vector indexes."""
     operand_batching_dims: Dimensions = ()
-    """The dimensions of the operand that go along with ..."""
+    """The batching dimensions of the operand."""
     start_indices_batching_dims: Dimensions = ()
-    """... these dimensions of the indices."""
+    """The dimensions of the indices that correspond to them, in order."""
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """How operand, indices and updates of a `scatter` go together.
+    """The dimension numbers of a `scatter`: they relate operand, indices and updates.
 
     The last dimension of the indices holds the index vectors.
     """
@@ -58,26 +58,26 @@ class ScatterDimensionNumbers(NamedTuple):
     inserted_window_dims: Dimensions
     """The dimensions of the operand, with windows of size 1, that the updates do not have."""
     scatter_dims_to_operand_dims: Dimensions
-    """The operand's dimension that each element of an index vector is a place in."""
+    """The operand's dimension that each element of an index vector indexes."""
     operand_batching_dims: Dimensions = ()
-    """The dimensions of the operand that go along with ..."""
+    """The batching dimensions of the operand."""
     scatter_indices_batching_dims: Dimensions = ()
-    """... these dimensions of the indices."""
+    """The dimensions of the indices that correspond to them, in order."""
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of windows that do not lie within the operand."""
+    """The treatment of windows that do not lie within the operand."""
 
     CLIP = "clip"
-    """They are moved to where they do."""
+    """They are moved inside."""
     FILL_OR_DROP = "fill"
-    """A gather gives a fill value for them; a scatter leaves them out."""
+    """A gather returns a fill value for them; a scatter drops them."""
     PROMISE_IN_BOUNDS = "promise_in_bounds"
-    """There are none."""
+    """The caller promises that there are none."""
 
     @staticmethod
     def from_any(mode: GatherScatterMode | str | None) -> GatherScatterMode:
-        """The mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds"."""
+        """Return the mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds"."""
         if isinstance(mode, GatherScatterMode):
             return mode
         if mode is None or mode == "drop":
@@ -115,12 +115,12 @@ def gather(
     mode: GatherScatterMode | str | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of the operand that begin at the index vectors.
+    """Gather windows of the operand that begin at the index vectors.
 
     Args:
         operand: an array.
         start_indices: integers; the last dimension holds the index vectors.
-        dimension_numbers: how the dimensions go together.
+        dimension_numbers: which dimensions correspond to each other.
         slice_sizes: the size of a window in each dimension of the operand.
         unique_indices: the caller's word that no two windows overlap; of no effect.
         indices_are_sorted: the caller's word that index vectors ascend.
@@ -163,8 +163,8 @@ def gather(
 
 
 def take_along(x: Array, places: Array, axis: int) -> Array:
-    """For each place of the other axes, the elements at its own places, within one axis; the
-    places are broadcast along the others.
+    """Take elements along one axis at indices that differ for each position of the other axes; the
+    indices are broadcast along the others.
     """
     places = broadcast_to(places, (*x.shape[:axis], places.shape[axis], *x.shape[axis + 1 :]))
     batching = tuple(d for d in range(x.ndim) if d != axis)
@@ -180,7 +180,9 @@ def take_along(x: Array, places: Array, axis: int) -> Array:
 
 
 def default_fill(dtype: np.dtype[Any]) -> Any:
-    """What reading beyond an array gives: nan, the smallest signed or largest unsigned, or True."""
+    """Return the value that a read beyond an array gives: nan, the smallest signed or largest
+    unsigned integer, or True.
+    """
     if dtypes.issubdtype(dtype, np.inexact):
         return np.nan
     if dtype == np.bool:
@@ -200,7 +202,7 @@ def _limits(indices: Array, limits: Sequence[int]) -> Array:
 
 
 def _inside(indices: Array, limits: Sequence[int]) -> Array:
-    """Whether windows that begin at the index vectors lie within the operand."""
+    """Return True for each index vector whose window lies within the operand."""
     low = apply(comparison.greater_equal, indices, 0, what="gather")
     most = broadcast_to(_limits(indices, limits), indices.shape)
     high = apply(comparison.less_equal, indices, most, what="gather")
@@ -311,7 +313,7 @@ def _scatter_function(name: str, combiner: str, effect: str) -> ScatterFunction:
         operand: an array.
         scatter_indices: integers; the last dimension holds the index vectors.
         updates: windows, of the operand's dtype.
-        dimension_numbers: how the dimensions go together.
+        dimension_numbers: which dimensions correspond to each other.
         indices_are_sorted: the caller's word that index vectors ascend.
         unique_indices: the caller's word that no two windows overlap.
         mode: what becomes of windows beyond the operand; by default they are left out.
@@ -345,7 +347,7 @@ def scatter_apply(
     unique_indices: bool = False,
     mode: GatherScatterMode | str | None = None,
 ) -> Array:
-    """The operand, with a function done to each element that the windows have.
+    """Apply a function to each element of the windows of the operand.
 
     Where windows overlap it is done once for each. It has derivatives, and `vmap`, where they are
     said not to (`unique_indices`), or where there is but one.
@@ -354,8 +356,8 @@ def scatter_apply(
         operand: an array.
         scatter_indices: integers; the last dimension holds the index vectors.
         func: takes and returns a scalar of the operand's dtype.
-        dimension_numbers: how the dimensions go together.
-        update_shape: the shape that updates would have.
+        dimension_numbers: which dimensions correspond to each other.
+        update_shape: the shape of updates, as `scatter_add` would take them.
         indices_are_sorted: the caller's word that index vectors ascend.
         unique_indices: the caller's word that no two windows overlap.
         mode: what becomes of windows beyond the operand; by default they are left out.

@@ -1,7 +1,7 @@
 """Solutions of equations: custom_root and custom_linear_solve.
 
-How a solution is found is the caller's business. Its derivatives follow from the equation, by the
-implicit function theorem: no step of the solver is differentiated.
+The caller gives the solver. Derivatives of the solution follow from the equation, by the implicit
+function theorem: no step of the solver is differentiated.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """The solution x of `matvec(x) = b`, found by `solve`.
+    """Return the solution x of `matvec(x) = b` that `solve` finds.
 
-    Derivatives with respect to `b`, and to what `matvec` uses from outside, come from the equation;
-    those of `solve` are never asked for. Reverse mode solves with the transpose of `matvec`.
+    Derivatives with respect to `b`, and to the values that `matvec` captures, follow from the
+    equation; `solve` is never differentiated. Reverse mode solves with the transpose of `matvec`.
 
     Args:
         matvec: a linear function, from pytrees of arrays like `b` to such.
@@ -101,10 +101,10 @@ def custom_root(
     tangent_solve: Function,
     has_aux: bool = False,
 ) -> Any:
-    """A root of `f`, found by `solve`.
+    """Return the root of `f` that `solve` finds.
 
-    Derivatives with respect to what `f` uses from outside come from the implicit function theorem;
-    those of `solve` are never asked for.
+    Derivatives with respect to the values that `f` captures follow from the implicit function
+    theorem; `solve` is never differentiated.
 
     Args:
         f: from pytrees of arrays like `initial_guess` to such; zero at the root.
@@ -196,7 +196,7 @@ class _Unknown:
         return leaves[: len(self.arrays)], leaves[len(self.arrays) :]
 
     def checked(self, function: Function, role: str) -> Function:
-        """The function, with a check of what it returns."""
+        """Return the function with a check of its results."""
 
         def with_check(x: Any) -> Any:
             return self.alike(function(x), function, role)
@@ -205,14 +205,14 @@ class _Unknown:
         return with_check
 
     def flat(self, function: Function) -> Function:
-        """The function as one of leaves."""
+        """Return the function as one of flat leaves."""
         return lambda *leaves: self.leaves(function(self.unflatten(leaves)))
 
     def _is_like(self, x: Any) -> bool:
         return array_trees.tree_structure(x) == self.tree
 
     def alike(self, out: Any, function: Function, role: str) -> Any:
-        """What a function returned, if it is like the unknown.
+        """Return a function's result if it has the structure and types of the unknown.
 
         Raises:
             TypeError: it is not.
@@ -242,7 +242,7 @@ class _Unknown:
         )
 
     def solution(self, out: Any, function: Function, role: str, has_aux: bool) -> Any:
-        """What a solver returned, checked."""
+        """Return a solver's result, checked."""
         if not has_aux:
             return self.alike(out, function, role)
         if not (isinstance(out, tuple | list) and len(out) == 2):
@@ -255,8 +255,8 @@ class _Unknown:
 
 
 class _Solver:
-    """A solver as a function of the leaves of its second argument; it remembers the structure of
-    what it returned.
+    """A solver as a function of the leaves of its second argument; it remembers its result's
+    structure.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class _Solver:
         return found
 
     def results(self, found: Sequence[Array], traced: Traced) -> Any:
-        """What the solver returns, of the results of the operation."""
+        """Return the solver's pytree from the results of the operation."""
         leaves = [x.with_weak_type(w) for x, w in zip(found, traced.weak, strict=True)]
         return array_trees.tree_unflatten(self.tree, leaves)
 

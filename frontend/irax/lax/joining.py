@@ -1,4 +1,4 @@
-"""Arrays taken apart and put together: split, stack, tile; broadcasts to the shape of others."""
+"""Functions that split, join and repeat arrays, and broadcasts to the shape of others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from irax_compiler.ops import comparison, elementwise
 
 
 def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
-    """Parts of an array, one after the other along an axis.
+    """Split an array into parts, one after the other along an axis.
 
     Args:
         operand: an array.
@@ -57,7 +57,7 @@ def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array
 
 
 def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
-    """Arrays of one shape and dtype side by side along a new axis.
+    """Stack arrays of one shape and dtype along a new axis.
 
     Raises:
         TypeError: different dtypes.
@@ -80,7 +80,7 @@ def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
 
 
 def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of an array at each place of an axis, without that axis.
+    """Return the parts of an array at each index of an axis, without that axis.
 
     Raises:
         ValueError: there is no such axis.
@@ -95,11 +95,11 @@ def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
 
 
 def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
-    """An array repeated along each of its dimensions.
+    """Repeat an array along each of its dimensions.
 
     Args:
         operand: an array.
-        reps: how often, for each dimension.
+        reps: the number of repetitions for each dimension.
 
     Raises:
         TypeError: not one int for each dimension.
@@ -124,7 +124,7 @@ def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
 
 
 def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
-    """An array stretched to the shape of another, by NumPy's rules.
+    """Broadcast an array to the shape of another, by NumPy's rules.
 
     Raises:
         ValueError: the shapes do not fit.
@@ -138,13 +138,13 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
 
 
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
-    """An array with dimensions of size 1 in front, until it has `rank` of them."""
+    """Return an array with dimensions of size 1 in front, so that it has `rank` dimensions."""
     array = array_of("lax.broadcast_to_rank", x)
     return expand_dims(array, range(max(rank - array.ndim, 0)))
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike) -> Array:
-    """An array of which no element is asked for; here, of zeros.
+    """Return an array with unspecified elements, which are zeros here.
 
     >>> irax.lax.empty((2,), "float32").shape
     (2,)
@@ -153,7 +153,7 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike) -> Array:
 
 
 def dtype(x: Any) -> np.dtype[Any]:
-    """The dtype of an array, or that which a Python number or a dtype has in irax.
+    """Return the dtype of an array, or the dtype that a Python number or a dtype has in irax.
 
     Raises:
         TypeError: this is neither.
@@ -165,7 +165,7 @@ def dtype(x: Any) -> np.dtype[Any]:
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:
-    """A shape as an array of ints.
+    """Return a shape as an array of ints.
 
     >>> irax.lax.shape_as_value((2, 3))
     Array([2, 3], dtype=int32)
@@ -175,7 +175,7 @@ def shape_as_value(shape: Sequence[int]) -> Array:
 
 
 def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -> Array:
-    """Elements at places that vectors of indices give, of some axes; of the others all.
+    """Take elements at vectors of indices along some axes, and all elements along the others.
 
     Args:
         src: an array.

@@ -1,6 +1,4 @@
-"""Loops that go on for as long as a condition holds, or from one number to another: while_loop and
-fori_loop.
-"""
+"""Loops: while_loop, for as long as a condition holds, and fori_loop, over a range."""
 
 from __future__ import annotations
 
@@ -39,24 +37,24 @@ def while_loop(
     max_steps: int | None = None,
     checkpoint: bool = True,
 ) -> Any:
-    """Calls a function on what it returned the last time, for as long as a condition holds.
+    """Call a function on its own last result for as long as a condition holds.
 
-    A loop has forward mode, and `vmap`: lanes that have ended keep what they have. It has reverse
-    mode if `max_steps` bounds the number of steps; the bound is part of the meaning: after so many
-    steps the loop ends, though the condition may still hold.
+    A loop has forward mode, and `vmap`: lanes that have ended keep their values. It has reverse
+    mode if `max_steps` bounds the number of steps; after so many steps the loop ends even if the
+    condition still holds.
 
     Args:
-        cond_fun: takes what is carried, returns a boolean scalar.
-        body_fun: takes what is carried, returns it for the next step: of the structure, shapes and
-            dtypes of `init_val`.
-        init_val: what is carried at first: a pytree of arrays. Python numbers take the dtype that
+        cond_fun: takes the carried value, returns a boolean scalar.
+        body_fun: takes the carried value, returns that of the next step: of the structure, shapes
+            and dtypes of `init_val`.
+        init_val: the initial value: a pytree of arrays. Python numbers take the dtype that
             `body_fun` returns.
         max_steps: the most steps that the loop may take.
-        checkpoint: with `max_steps`: whether reverse mode keeps what is carried at about
-            sqrt(max_steps) steps, and computes the steps between again; otherwise it keeps all.
+        checkpoint: with `max_steps`: True if reverse mode keeps the carried values of about
+            sqrt(max_steps) steps and computes those between again; False if it keeps all.
 
     Returns:
-        What is carried when the condition does not hold any more.
+        The carried value for which the condition does not hold any more.
 
     Raises:
         TypeError: `cond_fun` does not return a boolean scalar, or `body_fun` returns what differs
@@ -113,7 +111,7 @@ def fori_loop(
     max_steps: int | None = None,
     checkpoint: bool = True,
 ) -> Any:
-    """Calls a function for each number of a range: `val = body_fun(i, val)` for i from `lower` to
+    """Call a function for each number of a range: `val = body_fun(i, val)` for i from `lower` to
     `upper - 1`.
 
     Where the bounds are known while tracing, the loop has reverse mode; otherwise `max_steps` gives
@@ -122,16 +120,16 @@ def fori_loop(
     Args:
         lower: an integer scalar, the first number.
         upper: an integer scalar, the end of the range.
-        body_fun: takes a number and what is carried, returns it for the next step: of the
+        body_fun: takes a number and the carried value, returns that of the next step: of the
             structure, shapes and dtypes of `init_val`.
-        init_val: what is carried at first: a pytree of arrays.
-        unroll: how many calls to write out for each step of the compiled loop; True for all. Only
+        init_val: the initial value: a pytree of arrays.
+        unroll: the number of calls in each step of the compiled loop; True for all. Only
             for bounds that are known while tracing.
         max_steps: the most steps that a loop with traced bounds may take.
-        checkpoint: with `max_steps`: whether reverse mode computes most steps again.
+        checkpoint: with `max_steps`: True if reverse mode computes most steps again.
 
     Returns:
-        What is carried at the end; `init_val` for an empty range.
+        The carried value at the end; `init_val` for an empty range.
 
     Raises:
         TypeError: bounds that are not integer scalars of one dtype, or `body_fun` returns what
@@ -180,7 +178,7 @@ def fori_loop(
 
 
 def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
-    """The bounds, of one dtype; a Python int takes that of the other bound."""
+    """Return the bounds in one dtype; a Python int takes that of the other bound."""
     bounds = [array_of(what, lower), array_of(what, upper)]
     for name, x in zip(("lower", "upper"), bounds, strict=True):
         if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
@@ -217,8 +215,8 @@ def _repeated(
 
 @dataclass(frozen=True)
 class _While(Op):
-    """A `stablehlo.while` whose condition and body are functions of the module: of what is
-    carried, then of what each has captured.
+    """A `stablehlo.while` whose condition and body are functions of the module: of the loop-carried
+    values, then of the values that each has captured.
     """
 
     name = "stablehlo.while"
@@ -228,7 +226,7 @@ class _While(Op):
     body: str
     num_carry: int
     num_captured: int
-    """How many values the condition has captured."""
+    """The number of values that the condition has captured."""
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         functions = mlir.Functions(mlir.open_module())
@@ -257,8 +255,8 @@ class _While(Op):
 def _bounded(
     condition: Traced, body: Traced, start: Sequence[Array], max_steps: int, checkpoint: bool
 ) -> list[Array]:
-    """The loop as two nested scans, of about sqrt(max_steps) segments of as many steps. Reverse
-    mode keeps what is carried at the start of each segment, and computes the rest of it again.
+    """Run the loop as two nested scans, of about sqrt(max_steps) segments of as many steps. Reverse
+    mode keeps the values carried at the start of each segment, and computes the rest again.
 
     The number of steps that are left is carried too, 0 when the loop has ended; what is left of a
     segment, and of the segments, is then skipped.
@@ -279,9 +277,9 @@ def _bounded(
     def step(carried: list[Array], _: None) -> tuple[list[Array], None]:
         left, *state = carried
         running = apply(comparison.greater, left, 0, what=what)
-        if acts:  # which it must not after the end
+        if acts:  # not to be used after the end
             return branches.cond(running, taken, lambda *same: list(same), *carried), None
-        # After the end the step starts from the first values: there it was meant to work, and has
+        # After the end the step starts from the initial values: it works for those, and has
         # derivatives that are numbers, which the choice below makes zero.
         after = taken(left, *_choose(running, state, start))
         return _choose(running, after, carried), None

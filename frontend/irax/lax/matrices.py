@@ -1,4 +1,4 @@
-"""Checks of matrices, and parts of them: what linear algebra here and in irax.numpy shares."""
+"""Checks of matrices and parts of them, for linear algebra here and in irax.numpy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("float32", "float64", "complex64", "complex128")
 
 
 def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
-    """The array, if its last two dimensions are matrices that LAPACK would take.
+    """Return the array if its last two dimensions are matrices that LAPACK would take.
 
     Raises:
         TypeError: another dtype.
@@ -51,45 +51,45 @@ def factors(op: Op, x: Array) -> list[Array]:
 
 
 def transposed(x: Array) -> Array:
-    """The last two dimensions exchanged."""
+    """Return matrices with the last two dimensions exchanged."""
     order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     return bind(shape.Transpose(order), x)
 
 
 def conjugated(x: Array) -> Array:
-    """The complex conjugate; real numbers as they are."""
+    """Return the complex conjugate; real numbers as they are."""
     return complex_numbers.conj(x) if x.dtype.kind == "c" else x
 
 
 def real_part(x: Array) -> Array:
-    """The real part; real numbers as they are."""
+    """Return the real part; real numbers as they are."""
     return complex_numbers.real(x) if x.dtype.kind == "c" else x
 
 
 def adjoint(x: Array) -> Array:
-    """The conjugate of the transpose."""
+    """Return the conjugate of the transpose."""
     return conjugated(transposed(x))
 
 
 def symmetrized(x: Array) -> Array:
-    """The mean of matrices and their adjoints."""
+    """Return the mean of matrices and their adjoints."""
     return (x + adjoint(x)) / 2
 
 
 def is_lower(shape: tuple[int, ...], k: int = 0) -> Array:
-    """Where elements of a matrix are on a diagonal, k to the right of the main one, or below it."""
+    """Return True for elements of a matrix on the diagonal number k, or below it."""
     within = max(-shape[-2], min(k, shape[-1]))  # a diagonal beyond the corners may not fit an int
     rows, columns = (structure.broadcasted_iota(dtypes.default_int(), shape, d) for d in (0, 1))
     return apply(comparison.greater_equal, rows + within, columns, what="tri")
 
 
 def lower(x: Array, k: int = 0) -> Array:
-    """The matrices with zeros above a diagonal."""
+    """Return matrices with zeros above a diagonal."""
     return select(is_lower(x.shape[-2:], k), x, structure.full_like(x, 0), "tril")
 
 
 def upper(x: Array, k: int = 0) -> Array:
-    """The matrices with zeros below a diagonal."""
+    """Return matrices with zeros below a diagonal."""
     return select(is_lower(x.shape[-2:], k - 1), structure.full_like(x, 0), x, "triu")
 
 
@@ -105,7 +105,7 @@ def diagonal(x: Array, offset: int = 0) -> Array:
     size = max(min(rows - low[0], columns - low[1]), 0)
     if not size:
         return structure.full((*x.shape[:-2], 0), 0, x.dtype)
-    # In memory, each is one row and one column after the last.
+    # In memory, each follows the last by one row and one column.
     start, step = low[0] * columns + low[1], columns + 1
     line = structure.reshape(x, (*x.shape[:-2], rows * columns))
     return slicing.slice_in_dim(line, start, start + (size - 1) * step + 1, step, axis=-1)

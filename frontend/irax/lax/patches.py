@@ -1,4 +1,4 @@
-"""Windows of an array as arrays of their own, and convolutions made of them."""
+"""Windows of an array, as features of a result, and convolutions with a kernel for each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def conv_general_dilated_patches(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The windows themselves, each laid out along the feature dimension.
+    """Return the windows of an array, each laid out along the feature dimension.
 
     Args:
         lhs: an array.
@@ -91,7 +91,7 @@ def conv_general_dilated_local(
     dimension_numbers: ConvDimensionsLike = None,
     precision: PrecisionLike = None,
 ) -> Array:
-    """A convolution that has a kernel of its own for every window.
+    """Convolve an array with a kernel of its own for every window.
 
     Args:
         lhs: an array.

@@ -22,7 +22,7 @@ from irax_compiler.ops import bitwise, comparison, elementwise
 
 @dataclass(frozen=True)
 class RaggedDotDimensionNumbers:
-    """How the dimensions of a ragged product go together."""
+    """The dimension numbers of a ragged product."""
 
     dot_dimension_numbers: DotDimensionNumbers
     """((lhs contracting, rhs contracting), (lhs batching, rhs batching))."""
@@ -41,7 +41,7 @@ def ragged_dot(
     preferred_element_type: DTypeLike | None = None,
     group_offset: None = None,
 ) -> Array:
-    """The rows of a matrix times the matrix of the group that each is in.
+    """Multiply each row of a matrix by the matrix of its group.
 
     It costs as much as if each row were in all groups.
 
@@ -136,7 +136,7 @@ def ragged_dot_general(
 
 
 def _by_group(what: str, x: Array, sizes: Array, dimension: int) -> Array:
-    """For each group the array with zeros in the place of the others: [groups, *x.shape]."""
+    """Return for each group the array with zeros in the place of the others: [groups, *x.shape]."""
     count, n = sizes.shape[0], x.shape[dimension]
     ends = cumsum(sizes)
     starts = apply(elementwise.subtract, ends, sizes, what=what)

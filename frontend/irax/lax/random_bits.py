@@ -40,7 +40,7 @@ def rng_bit_generator(
     dtype: DTypeLike = np.uint32,
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
 ) -> tuple[Array, Array]:
-    """Random bits, and the key that the next ones are to be asked for with.
+    """Return the key for the next call, and random bits.
 
     Args:
         key: four uint32, or two uint64 (for Philox also three).
@@ -85,7 +85,7 @@ _calls = itertools.count()
 
 
 def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Any) -> Array:
-    """Uniformly distributed numbers from a up to, not including, b; others with each call.
+    """Return uniformly distributed numbers from a up to, not including, b; others with each call.
 
     A compiled program draws the same ones each time it runs. `irax.random` has better.
 
@@ -118,14 +118,14 @@ def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Any) -> Array:
 
 
 def _integers(bits: Array, low: Array, high: Array) -> Array:
-    """Integers from low up to, not including, high."""
+    """Return integers from low up to, not including, high."""
     span = bitcast_convert_type(elementwise.sub(high, low), f"uint{8 * low.dtype.itemsize}")
     steps = elementwise.rem(bits, broadcast_to(convert(span, bits.dtype), bits.shape))
     return elementwise.add(broadcast_to(low, bits.shape), convert(steps, low.dtype))
 
 
 def _floats(bits: Array, low: Array, high: Array) -> Array:
-    """Floats from low up to, not including, high."""
+    """Return floats from low up to, not including, high."""
     wide = np.dtype(np.float64 if bits.dtype == U64 else np.float32)
     digits = np.finfo(wide).nmant
     dropped = np.full(bits.shape, 8 * bits.dtype.itemsize - digits, bits.dtype)

@@ -1,4 +1,4 @@
-"""Folding dimensions away."""
+"""Reductions of dimensions, and the indices of extrema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from irax_compiler.ops.reductions import reduce
 
 
 def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
-    """Folds `axes` with a combiner of `irax_compiler.ops.reduction`, from its identity."""
+    """Reduce `axes` by a combiner of `irax_compiler.ops.reduction`, from its identity."""
     if not axes:
         return x
     op = reduce.Reduce(combiner, axes)
@@ -32,7 +32,7 @@ def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
 
 @functools.cache
 def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
-    """The identity of a combiner, as a scalar."""
+    """Return the identity of a combiner, as a scalar."""
     return as_array(np.asarray(reduce.identity(combiner, dtype)).astype(dtype))
 
 
@@ -67,11 +67,12 @@ reduce_xor: Reduction = _reduction(
 )
 
 
-# ---- where the extremum is -----------------------------------------------------------------------
+# ---- indices of extrema -----------------------------------------------------------------------
 
 
 def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
-    """The index of the first largest element along an axis; of the first nan if there is one.
+    """Return the index of the first largest element along an axis; of the first nan if there is
+    one.
 
     Raises:
         TypeError: `index_dtype` is not an integer dtype.
@@ -84,7 +85,7 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
 
 
 def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
-    """The index of the first smallest element along an axis; of the first nan if there is one.
+    """Return the index of the first smallest element along an axis; of the first nan, if any.
 
     Raises:
         TypeError: `index_dtype` is not an integer dtype.

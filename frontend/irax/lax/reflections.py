@@ -1,4 +1,4 @@
-"""Packed reflections, as LAPACK writes Q: v below the diagonal, where I - tau v v^H reflects."""
+"""Householder reflections I - tau v v^H, packed as LAPACK writes Q: v below the diagonal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irax_compiler.ops.linalg import householder
 
 
 def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
-    """The first n columns of the product of k reflections.
+    """Return the first n columns of the product of k Householder reflections.
 
     Args:
         a: matrices [..., m, n], m >= n >= k, with the reflections below their diagonals.
@@ -38,7 +38,7 @@ def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
 def ormqr(
     a: ArrayLike, taus: ArrayLike, c: ArrayLike, *, left: bool = True, transpose: bool = False
 ) -> Array:
-    """Q c, where Q is the product of k reflections.
+    """Multiply by Q, the product of k Householder reflections.
 
     Args:
         a: matrices [..., m, k] with the reflections below their diagonals.

@@ -1,4 +1,4 @@
-"""Loops over rows, and loops of a number of steps known beforehand: scan and map."""
+"""Loops over the rows of arrays, of a number of steps known beforehand: scan and map."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ def scan(
     unroll: int | bool = 1,
     _split_transpose: bool = False,
 ) -> tuple[Any, Any]:
-    """Calls a function for each row of some arrays, carries values from row to row, and stacks what
-    it returns.
+    """Call a function for each row of some arrays, carry values from row to row, and stack the
+    results.
 
     Args:
-        f: takes what is carried and a row of `xs`; returns a pair: what is carried on, of the
+        f: takes the carried value and a row of `xs`; returns a pair: the next carried value, of the
             structure, shapes and dtypes of `init`, and a pytree of arrays, a row of `ys`.
-        init: what the first call gets: a pytree of arrays. Python numbers take the dtype that `f`
+        init: the initial carried value: a pytree of arrays. Python numbers take the dtype that `f`
             carries on.
         xs: a pytree of arrays of the same leading length, or None.
         length: the number of calls; needed only where `xs` has no arrays.
         reverse: go from the last row to the first.
-        unroll: how many calls to write out for each step of the compiled loop; True for all,
-            0 for one.
+        unroll: the number of calls in each step of the compiled loop; True for all, 0 for one.
 
     Returns:
-        `(carry, ys)`: what the last call carried on, and the stacked rows.
+        `(carry, ys)`: the value that the last call carried on, and the stacked rows.
 
     Raises:
         TypeError: `f` does not return a pair, or carries on what differs from `init`; `length` or
@@ -93,14 +92,14 @@ def scan(
 
 
 def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
-    """Calls a function for each row of some arrays, one after the other, and stacks the results.
+    """Call a function for each row of some arrays, one after the other, and stack the results.
 
     Where there is the memory for all rows at once, `vmap` is faster.
 
     Args:
         f: takes a pytree like `xs`, of rows; returns a pytree of arrays.
         xs: a pytree of arrays of the same leading length.
-        batch_size: how many rows to compute at once, as by `vmap`; 0 and None are one by one.
+        batch_size: the number of rows to compute at once, as by `vmap`; 0 and None are one by one.
 
     Returns:
         The stacked results.
@@ -139,7 +138,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 
 
 def _length(what: str, arrays: Sequence[Array], names: Sequence[str], length: int | None) -> int:
-    """The number of rows that all arrays have."""
+    """Return the number of rows, which all arrays must have in common."""
     for x, name in zip(arrays, names, strict=True):
         if not x.ndim:
             raise ValueError(f"{what}: {name} is a scalar; expected an array of rows")
@@ -163,7 +162,7 @@ def _length(what: str, arrays: Sequence[Array], names: Sequence[str], length: in
 
 
 def check_unroll(what: str, unroll: int | bool, length: int) -> int:
-    """How many calls each step of a loop consists of."""
+    """Return the number of calls in each step of a loop."""
     if unroll is True:
         return max(length, 1)
     if unroll is False:
@@ -195,8 +194,8 @@ def repeat(
     reverse: bool = False,
     unroll: int = 1,
 ) -> list[Array]:
-    """What is carried at the end, then the stacked rows: `step` is of what is carried and a row of
-    each of `xs`, to what is carried on and further rows.
+    """Return the carried values at the end, then the stacked rows. `step` takes the carried values
+    and a row of each of `xs`; it returns the next carried values and further rows.
     """
 
     def repeated() -> list[Array]:
@@ -216,7 +215,7 @@ def _in_blocks(
     reverse: bool,
     unroll: int,
 ) -> list[Array]:
-    """Repeats a step by a loop, each step of which has several calls of it."""
+    """Repeat a step by a loop, each step of which has several calls of it."""
     whole = length - length % unroll
     carry = list(carry)
     num_carry = len(carry)
@@ -254,7 +253,7 @@ def _repeated(
 def _unrolled(
     step: Traced, carry: Sequence[Array], xs: Sequence[Array], places: range, reverse: bool
 ) -> tuple[list[Array], list[list[Array]]]:
-    """Calls of the step for the rows at some places: what is carried on, and the rows it gives."""
+    """Call the step for some rows; return the next carried values, and the rows of results."""
     carry = list(carry)
     found: dict[int, list[Array]] = {}
     for place in reversed(places) if reverse else places:

@@ -1,4 +1,4 @@
-"""Parts of arrays: slices at fixed and at computed places."""
+"""Slices of arrays, at static and at dynamic positions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def slice(
     limit_indices: Sequence[int],
     strides: Sequence[int] | None = None,
 ) -> Array:
-    """Elements start, start + stride, ... below limit, in each dimension.
+    """Slice an array: elements start, start + stride, ... below limit, in each dimension.
 
     Raises:
         TypeError: not one entry for each dimension, or bounds that do not lie in it.
@@ -73,7 +73,7 @@ def slice_in_dim(
 
 
 def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
-    """The part at one place of an axis; without that axis if not `keepdims`.
+    """Return the part at one index of an axis; without that axis if not `keepdims`.
 
     Raises:
         IndexError: there is no such place.
@@ -92,17 +92,17 @@ def _without(x: Array, axis: int) -> Array:
     return reshape(x, x.shape[:axis] + x.shape[axis + 1 :])
 
 
-# ---- at computed places --------------------------------------------------------------------------
+# ---- dynamic slices --------------------------------------------------------------------------
 
 
 Negative = bool | Sequence[bool]
-"""Whether negative starts count from the end, in all dimensions or in each."""
+"""True if negative starts count from the end; a bool for all dimensions, or one for each."""
 
 
 def _starts(
     what: str, x: Array, starts: Sequence[Any] | Array, negative: Negative = True
 ) -> list[Array]:
-    """The starts as scalars of one integer dtype, negative ones counted from the end."""
+    """Return the starts as scalars of one integer dtype, negative ones counted from the end."""
     if isinstance(starts, Array | np.ndarray):
         vector = array_of(what, starts)
         starts = [index_in_dim(vector, i, keepdims=False) for i in range(vector.shape[0])]
@@ -145,7 +145,7 @@ def dynamic_slice(
     *,
     allow_negative_indices: Negative = True,
 ) -> Array:
-    """The part of the operand of `slice_sizes` that begins at computed places.
+    """Return the slice of the operand, of `slice_sizes`, that begins at dynamic positions.
 
     A negative start counts from the end; one beyond what fits is moved back.
 
@@ -153,8 +153,8 @@ def dynamic_slice(
         operand: an array.
         start_indices: an integer for each dimension, or a vector of them; may be traced.
         slice_sizes: the result's shape; ints.
-        allow_negative_indices: a bool for all dimensions, or one for each. False: starts are the
-            caller's word that they are not negative, and one that is becomes 0.
+        allow_negative_indices: a bool for all dimensions, or one for each. False: the caller
+            promises that starts are not negative, and one that is becomes 0.
 
     Raises:
         TypeError: not one start and size for each dimension, or a size larger than the operand's.
@@ -181,7 +181,7 @@ def dynamic_update_slice(
     *,
     allow_negative_indices: Negative = True,
 ) -> Array:
-    """The operand with the part that begins at computed places replaced by `update`.
+    """Return the operand with the slice that begins at dynamic positions replaced by `update`.
 
     Starts are those of `dynamic_slice`.
 
@@ -248,7 +248,7 @@ def dynamic_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """The part at one computed place of an axis; without that axis if not `keepdims`."""
+    """Return the part at one dynamic index of an axis; without that axis if not `keepdims`."""
     allowed = allow_negative_indices
     part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allowed)
     return part if keepdims else _without(part, canonical_axis("lax", axis, part.ndim))
@@ -262,7 +262,7 @@ def dynamic_update_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """The operand with the part at one computed place of an axis replaced."""
+    """Return the operand with the part at one dynamic index of an axis replaced."""
     what = "lax.dynamic_update_index_in_dim"
     x, part = as_arrays([operand, update], what)
     axis = canonical_axis(what, axis, x.ndim)

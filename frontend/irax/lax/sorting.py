@@ -1,4 +1,4 @@
-"""Elements in order."""
+"""Sorting, and the largest and smallest elements."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def sort(
     is_stable: bool = True,
     num_keys: int = 1,
 ) -> Any:
-    """The elements in ascending order along a dimension; nan comes last.
+    """Sort the elements along a dimension in ascending order; nan comes last.
 
     Args:
         operand: an array; or a sequence of arrays of one shape, which are reordered together.
         dimension: along which to sort.
-        is_stable: whether equal elements keep their order.
-        num_keys: how many of the arrays, from the first on, are compared.
+        is_stable: True if equal elements keep their order.
+        num_keys: the number of arrays, from the first on, that are compared.
 
     Returns:
         An array, or for a sequence a tuple of arrays.
@@ -64,7 +64,7 @@ def sort(
 def sort_key_val(
     keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True
 ) -> tuple[Array, Array]:
-    """The keys in ascending order, and the values in the order of the keys.
+    """Sort the keys in ascending order, and the values along with them.
 
     >>> irax.lax.sort_key_val(irax.numpy.array([3, 1]), irax.numpy.array([7, 8]))
     (Array([1, 3], dtype=int32), Array([8, 7], dtype=int32))
@@ -73,7 +73,7 @@ def sort_key_val(
 
 
 def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
-    """The k largest elements along an axis, in descending order, and their indices.
+    """Return the k largest elements along an axis, in descending order, and their indices.
 
     Of equal elements the one that comes first goes first. Floats are in IEEE 754's total order, as
     in JAX: nan is largest, 0 larger than -0, and a nan with its sign set, such as 0 / 0 on many
@@ -120,9 +120,9 @@ def approx_max_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
-    """The k largest elements along a dimension, in descending order, and their indices.
+    """Return the k largest elements along a dimension, in descending order, and their indices.
 
-    They are exact: what says how many may be missed is of no effect.
+    They are exact: arguments that allow for errors have no effect.
 
     Args:
         operand: an array of floats.
@@ -153,7 +153,7 @@ def approx_min_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
-    """The k smallest elements along a dimension, in ascending order, and their indices.
+    """Return the k smallest elements along a dimension, in ascending order, and their indices.
 
     Arguments and errors are those of `approx_max_k`; nan counts as largest.
 

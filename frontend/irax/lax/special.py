@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions: strict, as all of lax."""
+"""The incomplete gamma and beta functions, without promotion, as all of lax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of values in programs: barriers, composites, and choices by platform."""
+"""Barriers, composites, and functions chosen by platform."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from irax_compiler.ops.composite import Composite
 
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """The same values (a pytree of arrays), which the compiler moves nothing across.
+    """Return a pytree of arrays as it is, as a barrier that the compiler moves nothing across.
 
     >>> irax.lax.optimization_barrier(irax.numpy.ones(2))
     Array([1., 1.], dtype=float32)
@@ -39,7 +39,7 @@ def optimization_barrier(operand: Any, /) -> Any:
 
 
 def stage(x: ArrayLike, /) -> Array:
-    """A number or array as an array.
+    """Return a number or array as an array.
 
     >>> irax.lax.stage(2.0)
     Array(2., dtype=float32, weak_type=True)
@@ -49,16 +49,16 @@ def stage(x: ArrayLike, /) -> Array:
 
 @dataclass(frozen=True)
 class Token:
-    """What effects are put in order by. Those of irax come in the order of the program anyway."""
+    """A token, by which JAX orders side effects. Those of irax always have the program's order."""
 
 
 def create_token(_: Any = None) -> Token:
-    """A token that waits for nothing."""
+    """Return a token that waits for nothing."""
     return Token()
 
 
 def after_all(*operands: Token) -> Token:
-    """A token that waits for what all of these wait for."""
+    """Return a token that waits for all of these tokens."""
     for token in operands:
         if not isinstance(token, Token):
             raise TypeError(f"lax.after_all: expected tokens of lax.create_token, got {token!r}")
@@ -66,8 +66,8 @@ def after_all(*operands: Token) -> Token:
 
 
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
-    """Nothing: where values go that a program is to compute all the same. Here, those that no
-    result depends on are not computed.
+    """Do nothing. JAX's function has its operands computed though no result needs them; irax drops
+    them.
     """
 
 
@@ -75,10 +75,10 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
 
 
 def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
-    """A function that programs hold as one operation, which other tools may know by its name.
+    """Make a function one operation of the program, which other tools may know by its name.
 
     Args:
-        decomposition: what it means: a function of pytrees of arrays. Keyword arguments are numbers
+        decomposition: the function, of pytrees of arrays. Keyword arguments are numbers
             and strings, which become attributes of the operation.
         name: the operation's name, such as "my.gelu"; those that begin with "irax." are taken.
         version: of the operation.
@@ -147,7 +147,7 @@ def _attribute(what: str, name: str, value: Any) -> mlir.Attribute:
 def platform_dependent(
     *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
 ) -> Any:
-    """What the function for the platform that programs run on gives for some arguments.
+    """Call the function for the platform that programs run on.
 
     The platform is that of the default device, when this is called or traced.
 

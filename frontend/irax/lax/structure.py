@@ -1,6 +1,6 @@
-"""Functions that make arrays and move elements around without computing.
+"""Functions that make arrays, and that move elements without computing.
 
-Shapes and dimensions are exact here: negative sizes and -1 are the business of `irax.numpy`.
+Shapes and dimensions are exact here: only `irax.numpy` takes -1.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from irax_compiler.ops import shape as ops
 
 
 def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
-    """The elements by value as another dtype; floats are rounded to zero for an integer dtype.
+    """Convert elements by value to another dtype; floats are truncated for an integer dtype.
 
     >>> irax.lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
@@ -47,7 +47,7 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
-    """The bits of the elements as another dtype.
+    """Reinterpret the bits of the elements as another dtype.
 
     Where it is narrower, a last dimension is added for the parts of an element; where it is wider,
     the last dimension goes, and must have the right size.
@@ -76,7 +76,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 
 def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
-    """An array with every element `fill_value`, of its dtype if none is given.
+    """Return an array with every element `fill_value`, of its dtype if none is given.
 
     With a dtype of keys each word of a key is `fill_value`.
 
@@ -102,7 +102,7 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
 def full_like(
     x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None
 ) -> Array:
-    """An array like `x` with every element `fill_value`."""
+    """Return an array like `x` with every element `fill_value`."""
     x = array_of("lax.full_like", x)
     weak = dtype is None and x.weak_type
     filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
@@ -110,7 +110,7 @@ def full_like(
 
 
 def iota(dtype: DTypeLike, size: int) -> Array:
-    """0, 1, ..., size - 1.
+    """Return 0, 1, ..., size - 1.
 
     >>> irax.lax.iota("float32", 3)
     Array([0., 1., 2.], dtype=float32)
@@ -119,7 +119,7 @@ def iota(dtype: DTypeLike, size: int) -> Array:
 
 
 def broadcasted_iota(dtype: DTypeLike, shape: Any, dimension: int) -> Array:
-    """0, 1, ... along one dimension, the same along the others."""
+    """Return 0, 1, ... along one dimension, repeated along the others."""
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
@@ -127,7 +127,7 @@ def broadcasted_iota(dtype: DTypeLike, shape: Any, dimension: int) -> Array:
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same values, of which no derivative is taken: their tangent is zero. A pytree of arrays.
+    """Return a pytree of arrays as it is, but with tangents of zero: no derivative is taken of it.
 
     >>> irax.grad(lambda x: x * irax.lax.stop_gradient(x))(3.0)
     Array(3., dtype=float32, weak_type=True)
@@ -146,7 +146,7 @@ def _stop_gradient(x: Any) -> Array:
 
 
 def broadcast(operand: ArrayLike, sizes: Sequence[int]) -> Array:
-    """The operand with dimensions of `sizes` put before its own; it is repeated along them."""
+    """Repeat the operand along new dimensions of `sizes` in front of its own."""
     x = array_of("lax.broadcast", operand)
     sizes = canonical_shape("lax.broadcast", sizes)
     return broadcast_in_dim(x, (*sizes, *x.shape), range(len(sizes), len(sizes) + x.ndim))
@@ -155,7 +155,7 @@ def broadcast(operand: ArrayLike, sizes: Sequence[int]) -> Array:
 def broadcast_in_dim(
     operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int]
 ) -> Array:
-    """Repeats the operand along new dimensions, and along those in which it has size 1.
+    """Repeat the operand along new dimensions, and along those in which it has size 1.
 
     Args:
         operand: an array.
@@ -190,7 +190,7 @@ def broadcast_in_dim(
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to together.
+    """Return the shape that arrays of these shapes broadcast to together.
 
     Raises:
         TypeError: a size is no int, or is negative.
@@ -203,7 +203,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 def reshape(
     operand: ArrayLike, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None
 ) -> Array:
-    """The same elements, in row-major order, under another shape.
+    """Reshape an array: the elements, in row-major order, get another shape.
 
     Args:
         operand: an array.
@@ -227,7 +227,7 @@ def reshape(
 
 
 def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """The array with dimensions of size 1 at these places of the result."""
+    """Insert dimensions of size 1 at these positions of the result."""
     what = "lax.expand_dims"
     x = array_of(what, array)
     rank = x.ndim + len(dimensions)
@@ -237,7 +237,7 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 
 def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """The array without these dimensions, which must be of size 1 (else ValueError)."""
+    """Remove dimensions, which must be of size 1 (else ValueError)."""
     what = "lax.squeeze"
     x = array_of(what, array)
     gone = canonical_axes(what, tuple(dimensions), x.ndim)
@@ -250,14 +250,14 @@ def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
-    """The array with its dimensions from start up to stop made one."""
+    """Merge the dimensions from start up to stop into one."""
     x = array_of("lax.collapse", operand)
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(x.ndim)
     return reshape(x, (*x.shape[:start], math.prod(x.shape[start:stop]), *x.shape[stop:]))
 
 
 def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
-    """The array whose dimension i is the operand's dimension permutation[i].
+    """Permute dimensions: dimension i of the result is the operand's dimension permutation[i].
 
     Raises:
         TypeError: `permutation` does not name each dimension once.
@@ -275,7 +275,7 @@ def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
 
 
 def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """The elements in reverse order along some dimensions."""
+    """Reverse the elements along some dimensions."""
     x = array_of("lax.rev", operand)
     axes = canonical_axes("lax.rev", tuple(dimensions), x.ndim)
     return bind(ops.Reverse(axes), x, weak_type=x.weak_type) if axes else x
@@ -284,13 +284,13 @@ def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
 def pad(
     operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[tuple[int, int, int]]
 ) -> Array:
-    """The operand with copies of a scalar around and between its elements.
+    """Pad the operand with a scalar around and between its elements.
 
     Args:
         operand: an array.
         padding_value: a scalar of its dtype.
-        padding_config: for each dimension, how many to put before, after, and between each two
-            elements; a negative number before or after takes elements away.
+        padding_config: for each dimension, the number of scalars before, after, and between each
+            two elements; a negative number before or after takes elements away.
 
     Raises:
         TypeError: another dtype, or not a scalar.
@@ -325,7 +325,7 @@ def pad(
 
 
 def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
-    """The operands, of one dtype, one after another along a dimension.
+    """Concatenate operands of one dtype along a dimension.
 
     Raises:
         TypeError: different dtypes, or shapes that differ in another dimension.

@@ -20,7 +20,7 @@ from irax_compiler.ops.linalg import triangular
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:
-    """`x` where the condition holds, else `y`: promoted, and all broadcast."""
+    """Return `x` where the condition holds, else `y`: promoted, and all broadcast."""
     return select(condition, x, y, "lax.linalg")
 
 
@@ -34,7 +34,7 @@ def triangular_solve(
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
 ) -> Array:
-    """The x with op(a) x = b (with `left_side`), or x op(a) = b.
+    """Solve op(a) x = b (with `left_side`), or x op(a) = b, for triangular matrices a.
 
     Args:
         a: matrices [..., n, n], of which one triangle counts.
@@ -79,7 +79,7 @@ def triangular_solve(
 def tridiagonal_solve(
     dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
 ) -> Array:
-    """The x with T x = b, of tridiagonal matrices T, by elimination with pivots.
+    """Solve T x = b for tridiagonal matrices T, by elimination with pivots.
 
     Args:
         dl: what is below the diagonal, [..., n], from its second element on.
@@ -111,7 +111,9 @@ def tridiagonal_solve(
     high = structure.concatenate([high[:-1], structure.full_like(high[:1], 0)], 0)
 
     def eliminate(row: tuple[Array, ...], below: tuple[Array, ...]):
-        """The pivot's row [pivot, first, second, right]; what is left of the other goes on."""
+        """Eliminate one row: emit the pivot's row [pivot, first, second, right], carry
+        the other.
+        """
         p, u, r = row
         lower, q, v, s = below
         swap = abs(lower) > abs(p)
@@ -142,7 +144,7 @@ def tridiagonal_solve(
 
 
 def _rows_first(x: Array) -> Array:
-    """The last dimension but one before all others."""
+    """Return an array with its last dimension but one before all others."""
     return structure.transpose(x, (x.ndim - 2, *range(x.ndim - 2), x.ndim - 1))
 
 
@@ -155,7 +157,7 @@ def _away_from_zero(pivots: Array, *beside: Array) -> Array:
 
 
 def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
-    """The upper triangle S with S^T S = R^T R + w w^T.
+    """Update a Cholesky factor: return the upper triangle S with S^T S = R^T R + w w^T.
 
     Args:
         r_matrix: R, real upper triangles [..., n, n] with a positive diagonal.
@@ -184,7 +186,7 @@ def symmetric_product(
     beta: float = 0.0,
     symmetrize_output: bool = False,
 ) -> Array:
-    """alpha A A^T + beta C.
+    """Return alpha A A^T + beta C.
 
     Args:
         a_matrix: A, matrices [..., m, n].
@@ -211,7 +213,7 @@ def symmetric_product(
 
 
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
-    """The permutation of rows that exchanges, int32[..., k], come to.
+    """Return the permutation of rows that exchanges, int32[..., k], amount to.
 
     Raises:
         TypeError, ValueError: pivots that are not int32, or more of them than rows.

@@ -1,4 +1,4 @@
-"""Whether the dimension numbers of a gather or a scatter fit the shapes that they are given for."""
+"""Checks that dimension numbers of a gather or a scatter fit the shapes of the operands."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ Shape = Sequence[int]
 
 
 def check_numbers(what: str, numbers: Any, array: Shape, indices: Shape) -> None:
-    """Looks at what gathers and scatters have in common. The fields of both their numbers stand in
-    one order.
+    """Check the dimension numbers that gathers and scatters have in common. The fields of both
+    their numbers stand in one order.
 
     Args:
         what: the function, for errors.
@@ -66,7 +66,7 @@ def _check_dimensions(what: str, field: str, values: Shape, rank: int, ascends: 
 
 
 def check_windows(what: str, numbers: Any, array: Shape, sizes: Shape) -> None:
-    """Raises TypeError where windows of these sizes are no part of an array of this shape."""
+    """Raise TypeError if windows of these sizes do not fit in an array of this shape."""
     if len(sizes) != len(array) or any(
         not 0 <= size <= most for size, most in zip(sizes, array, strict=True)
     ):
