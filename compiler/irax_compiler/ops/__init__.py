@@ -1,7 +1,7 @@
-"""Every op irax knows, a family a file.
+"""All ops that irax knows, one family per file.
 
-Families refer to each other (the transpose of a broadcast is a reduction), so a family imports the
-others as modules; names are taken only out of `elementwise`, by families that it does not know.
+Families refer to each other: the transpose of a broadcast is a reduction. So a family imports
+others as modules, and imports single names only from `elementwise`, which imports no other family.
 """
 
 from irax_compiler.ops import (

@@ -1,4 +1,4 @@
-"""optimization_barrier: the same values, which nothing is moved across or fused through."""
+"""The op optimization_barrier, an identity that nothing is moved across or fused through."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Barrier(Op):
         ]
 
     def _through(self, values: Sequence[Tangent]) -> list[Tangent]:
-        """Those that are there, behind a barrier of their own."""
+        """Put the tangents that are not None behind a barrier of their own."""
         there = iter(self.build([v for v in values if v is not None]))
         return [None if v is None else next(there) for v in values]
 

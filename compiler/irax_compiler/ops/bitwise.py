@@ -1,4 +1,4 @@
-"""Integer and boolean bit operations: no derivatives, batched like everything elementwise."""
+"""Bitwise operations on integers and booleans. They have no derivatives."""
 
 from __future__ import annotations
 

@@ -3,10 +3,9 @@
     stablehlo.custom_call @irax.callback(%x) {has_side_effect = true, backend_config =
         {key = "train.log_loss", kind = "debug", ordered = false, vmap_method = ""}}
 
-The IR names the function by a key; the function itself is in the registry of this process. One that
-is `pure` has no effect: it may be called any number of times, or never. Those of `io` and `debug`
-have one, which takes place as often as the program says; what separates the two is that `debug`
-only looks, so that derivatives are taken past it.
+The IR names the function by a key in a registry of this process. A callback of kind `pure` has no
+side effect: it may be called any number of times, or never. The kinds `io` and `debug` have side
+effects, which happen as often as the program says. Differentiation ignores `debug` callbacks.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from irax_compiler.ops.transformation import (
 )
 
 TARGET = "irax.callback"
-"""What such a custom call is a call of."""
+"""The target name of the custom calls that are callbacks."""
 
 Expected = Sequence[tuple[tuple[int, ...], np.dtype]]
 """The shapes and dtypes of the arrays that a function must return."""
@@ -59,7 +58,7 @@ VMAP_METHODS = (
     "broadcast_all",
     "legacy_vectorized",
 )
-"""How a callback can do what is asked for many lanes."""
+"""The ways in which a callback may be batched."""
 
 
 class _State(threading.local):
@@ -96,9 +95,9 @@ class Callback(StructuredOp):
     kind: str
     """One of "pure", "io" and "debug"."""
     types: tuple[Type, ...]
-    """Of the results."""
+    """The types of the results."""
     ordered: bool = False
-    """Whether vmap must leave the order of its calls alone."""
+    """True if vmap must keep the order of its calls."""
     vmap_method: str = ""
     """One of `VMAP_METHODS`, or "" for none."""
 
@@ -206,7 +205,7 @@ class Callback(StructuredOp):
 
 
 def is_callback(operation: Operation) -> bool:
-    """Whether an operation is what `Callback` builds."""
+    """True if an operation was built by `Callback`."""
     if operation.name != Callback.name:
         return False
     target: Any = operation.attributes["call_target_name"]

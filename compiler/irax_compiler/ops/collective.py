@@ -1,11 +1,11 @@
-"""Collectives: what the lanes of a mapped axis that has a name tell each other.
+"""Collectives: operations on values of all lanes of a named mapped axis.
 
     stablehlo.custom_call @irax.all_reduce(%x) {backend_config =
         {axis = "i", size = 8, combiner = "add"}}
 
-They mean something only under a vmap that names the axis: the pass `batch` of that axis replaces
-them by reductions, transposes and gathers over it (`over_lanes`), and batches of other axes leave
-them in. Where an operand has an element for each lane, it is one dimension of the axis's size.
+They are defined only under a vmap that names the axis. The pass `batch` for that axis replaces them
+by reductions, transposes and gathers over it (`over_lanes`); for other axes it keeps them. An
+operand with one element per lane has a dimension of the axis's size for them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Evaluati
 
 INT32 = np.dtype(np.int32)
 BY_LANE = 0
-"""Where `over_lanes` puts the mapped axis of what differs between lanes."""
+"""The dimension at which `over_lanes` puts the mapped axis of a result that differs between lanes.
+"""
 
 
 class Collective(Op):
-    """What all lanes of `axis` take part in."""
+    """A custom call in which all lanes of `axis` take part."""
 
     name = "stablehlo.custom_call"
     kind: ClassVar[str]
@@ -87,7 +88,7 @@ class Collective(Op):
         return [self.beside_lanes()(lanes_first)], [0]
 
     def beside_lanes(self) -> Collective:
-        """The same for operands with one dimension more, the first."""
+        """Return this op for operands with an additional leading dimension."""
         raise NotImplementedError
 
 
@@ -134,13 +135,13 @@ class AllReduce(Collective):
 
 @dataclass(frozen=True)
 class AllGather(Collective, LinearOp):
-    """What all lanes have, as a new dimension."""
+    """Stack the values of all lanes along a new dimension."""
 
     kind = "irax.all_gather"
     axis: str
     size: int
     dimension: int
-    """Of the result."""
+    """The new dimension, by its number in the result."""
 
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return insert(extents, self.dimension, self.size)
@@ -168,7 +169,7 @@ class ReduceScatter(Collective, LinearOp):
     axis: str
     size: int
     dimension: int
-    """Of the operand; the result does not have it."""
+    """The operand's dimension that is split; the result does not have it."""
 
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return _without(extents, self.dimension)

@@ -1,4 +1,4 @@
-"""Comparing, and choosing by what the comparison says: compare, select, clamp."""
+"""Comparison and selection: compare, select, clamp."""
 
 from __future__ import annotations
 

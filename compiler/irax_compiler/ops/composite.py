@@ -1,4 +1,4 @@
-"""Composites: operations made of others, which any tool can run by what they are made of.
+"""Composites: operations with a decomposition, by which any tool can run them.
 
 class Lu(ComposedOp):      an op of irax's own, with rules; in the IR it is a
     name = "irax.lu"       `stablehlo.composite "irax.lu"`, whose decomposition is `define`
@@ -60,7 +60,9 @@ class ComposedOp(Op):
         return tuple(mlir.emit("stablehlo.composite", operands, attributes, types).results)
 
     def decomposition_name(self, types: tuple[Type, ...]) -> str:
-        """What the function that it is made of is called: another name for other parameters."""
+        """Return the name of the decomposition, which differs between parameters and types of
+        operands.
+        """
         settings = [f"{f.name}_{getattr(self, f.name)}" for f in fields(self)]  # pyright: ignore
         shapes = [str(t).removeprefix("tensor<").removesuffix(">") for t in types]
         return ".".join([self.name, *settings, *shapes]).replace("complex<", "c").replace(">", "")
@@ -82,8 +84,9 @@ class ComposedOp(Op):
         return function
 
     def _is_made_of(self, function: Operation) -> bool:
-        """Whether a function of the right name is what this is made of: if this names functions,
-        it must call them. It may not where they come from another module, with new names.
+        """True if a function of the right name is this op's decomposition: where the op names
+        functions, it must call them. A function from another module, whose names were changed, may
+        not.
         """
         named = {
             getattr(self, f.name)

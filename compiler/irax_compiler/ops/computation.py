@@ -1,4 +1,4 @@
-"""What a region computes on scalars, as a parameter of an op: the body of a general reduction."""
+"""Scalar computations of regions as parameters of ops, such as the body of a general reduction."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Computation:
 
     @classmethod
     def of(cls, block: Block) -> Computation:
-        """What the one block of a region computes. Raises UnsupportedOp if it uses values from
-        outside that are no constants, or does anything that cannot be done to arrays element by
-        element.
+        """Return the computation of a region's one block. Raises UnsupportedOp if it uses values
+        from outside that are not constants, or operations that cannot be applied to arrays
+        elementwise.
         """
         module = mlir.new_module()
         function = mlir.new_function(module, "body", [a.type for a in block.arguments])
@@ -49,7 +49,7 @@ class Computation:
 
     @classmethod
     def build(cls, dtypes: Sequence[np.dtype], body: Callable[..., Sequence[Value]]) -> Computation:
-        """What `body` builds of scalars of some dtypes."""
+        """Return the computation that `body` builds for scalars of the given dtypes."""
         module = mlir.new_module()
         types = [mlir.tensor_type((), np.dtype(d)) for d in dtypes]
         function = mlir.new_function(module, "body", types)
@@ -200,7 +200,9 @@ def _check_scalar(operation: Operation, env: dict[Value, Value]) -> None:
 
 
 def is_elementwise(operation: Operation) -> bool:
-    """Whether an operation computes each element of its result from those at the same place."""
+    """True if each element of an operation's result depends only on the operands' elements at the
+    same index.
+    """
     traits = traits_of(operation)
     is_bits = operation.name == conversion.BitcastConvert.name
     return traits.is_constant or traits.elementwise or is_bits

@@ -124,7 +124,9 @@ def convert(x: Value, dtype: np.dtype) -> Value:
 @register_class
 @dataclass(frozen=True)
 class BitcastConvert(Op):
-    """The same bits as another dtype; a last dimension appears or goes where widths differ."""
+    """Reinterpret the bits as another dtype; a last dimension is added or removed where widths
+    differ.
+    """
 
     name = "stablehlo.bitcast_convert"
     widened = Widened.OTHER

@@ -4,10 +4,9 @@ Along one spatial dimension, with stride s, dilations a (of the left operand) an
 
     out[n, o, p] = sum over i, k of x[n, i, j] y[o, i, k]    where p s + k b = low + j a
 
-x, the left operand, is what windows are taken of; y, the right operand, is what a window is
-multiplied with. The equation is symmetric enough that both transposes are convolutions again, in
-which the operands, the result and the numbers have changed roles. No array is moved for that: in
-which order the dimensions lie is a parameter of the op.
+The left operand x is the array that windows are taken of; the right operand y is the kernel. Both
+transposes are convolutions, in which operands, result and parameters exchange roles. They need no
+transposed arrays, for the order of dimensions is a parameter of the op.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Dimensions = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ConvDimensions:
-    """Where the operands and the result have their dimensions.
+    """The dimension numbers of a convolution's operands and result.
 
     The spatial ones follow the two named ones, in the same order in all three.
     """
@@ -120,15 +119,16 @@ class Convolution(Bilinear):
     dimensions: ConvDimensions = attribute(_DIMENSIONS, "dimension_numbers")
     dtype: np.dtype = result_dtype()
     strides: tuple[int, ...] = attribute(I64S, "window_strides")
-    """How far apart windows start."""
+    """The distance between the starts of neighbouring windows."""
     padding: tuple[tuple[int, int], ...] = attribute(_PADDING)
-    """How many zeros are put before and after the array; below zero, elements are taken away."""
+    """The number of zeros before and after the array in each dimension; negative numbers crop it.
+    """
     lhs_dilation: tuple[int, ...] = attribute(I64S)
-    """How far apart the array's elements are, zeros being put between them."""
+    """The distance between neighbouring elements of the array; zeros are put between them."""
     rhs_dilation: tuple[int, ...] = attribute(I64S)
-    """How far apart the elements of a window are."""
+    """The distance between neighbouring elements of a window."""
     reversal: tuple[bool, ...] = attribute(_FLAGS, "window_reversal")
-    """Whether the kernel is applied backwards."""
+    """True to reverse the kernel, for each spatial dimension."""
     feature_group_count: int = attribute(I64, default=1)
     """Each group of input features makes its own group of output features."""
     batch_group_count: int = attribute(I64, default=1)
@@ -339,7 +339,7 @@ class Convolution(Bilinear):
 
 
 def dilated(size: int, dilation: int) -> int:
-    """How many places `size` elements take up that lie `dilation` places apart."""
+    """Return the extent of `size` elements after dilation."""
     return (size - 1) * dilation + 1 if size else 0
 
 

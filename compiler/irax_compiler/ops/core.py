@@ -1,14 +1,14 @@
-"""What an op is: one object that holds its parameters and every rule irax has for it.
+"""The base class of ops. An op is one object with its parameters and all its rules.
 
     Transpose(permutation=(1, 0))(x)      builds the operation at the current insertion point
     read(operation)                       gives the same object back from the IR
     op.evaluate(call, array)              its meaning, in NumPy
     op.jvp / op.transpose / op.batch      its derivative, its transpose, its batched form
 
-A class is a family member with parameters (a frozen dataclass whose fields are them); an op without
-parameters is an instance of a class that serves its like (`elementwise.sine`). Each rule is
-given the transformation that asks (`transformation.py`), and speaks `Value`s; None stands for a
-zero tangent or cotangent, so no dead arithmetic is ever emitted.
+An op with parameters is an instance of its own class, a frozen dataclass whose fields are the
+parameters. One without is an instance of a shared class (`elementwise.sine`). The first argument of
+each rule is the transformation that calls it (`transformation.py`); its operands and results are
+`Value`s. None stands for a zero tangent or cotangent, so no dead arithmetic is ever emitted.
 """
 
 from __future__ import annotations
@@ -64,14 +64,16 @@ class Linear:
 
 
 class ArrayType(NamedTuple):
-    """What is known of an operand before there is one."""
+    """The shape and dtype of an operand."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
 
 class Widened(Enum):
-    """What an op of 2- and 4-bit integers makes of the same numbers as 8-bit integers."""
+    """The relation of an op's results on 2- and 4-bit integers to those on the same numbers as
+    8-bit integers.
+    """
 
     SAME = "the same number"
     LOW_BITS = "a number of which the result is the low bits"
@@ -103,7 +105,7 @@ class ScalarLowering:
     build: Callable[[Operation, Sequence[Value]], Value]
     """Builds the result of an operation from registers that hold its operands."""
     applies: Callable[[Operation], bool] = lambda operation: True
-    """Whether it is right for an operation: for its parameters, or dtypes."""
+    """Returns True if the lowering is valid for an operation's parameters and dtypes."""
 
 
 class Op:
@@ -120,33 +122,33 @@ class Op:
     # -- traits --
 
     elementwise: bool = False
-    """Whether each element of its results is computed of those in the same place of its operands,
-    among which NumPy stretches scalars by itself."""
+    """True if each element of the results depends only on the operands' elements at the same index.
+    NumPy broadcasts scalar operands of such an op by itself."""
     moves: bool = False
-    """Whether its result has elements of its operands, in places that its parameters say."""
+    """True if it only moves elements of its operands, to places given by its parameters."""
     stretches: bool = False
-    """Whether its result has just the elements of its operand, repeated."""
+    """True if its result has the operand's elements, repeated, and no others."""
     is_view: bool = False
-    """Whether its result has just the elements of its operand, in their order."""
+    """True if its result has the operand's elements in the same row-major order."""
     is_constant: bool = False
-    """Whether it is elements that are written down."""
+    """True if it is a constant."""
     is_pure: bool = True
-    """Whether it does nothing but compute its results, which are a matter of its operands alone:
-    it calls no function of the module, has no side effect, and is no barrier."""
+    """True if its results depend on its operands alone and it does nothing else: it calls no
+    function of the module, has no side effect, and is no barrier."""
     captures: bool = False
-    """Whether it reads what its regions capture, too, after its operands."""
+    """True if it also reads the values that its regions capture; they follow its operands."""
     memory: Memory = Memory.SAME_SIZE
     """The memory that its results may alias."""
     updates: bool = False
-    """Whether its results are its first operands, each in part replaced, or in another order."""
+    """True if its results are its first operands, partly overwritten or permuted."""
     recomputation: Recomputation = Recomputation.DEAR
     """The cost of doing it again where its result is used."""
     arithmetic: bool = False
-    """Whether it takes one operation on numbers for each element of its result."""
+    """True if it takes one arithmetic operation per element of its result."""
     transcendental: bool = False
-    """Whether it counts as a transcendental function, and not as arithmetic."""
+    """True if it counts as a transcendental function instead of as arithmetic."""
     commutative: bool = False
-    """Whether its two operands may change places."""
+    """True if its two operands may be exchanged."""
     identity: Callable[[np.dtype], Any] | None = None
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
@@ -154,10 +156,11 @@ class Op:
     """True of what is never compiled nor transformed: it has no rule but its meaning."""
 
     widened: Widened = Widened.SAME
-    """What it makes of 2- and 4-bit integers that became 8-bit ones."""
+    """The relation of its results to those on 8-bit integers, where 2- and 4-bit integers were
+    widened."""
     scalar_lowering: ScalarLowering | None = None
-    """How kernels of loops over few elements compute it; a loop with an op that has none, IREE runs
-    kernel by kernel."""
+    """The lowering to operations on registers, for kernels of loops over few elements. IREE runs a
+    loop that has an op without one as separate kernels."""
 
     linear_in: Sequence[int] | None = ()
     """The operands that its results are linear in, by number; None for all of them."""
@@ -225,14 +228,14 @@ class Op:
     def linearize(
         self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """The same as `jvp`, by operations each of which is either independent of the tangents or
-        linear in them: another rule for ops that hold or name functions.
+        """Return results and tangents as `jvp` does, by operations each of which is independent of
+        the tangents or linear in them. Ops that hold or name functions override this.
         """
         return self.jvp(transform, primals, tangents)
 
     def is_linear_in(self, operands: Sequence[int]) -> bool:
-        """Whether its results are linear in some operands together, by number: for no others is
-        `transpose` asked.
+        """True if its results are jointly linear in some operands, given by number. `transpose` is
+        asked for no others.
         """
         return self.linear_in is None or all(i in self.linear_in for i in operands)
 
@@ -274,7 +277,7 @@ def _attributes(op: Op) -> dict[str, Attribute]:
 
 @dataclass(frozen=True)
 class AttributeCodec:
-    """How a parameter becomes an attribute and comes back."""
+    """The conversion of a parameter to an attribute, and back."""
 
     encode: Callable[[Any], Attribute]
     decode: Callable[[Any], Any]
@@ -461,23 +464,27 @@ def traits_of(operation: Operation) -> Op | type[Op]:
 
 
 def traits_named(name: str) -> Op | type[Op]:
-    """The same for the operations of a name."""
+    """Return the op that has the traits of the operations of a name."""
     return _TRAITS.get(name, Op)
 
 
 def folds_in_any_order(operation: Operation) -> bool:
-    """Whether an operation of two operands makes one of many, whatever their order."""
+    """True if an operation of two operands is associative and commutative with an identity, so that
+    many operands can be combined in any order.
+    """
     traits = traits_of(operation)
     return traits.commutative and traits.identity is not None
 
 
 def computed(operation: Operation) -> int:
-    """How many operations the computation of a reduction, a scatter or a map has."""
+    """Return the number of operations in the computation of a reduction, a scatter or a map."""
     return len(operation.regions[0].blocks[0].operations) - 1
 
 
 def is_generated(operation: Operation) -> bool:
-    """Whether a kernel makes an operation's result where it needs it, out of nothing."""
+    """True if a kernel computes an operation's result in place from no operands, as for constants
+    and iotas.
+    """
     return traits_of(operation).recomputation is Recomputation.FREE and not len(operation.operands)
 
 
@@ -543,8 +550,9 @@ def add_tangents(a: Tangent, b: Tangent) -> Tangent:
 
 @cache
 def working_dtype(dtype: np.dtype) -> np.dtype:
-    """What `evaluate` computes in, to round once at its end: float32 for the narrower floats,
-    int32 for the 4-bit integers, which NumPy cannot compute with; otherwise the dtype itself.
+    """Return the dtype that `evaluate` computes in before it rounds once at its end: float32 for
+    narrower floats, int32 for 4-bit integers, which NumPy cannot compute with; otherwise the dtype
+    itself.
     """
     if mlir.inexact(dtype):
         return np.dtype(np.float32) if dtype.itemsize < 4 else dtype

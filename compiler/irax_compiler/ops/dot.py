@@ -1,4 +1,4 @@
-"""Products summed over shared dimensions: dot_general, and dot, a short way to write some of them.
+"""Products summed over shared dimensions: dot_general and its special case dot.
 
 The result of `dot_general` has the batching dimensions first, then the free ones of the left
 operand, then the free ones of the right; both transposes and the batched form are again a
@@ -50,7 +50,7 @@ class DotDimensions:
 
     @property
     def swapped(self) -> DotDimensions:
-        """The same with left and right exchanged."""
+        """Return these dimensions with left and right exchanged."""
         return DotDimensions(
             self.rhs_batching, self.lhs_batching, self.rhs_contracting, self.lhs_contracting
         )
@@ -100,7 +100,7 @@ class DotGeneral(Bilinear):
     precision: tuple[str, str] | None = attribute(PRECISION, "precision_config")
     """DEFAULT, HIGH or HIGHEST for each operand."""
     algorithm: str | None = attribute(_ALGORITHM)
-    """How the hardware is to compute it: the contents of `#stablehlo.dot_algorithm<...>`."""
+    """The precision algorithm: the contents of `#stablehlo.dot_algorithm<...>`."""
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

@@ -56,7 +56,7 @@ class Elementwise(Op):
     arithmetic: bool = True
     transcendental: bool = False
     short: bool | None = None
-    """Whether it takes a few instructions; None for those that are not transcendental."""
+    """True if it takes few instructions; None means every op that is not transcendental."""
     commutative: bool = False
     identity: Callable[[np.dtype], Any] | None = None
     memory: Memory = Memory.SAME_SIZE
@@ -69,7 +69,7 @@ class Elementwise(Op):
 
     @property
     def is_short(self) -> bool:
-        """Whether it takes a few instructions on real numbers."""
+        """True if it takes few instructions on real numbers."""
         return not self.transcendental if self.short is None else self.short
 
     def attributes(self) -> dict[str, Any]:
@@ -374,7 +374,7 @@ def _abs_tangent(t: Value, x: Value, y: Value) -> Value:
 
 
 def _sign_tangent(t: Value, x: Value, y: Value) -> Value | None:
-    """Of x / |x|: the part of the tangent across x, in proportion."""
+    """Return the tangent of x / |x|: the part of the tangent orthogonal to x, divided by |x|."""
     if dtype_of(x).kind != "c":
         return None
     across = imag(multiply(conjugate(y), t))

@@ -1,4 +1,4 @@
-"""map: a computation on scalars, done to arrays element by element."""
+"""The op map, which applies a scalar computation elementwise."""
 
 from __future__ import annotations
 

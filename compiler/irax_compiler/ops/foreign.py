@@ -1,7 +1,7 @@
-"""Custom calls of other frameworks that irax knows the meaning of: XLA's top-k kernels, LAPACK, and
-what they note about devices and layouts.
+"""Definitions of other frameworks' custom calls: XLA's top-k kernels, LAPACK, and annotations of
+devices and layouts.
 
-In the IR they are `stablehlo.custom_call`s; all rules are those of what they are defined as.
+In the IR they are `stablehlo.custom_call`s; their rules are those of their definitions.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def _top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value
 
 
 def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
-    """The same along any dimension, of values and of what goes with them; exact here."""
+    """Define an approximate top-k along any dimension, of values and the operands sorted with them,
+    as an exact one.
+    """
     config: Any = attributes["mhlo.backend_config"]
     dimension = config["reduction_dim"].value
     count = op.extents()[dimension]
@@ -136,4 +138,4 @@ TARGETS: dict[str, Definition] = {
     "ApproxTopK": _approximate_top_k,
     **lapack.TARGETS,
 }
-"""What custom calls are defined as, by the name of their target."""
+"""The definitions of custom calls, by their target names."""

@@ -1,4 +1,4 @@
-"""Arrays with operators, so that what builds a formula reads like the formula it is.
+"""`Number`, an array with operators, so that code that builds a formula reads like the formula.
 
     x = Number(value)
     y = where(x < 0, -x, x * x + 1)
@@ -98,7 +98,7 @@ class Number:
         return Number(conversion.convert(self.value, np.dtype(dtype)))
 
     def bits(self, dtype: Any) -> Number:
-        """The same bits as another dtype of the same width."""
+        """Reinterpret the bits as another dtype of the same width."""
         return Number(conversion.BitcastConvert(shape_of(self.value), np.dtype(dtype))(self.value))
 
     def _like(self, other: Any) -> Value:
@@ -133,5 +133,5 @@ def copy_sign(magnitude: Number, sign: Number) -> Number:
 
 
 def is_negative(x: Number) -> Number:
-    """Whether the sign is set, that of zeros and nans included."""
+    """True where the sign bit is set, also of zeros and nans."""
     return x.bits(f"i{x.dtype.itemsize}") < 0

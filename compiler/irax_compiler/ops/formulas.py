@@ -1,5 +1,5 @@
-"""Elementwise functions as calls of functions of scalars: programs that compute many of them have
-each once.
+"""Elementwise functions as calls of scalar functions, so that a program that uses one often
+contains it once.
 
     stablehlo.custom_call @irax.formula(%x) {backend_config = {function = @sine_f32}}
 """
@@ -32,7 +32,7 @@ class FormulaCall(Op):
     name = "stablehlo.custom_call"
     function: str
     dtypes: tuple[np.dtype, ...]
-    """Of the results."""
+    """The dtypes of the results."""
 
     def attributes(self) -> dict[str, Any]:
         return call_attributes(TARGET, {"function": SYMBOL.encode(self.function)})
@@ -46,7 +46,7 @@ class FormulaCall(Op):
 
 
 def is_formula(operation: Operation) -> bool:
-    """Whether an operation is what `FormulaCall` builds."""
+    """True if an operation was built by `FormulaCall`."""
     if operation.name != FormulaCall.name:
         return False
     target: Any = operation.attributes["call_target_name"]
@@ -54,7 +54,7 @@ def is_formula(operation: Operation) -> bool:
 
 
 def has_loop(call: Operation) -> bool:
-    """Whether the function that it calls is known to have a loop: just kernels do that for each
+    """True if the called function is marked as containing a loop, which only kernels run for each
     element.
     """
     return HAS_LOOP in definition(call).attributes

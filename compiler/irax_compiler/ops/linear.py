@@ -1,4 +1,4 @@
-"""Ops that are linear in their only operand, or in each of two: their derivatives follow."""
+"""Base classes of ops that are linear in one operand or in each of two, with their derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks: composites that leave a value what it is, and tell the passes something of it."""
+"""Marks: identity composites that carry information for passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Evaluati
 
 
 class _Mark(ComposedOp):
-    """The same value."""
+    """A composite that returns its operand."""
 
     linear_in = None
 

@@ -1,5 +1,5 @@
-"""The meaning of elementwise ops in NumPy, where it has no function of just that meaning; and the
-operands by which ops leave others unchanged.
+"""Elementwise functions for NumPy where it has none with the exact semantics, and the identity
+elements of ops.
 """
 
 from __future__ import annotations
@@ -145,5 +145,5 @@ def most(dtype: np.dtype) -> Any:
 
 
 def _has_infinities(dtype: np.dtype) -> bool:
-    """Whether the dtype is one of floats with infinities: some of 8 bits have none."""
+    """True if the dtype is a float dtype with infinities; some 8-bit floats have none."""
     return inexact(dtype) and not np.isnan(np.asarray(np.inf).astype(dtype))

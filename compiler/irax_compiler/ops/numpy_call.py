@@ -1,5 +1,5 @@
-"""Functions that NumPy has whole, as operations of what is only ever evaluated: no target has them,
-and they have no rules but their meaning.
+"""NumPy functions as operations of programs that are only evaluated, never compiled. They have no
+rules except `evaluate`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Elementwise ops on few elements, as operations of arith and math on registers: the lowerings that
-ops declare as `scalar_lowering`, and what they are made of.
+"""Lowerings of elementwise ops to arith and math operations on registers, which ops declare as
+their `scalar_lowering`, and their building blocks.
 
-A value of one element is a scalar, one of more a vector of them, whatever its shape. Neither has a
-sign; the dtype of the StableHLO value says which operation is meant.
+A value of one element becomes a scalar; a value of more elements, of any shape, a vector. Their
+integers are signless: the dtype of the StableHLO value determines the operation.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def constant(elements: np.ndarray) -> Value:
 
 
 def is_known(operation: Operation) -> bool:
-    """Whether there are registers for an elementwise operation on elements of these dtypes."""
+    """True if an elementwise operation has a lowering to registers for its dtypes."""
     lowering = traits_of(operation).scalar_lowering
     return lowering is not None and lowering.applies(operation)
 
@@ -59,7 +59,7 @@ def apply(operation: Operation, operands: Registers) -> Value:
 
 
 def size_of(x: Value) -> int:
-    """How many elements a register has."""
+    """Return the number of elements in a register."""
     return x.type.shape[0] if isinstance(x.type, mlir.VectorType) else 1
 
 
@@ -82,7 +82,7 @@ def index(place: int) -> Value:
 
 
 def is_boolean(x: Value) -> bool:
-    """Whether a register holds truth values."""
+    """True if a register holds booleans."""
     scalar = x.type.element_type if isinstance(x.type, mlir.VectorType) else x.type
     return scalar == mlir.element_type(np.dtype(np.bool_))
 
@@ -94,12 +94,12 @@ def zero(scalar: Type) -> Value:
 
 
 def equal(x: Value, to: int) -> Value:
-    """Whether integers are equal to a number."""
+    """Compare integers with a number for equality."""
     return _compare("EQ", "i", x, _number(to, x))
 
 
 def any_of(x: Value) -> Value:
-    """Whether one of a vector of truth values is true."""
+    """Return the disjunction of a vector of booleans."""
     kind = mlir.parse_attribute("#vector.kind<or>")
     return emit("vector.reduction", x, to=mlir.element_type(np.dtype(np.bool_)), kind=kind)
 
@@ -135,8 +135,8 @@ def with_elements(like: Value, dtype: np.dtype) -> Type:
 
 
 def _kind(operation: Operation) -> str:
-    """Of the first operand: "f" for floats, "i" for signed, "u" for unsigned integers, booleans
-    included.
+    """Return the kind of the first operand: "f" for floats, "i" for signed, "u" for unsigned
+    integers and booleans.
     """
     dtype = dtype_of(operation.operands[0])
     return "f" if inexact(dtype) else "i" if dtype.kind == "i" else "u"
@@ -321,13 +321,13 @@ def _clamp(operation: Operation, operands: Registers) -> Value:
 
 
 def _is_elementwise(operation: Operation) -> bool:
-    """Whether bits become as many numbers of the same width."""
+    """True if a bitcast keeps the width of its elements."""
     (x,), (y,) = operation.operands, operation.results
     return dtype_of(x).itemsize == dtype_of(y).itemsize
 
 
 def _is_partial(operation: Operation) -> bool:
-    """Whether it compares as numbers compare, of which nan has no order."""
+    """True if it compares in the partial order, in which nan is unordered."""
     return "TOTAL" not in str(operation.attributes)
 
 

@@ -150,7 +150,7 @@ class BroadcastInDim(LinearOp):
 @register_class
 @dataclass(frozen=True)
 class Reshape(LinearOp):
-    """The same elements in row-major order under another shape."""
+    """Change the shape; the elements keep their row-major order."""
 
     name = "stablehlo.reshape"
     moves = True

@@ -1,6 +1,6 @@
-"""Ops that hold or name other computations: func.call, and what is defined by other ops.
+"""Ops that hold or name other computations: func.call, and ops that are defined by other ops.
 
-Their rules need the transformation that asks, because it must transform what they hold too.
+Their rules have the transformation derive those computations too.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class StructuredOp(Op):
     linear_in = None
 
     def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
-        """Whether it computes something besides what is linear, as a loop that counts does, which
-        `transpose` does not expect: `linearize` parts the two.
+        """True if it also computes values that are not linear, as a loop with a counter does.
+        `transpose` does not accept it; `linearize` separates the two.
         """
         return False
 
@@ -190,7 +190,9 @@ def evaluate_definition(op: Any, operands: Sequence[Any]) -> Sequence[np.ndarray
 
 @lru_cache(maxsize=1024)
 def _definition(op: Any, types: tuple[Any, ...]) -> evaluate.Evaluator:
-    """What an op means for operands of some types: @main of a module of its own."""
+    """Return an evaluator of an op's definition for operands of the given types, in a module of its
+    own.
+    """
     module = mlir.new_module()
     function = mlir.new_function(module, "main", types)
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
@@ -274,7 +276,9 @@ D = TypeVar("D")
 def fixed_point(
     step: Callable[[tuple[bool, ...]], tuple[D, Sequence[bool]]], flags: tuple[bool, ...]
 ) -> tuple[D, tuple[bool, ...]]:
-    """What `step` gives for the least flags, from those given, to which it adds none."""
+    """Return the least fixed point of `step` at or above the given flags, and the result of `step`
+    there.
+    """
     while True:
         found, after = step(flags)
         joined = tuple(a or b for a, b in zip(flags, after, strict=True))

@@ -1,7 +1,8 @@
-"""Operations of StableHLO and CHLO that say in another way what others say: products in Einstein's
-notation, arithmetic that broadcasts by itself, products of rows in groups.
+"""Synonyms: operations of StableHLO and CHLO that other ops express, such as einsum, implicitly
+broadcasting arithmetic, and ragged products.
 
-irax never builds them: they come in modules of others. All rules are those of what they mean.
+irax never builds them; they occur in foreign modules. Their rules are those of the ops that express
+them.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class Synonym(DefinedOp):
 
 
 def _broadcasting(op: Synonym, attributes: dict[str, Any], *operands: Value) -> Value:
-    """Of operands whose dimensions are those of the result from the last one backwards, or, for the
-    one of lower rank, those that the attribute says.
+    """Broadcast operands, then apply StableHLO's op. Dimensions are aligned from the last one
+    backwards, or, for the operand of lower rank, as `broadcast_dimensions` says.
     """
     rank = len(op.shape)
     stated = attributes.pop("broadcast_dimensions", None)
@@ -93,7 +94,7 @@ def _broadcasting(op: Synonym, attributes: dict[str, Any], *operands: Value) -> 
 
 
 def _broadcast(op: Synonym, attributes: dict[str, Any], x: Value) -> Value:
-    """Of new dimensions before those of the operand."""
+    """Broadcast along new leading dimensions."""
     rank = len(op.shape)
     return shape.BroadcastInDim(op.shape, tuple(range(rank - len(shape_of(x)), rank)))(x)
 

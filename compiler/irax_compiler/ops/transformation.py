@@ -1,4 +1,4 @@
-"""What a rule is given: the transformation that asks for it.
+"""Protocols of the transformations that call an op's rules.
 
     op.evaluate(call, *operands)                 evaluates; `call` runs functions of the module
     op.jvp(transform, primals, tangents)         a Differentiation
@@ -6,7 +6,7 @@
     op.transpose(transform, cotangents, operands)  a Transposition
     op.batch(transform, operands, axes)          a Batching
 
-A rule of an op that names functions, or holds regions, has these transformed too.
+A rule of an op that names functions or holds regions asks the transformation to derive them too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Evaluation = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 
 
 class Transformation(Protocol):
-    """What all transformations do for rules."""
+    """The operations that every transformation offers to rules."""
 
     @property
     def functions(self) -> Mapping[str, Operation]:

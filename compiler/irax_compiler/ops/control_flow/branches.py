@@ -1,4 +1,4 @@
-"""Branches: case and if. Their regions use values from outside, which count as operands."""
+"""Branches: case and if. Values that their regions capture count as operands."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _in_any(derived: Sequence[Differentiated | Transposed]) -> tuple[bool, ...]:
 
 
 def _sources(residuals: Sequence[int | Type], slots: list[Type]) -> list[tuple[str, int]]:
-    """Where each residual of a branch is found: the argument that it is, or a slot of its type."""
+    """For each residual of a branch, the captured argument it forwards, or a slot of its type."""
     taken: set[int] = set()
     found: list[tuple[str, int]] = []
     for residual in residuals:

@@ -1,9 +1,10 @@
-"""Functions whose residuals are computed again in reverse mode, instead of being kept. What has an
-effect is not done again: its results are kept.
+"""The op irax.checkpoint: a call whose residuals are recomputed in reverse mode instead of kept.
+Operations with side effects are not repeated: their results are kept.
 
-A checkpoint is a composite whose decomposition is the function. Its linear part is a composite too:
-it takes the function's own operands, and what the policy saves, and computes the residuals of them
-when it runs; transposed, behind a barrier, so that nobody takes them from the forward pass.
+A checkpoint is a composite whose decomposition is the function. Its linear part is a composite too.
+It takes the function's operands and the values that the policy saves, and computes the residuals
+from them when it runs. Its transpose does so behind a fusion barrier, so that the recomputation is
+not merged with the forward pass.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ class Checkpoint(RuledOp):
         return results, scatter(linear.build([*known, *active]), derived.results)
 
     def _split(self, transform: Linearization, name: str, num_results: int) -> tuple[str, str]:
-        """Of a function of operands to results and residuals two others: of operands to results
-        and what is saved; and of operands and what is saved to residuals.
+        """Split a function that returns results and residuals into two: one that returns the
+        results and the saved values, and one that computes the residuals from the operands and the
+        saved values.
         """
         source = transform.functions[name]
         *body, last = (view.operation for view in mlir.body(source).operations)

@@ -1,8 +1,8 @@
-"""Functions that say themselves how they work on many lanes: what `custom_vmap` makes.
+"""The op irax.custom_vmap: a call of a function with a batching rule of its own.
 
-In the IR they are composites: the decomposition is the function, and an attribute names the rule,
-which is a Python function of the process that traced it. Elsewhere, and for derivatives, a call of
-one is a call of the function.
+In the IR it is a composite: the decomposition is the function, and an attribute names the rule, a
+Python function of the process that traced it. In other processes, and for derivatives, it is a
+plain call of the function.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from irax_compiler.ops.transformation import Batching, Differentiation
 
 
 class BatchRule(Protocol):
-    """What is known of a rule."""
+    """The signature of a custom batching rule."""
 
     def __call__(
         self, module: Module, size: int, mapped: Sequence[bool], types: Sequence[Type]

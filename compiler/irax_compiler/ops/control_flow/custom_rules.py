@@ -1,4 +1,5 @@
-"""Functions with derivative rules of their own: what `custom_jvp` and `custom_vjp` make.
+"""The ops irax.custom_jvp and irax.custom_vjp: calls of functions with derivative rules of their
+own.
 
 In the IR they are composites: the decomposition is the function, and attributes name the functions
 that are its rules. So a module that is written down keeps its rules.
@@ -66,7 +67,7 @@ class RuledOp(StructuredOp, ComposedOp):
         return call(self.function, operands)
 
     def plain(self, transform: Transformation) -> Call:
-        """The same call, without rules of its own."""
+        """Return the plain call of the function, which ignores the custom rules."""
         return Call(self.function, tuple(mlir.result_types(transform.functions[self.function])))
 
     def transpose(

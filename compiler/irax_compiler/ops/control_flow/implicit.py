@@ -1,4 +1,5 @@
-"""Solutions of equations, whose derivatives follow from the equation and not from how it is solved.
+"""Solutions of equations, which are differentiated by the implicit function theorem: no step of the
+solver is.
 
     irax.linear_solve(consts..., b...) -> (x..., aux...)          A(consts) x = b
     irax.root(consts..., guess...) -> (x..., aux...)              f(consts, x) = 0
@@ -55,7 +56,9 @@ class _Implicit(RuledOp):
         x: Sequence[Value],
         d_consts: Sequence[Tangent],
     ) -> Sequence[Tangent]:
-        """How a function of the constants and x changes with the constants."""
+        """Return the tangents of a function of the constants and x, for tangents of the constants
+        alone.
+        """
         if not any(t is not None for t in d_consts):
             return [None] * len(x)
         call = Call(equation, tuple(mlir.result_types(transform.functions[equation])))
@@ -85,7 +88,7 @@ class _Implicit(RuledOp):
         return results, [0] * len(results)
 
     def _renamed(self, names: dict[str, str]) -> _Implicit:
-        """The same with other functions."""
+        """Return this op with its functions renamed."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Lanes in turn: how what cannot be done for all lanes at once is batched."""
+"""Batching by lanes in turn, for ops that cannot process all lanes at once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def one_by_one(
 def unrolled(
     transform: Batching, build: Build, operands: Sequence[Value], axes: Sequence[Axis]
 ) -> tuple[Sequence[Value], Sequence[Axis]]:
-    """The same, written out lane by lane."""
+    """Build the op once for each lane, and stack the results."""
 
     def lane(x: Value, axis: Axis, number: int) -> Value:
         if axis is None:

@@ -1,4 +1,4 @@
-"""Policies: which results of a forward pass a checkpoint keeps."""
+"""Checkpoint policies, which decide which results of a forward pass are saved."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ POLICIES: dict[str, Callable[[Primitive, dict[str, Any], tuple[str, ...]], bool]
         not _is_named(primitive, parameters, names)
     ),
 }
-"""Whether a policy saves the results of an operation: of its primitive and parameters, and of the
-names that the policy has.
-"""
+"""The named policies: functions of an operation's primitive, its parameters and the policy's names
+that return True if the operation's results are saved."""
 
 FUNCTIONS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Policies that are Python functions of this process, by the names that the IR has for them: of a
@@ -47,7 +46,7 @@ primitive, the types of its operands, and its parameters.
 
 
 def saves(policy: str, names: tuple[str, ...], operation: Operation) -> bool:
-    """Whether a policy, with its names, saves the results of an operation.
+    """Return True if a policy, with its names, saves the results of an operation.
 
     Raises:
         UnsupportedOp: it is a Python function of another process.

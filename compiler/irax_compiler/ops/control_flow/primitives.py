@@ -1,4 +1,4 @@
-"""Operations as JAX's primitives: how the policies of checkpoints see them."""
+"""Operations as JAX's primitives, which is the form in which checkpoint policies see them."""
 
 from __future__ import annotations
 

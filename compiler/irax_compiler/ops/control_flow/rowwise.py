@@ -1,7 +1,7 @@
-"""Loops that read and write arrays row by row, by slices at a number that counts the steps.
+"""Recognition of loops that read and write arrays row by row, by slices at the loop's counter.
 
-That is what the scans of other frameworks are in StableHLO. In reverse mode each such slice costs
-the whole array, so here the arrays become rows that a scan goes over, and rows that it stacks.
+Other frameworks export scans in this form. In reverse mode each such slice would copy the whole
+array, so the arrays become inputs (xs) and stacked outputs (ys) of a scan.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Place:
 
 @dataclass
 class _Rows:
-    """What the body of a loop, in which no other function is called, reads and writes by row."""
+    """The reads and writes by row in the body of a loop that calls no functions."""
 
     loop: scan.Scan
     block: Block
@@ -109,7 +109,7 @@ class _Rows:
         self.results = list(mlir.terminator(self.block).operands)
 
     def is_constant(self, number: int) -> bool:
-        """Whether an argument is the same in every step."""
+        """True if an argument is loop-invariant."""
         place = number - self.loop.num_consts
         return place < 0 or self.results[place] == self.block.arguments[number]
 
@@ -210,7 +210,7 @@ class _Rows:
         return Call(function, tuple(mlir.result_types(transform.functions[function])))
 
     def _is_needed(self, number: int) -> bool:
-        """Whether a constant is used otherwise than by row, or to be carried on as it is."""
+        """True if a constant is used other than by row, or than being carried on unchanged."""
         x, last = self.block.arguments[number], mlir.terminator(self.block)
         own = number - self.loop.num_consts
         return any(

@@ -1,11 +1,12 @@
-"""Scans: loops of a fixed number of steps, over the rows of arrays, that stack what they find.
+"""Scans: loops with a fixed trip count over the rows of arrays, which stack the rows they compute.
 
     irax.scan(consts..., carry..., xs...) -> (carry..., ys...)
 
-A step is a function of the module, `body`: of the constants, what is carried, and a row of each of
-xs, to what is carried on, and a row of each of ys. In the IR a scan is a composite, and its
-decomposition a `stablehlo.while`. Its derivatives and its transpose are scans again: residuals are
-stacked once, as further ys of the one and xs of the other.
+A step is a function of the module, `body`. It takes the constants, the loop-carried values and a
+row of each of xs, and returns the new loop-carried values and a row of each of ys. In the IR a scan
+is a composite, whose decomposition is a `stablehlo.while`. Derivatives and transposes of scans are
+scans: residuals are stacked once, as further ys of the forward scan and further xs of the linear
+one.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Scan(StructuredOp, ComposedOp):
     body: str = attribute(SYMBOL)
     length: int = attribute(I64)
     reverse: bool = attribute(FLAG)
-    """Whether it goes from the last rows to the first."""
+    """True to go from the last row to the first."""
     num_consts: int = attribute(I64)
     num_carry: int = attribute(I64)
 
@@ -77,7 +78,7 @@ class Scan(StructuredOp, ComposedOp):
         return list(operands[:first]), list(operands[first:second]), list(operands[second:])
 
     def results(self, results: Sequence[Any]) -> tuple[list, list]:
-        """What is carried, and what is stacked."""
+        """Split results into loop-carried values and stacked rows."""
         return list(results[: self.num_carry]), list(results[self.num_carry :])
 
     def decomposition_name(self, types: tuple[Type, ...]) -> str:

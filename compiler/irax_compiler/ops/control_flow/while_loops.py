@@ -1,7 +1,7 @@
-"""Loops: while. Its regions may use values from outside, which count as operands after its own.
+"""While loops. Values that their regions capture count as operands, after the loop's own.
 
-For a pass, both regions become functions of the captured values, then the carried ones. A loop that
-counts to a number known at compile time is a scan (see `scan`), and has reverse mode through it.
+For rules, both regions become functions of the captured values, then the loop-carried ones. A loop
+with a known trip count is also a scan (see `scan`), by which it has reverse mode.
 """
 
 from __future__ import annotations
@@ -150,7 +150,9 @@ class While(RegionOp):
     def _as_scan(
         self, transform: Transformation, operands: Sequence[Any]
     ) -> tuple[scan.Scan, list]:
-        """The same loop as a scan, and its operands; UnsupportedOp if its steps are not known."""
+        """Return the loop as a scan, and the scan's operands. Raises UnsupportedOp if the trip
+        count is not known.
+        """
         length = trip_count(self.operation, transform.functions)
         if length is None:
             raise UnsupportedOp(
@@ -232,7 +234,9 @@ def while_loop(
 
 @dataclass(frozen=True)
 class Count:
-    """How a loop counts: the carried value at `place` goes from `start` by `step`."""
+    """A loop's counter: the carried value at `place`, which goes from `start` in increments of
+    `step`.
+    """
 
     place: int
     start: int
@@ -241,15 +245,15 @@ class Count:
 
 
 def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
-    """How many steps a `stablehlo.while` takes, if `count` finds out."""
+    """Return the trip count of a `stablehlo.while`, or None if `count` cannot tell."""
     found = count(operation, functions)
     return None if found is None else found.steps
 
 
 def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | None:
-    """How a `stablehlo.while` counts, if it does so from a constant by a constant to a constant:
-    `i < n`, and `i + k` where `i` is carried; None if not. `functions` are those of the module,
-    which its regions may call for it.
+    """Return the counter of a `stablehlo.while`, or None if it has none. A loop counts if its
+    condition is `i < n` and its body carries `i + k` for constants n and k, with a constant start.
+    `functions` are those of the module, which the loop's regions may call.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
     if any(effects.has_effects(view.operation) for view in condition.operations):

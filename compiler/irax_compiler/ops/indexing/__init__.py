@@ -1,1 +1,1 @@
-"""Reading and writing parts of arrays at computed places."""
+"""Ops that read and write parts of arrays at computed positions."""

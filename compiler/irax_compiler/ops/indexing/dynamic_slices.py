@@ -1,6 +1,6 @@
-"""Slices that start at computed places: dynamic_slice and dynamic_update_slice.
+"""Slices with computed starts: dynamic_slice and dynamic_update_slice.
 
-A start beyond what fits is moved back to where the slice lies within the array.
+Starts are clamped so that the slice lies within the array.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading windows of an array at computed places: gather."""
+"""The op gather, which reads windows of an array at computed positions."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Gather(Op):
         return np.moveaxis(found, range(len(batch), found.ndim), self.dims.window_dims)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        """Where each dimension of a window is all of the array's or one element of it, it is
-        NumPy's own indexing.
+        """Return a function that uses NumPy's indexing, where a window has either all of a
+        dimension or one element of it.
         """
         array, indices = operands
         dims, rank, vector_dim = self.dims, len(array.shape), self.dims.index_vector_dim

@@ -1,4 +1,4 @@
-"""Writing windows into an array at computed places: scatter."""
+"""Scatters, which write windows into an array at computed positions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def flat_updates(
     indices: np.ndarray,
     updates: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Of all windows that lie within an array of some shape: the place of each element in row-major
-    order, and the elements of each array of updates.
+    """Return the row-major positions of all elements of the windows that lie within an array of the
+    given shape, and the elements of each array of updates.
     """
     sizes = dims.sizes(array, updates[0].shape)
     starts = dims.starts(indices, len(array))
@@ -237,7 +237,9 @@ class Scatter(Op):
         return add(zeros_like(x) if base is None else base, indices, updates)
 
     def _gathered(self, array: Value, indices: Value, updates: Typed) -> Value:
-        """What `array` has at the places of the updates; anything where those are left out."""
+        """Return the elements of `array` at the positions of the updates; those of windows out of
+        bounds are arbitrary.
+        """
         sizes = self.dims.sizes(shape_of(array), shape_of(updates))
         return gather.Gather(self.dims, sizes, self.indices_are_sorted)(array, indices)
 
@@ -288,7 +290,7 @@ class ScatterBy(DefinedOp):
     name = "stablehlo.scatter"
     num_results: ClassVar[int] = -1
     computation: Computation = from_operation(lambda o: Computation.of(o.regions[0].blocks[0]))
-    """Of an element of each array, then of each array of updates."""
+    """Combines one element of each array with one of each array of updates, in this order."""
     dims: window_shapes.WindowDims = attribute(
         window_shapes.SCATTER_NUMBERS, "scatter_dimension_numbers"
     )

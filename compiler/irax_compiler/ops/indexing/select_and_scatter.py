@@ -1,4 +1,4 @@
-"""select_and_scatter: a number for each window, added where the window has its extremum."""
+"""The op select_and_scatter, which adds one number per window where the window has its extremum."""
 
 from __future__ import annotations
 

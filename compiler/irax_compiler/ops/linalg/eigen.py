@@ -1,4 +1,4 @@
-"""Eigenvalues of any square matrices: eig and schur, which only a library has."""
+"""Eigenvalues of general square matrices, eig and schur, which only LAPACK computes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Factorizations by reflections (A. S. Householder, 1958): qr, and Hessenberg's form.
 
-Packed reflections are LAPACK's: I - tau v v^H, where v is one at its first place and the rest of it
-stands below the diagonal.
+Reflections are packed as LAPACK does: I - tau v v^H, where the first element of v is one and the
+others are stored below the diagonal.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class _Packed(DefinedOp, ComposedOp):
 
     @staticmethod
     def count(m: int, n: int) -> int:
-        """How many reflections there are."""
+        """Return the number of reflections."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
-"""Custom calls of LAPACK's functions, as XLA's CPU backend has them: what they are in irax's ops.
+"""Definitions of the custom calls of LAPACK's functions that XLA's CPU backend emits.
 
-Options are letters, by their codes: U(pper), L(ower), V(ectors), N(othing), ... LAPACK counts rows
-from 1, and tells in its last result, `info`, whether it succeeded, which is 0.
+Options are character codes: U(pper), L(ower), V(ectors), N(othing), ... LAPACK numbers rows from 1.
+Its last result, `info`, is 0 for success.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ def _gees(types: Sequence[Type], options: Options, operands: Values) -> Values:
 
 
 def _imaginary(t: Value) -> Value:
-    """Of the eigenvalues of blocks of 2 x 2, whose diagonals LAPACK makes equal."""
+    """Return the imaginary parts of the eigenvalues of 2 x 2 blocks, whose diagonal elements LAPACK
+    makes equal.
+    """
     n, last = shape_of(t)[-1], len(shape_of(t)) - 2
     below = diagonal(part(t, slice(1, n), slice(0, n - 1)))
     above = diagonal(transposed(part(t, slice(0, n - 1), slice(1, n))))
@@ -235,4 +237,4 @@ TARGETS = {
     for name, (kinds, definition) in _FUNCTIONS.items()
     for kind in kinds
 }
-"""What custom calls of LAPACK's functions are defined as, by the name of their target."""
+"""The definitions of LAPACK's custom calls, by their target names."""

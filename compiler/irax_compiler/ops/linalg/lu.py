@@ -1,4 +1,4 @@
-"""The factors L and U of matrices, and the solution of linear equations by them."""
+"""LU factorization, and the solution of linear equations by it."""
 
 from __future__ import annotations
 

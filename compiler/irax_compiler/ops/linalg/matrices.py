@@ -1,4 +1,4 @@
-"""What the rules of factorizations are written with: parts, sums and exchanges of matrices, which
+"""Building blocks of the rules of factorizations: parts, sums and permutations of matrices, which
 are the last two dimensions of a value.
 """
 
@@ -22,7 +22,7 @@ ALL = slice(None)
 
 
 class Factorization(ComposedOp):
-    """Of one operand. Leading dimensions are those of a batch."""
+    """A factorization of one operand, whose leading dimensions are batch dimensions."""
 
     num_results: ClassVar[int] = -1
 
@@ -79,7 +79,9 @@ def along(x: Value, like: Sequence[int], missing: int) -> Value:
 
 
 def per_matrix(x: Value, like: Sequence[int]) -> Value:
-    """What there is one of for each matrix (or vector) of a batch, repeated all over it."""
+    """Broadcast a value that has one element per matrix (or vector) of a batch to the shape of the
+    batch.
+    """
     return shape.BroadcastInDim(tuple(like), tuple(range(len(shape_of(x)))))(x)
 
 
@@ -102,7 +104,7 @@ def where(condition: Value, x: Value) -> Value:
 
 
 def on_diagonal(like: Sequence[int]) -> Value:
-    """Whether an element of matrices of a shape is on the diagonal."""
+    """Return a mask that is true on the diagonals of matrices of the given shape."""
     return comparison.equal(numbers(like, 2), numbers(like, 1))
 
 

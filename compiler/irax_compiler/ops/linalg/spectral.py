@@ -70,7 +70,7 @@ class Spectrum(Factorization):
         return [results[self.place]], [self.slopes(only(tangents), results)]
 
     def with_vectors(self) -> Spectrum:
-        """The same with (thin) vectors."""
+        """Return this op with (thin) vectors as results."""
         return replace(self, vectors=True)  # pyright: ignore[reportArgumentType]
 
 
@@ -80,8 +80,8 @@ class Spectrum(Factorization):
 @register_composed
 @dataclass(frozen=True)
 class Eigh(Spectrum):
-    """Of Hermitian matrices (the lower triangle counts): orthonormal eigenvectors as columns, and
-    the eigenvalues, ascending.
+    """Eigendecomposition of Hermitian matrices, of which the lower triangle is read: orthonormal
+    eigenvectors as columns, and ascending eigenvalues.
     """
 
     name = "irax.eigh"

@@ -1,7 +1,7 @@
 """Batch normalization: over all dimensions but that of the features.
 
-What each means is written down once, by other ops; the formula of the gradient is that of S. Ioffe
-and C. Szegedy, Batch Normalization, 2015.
+The ops are defined by other ops. The formula of the gradient is that of S. Ioffe and C. Szegedy,
+Batch Normalization, 2015.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class BatchNormInference(_Normalization):
 @register_class
 @dataclass(frozen=True)
 class BatchNormTraining(_Normalization):
-    """The same by the batch's own mean and variance, which are results too."""
+    """Normalize by the batch's own mean and variance, which are results too."""
 
     name = "stablehlo.batch_norm_training"
     epsilon: float = attribute(F32)

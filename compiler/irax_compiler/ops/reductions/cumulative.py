@@ -1,6 +1,7 @@
-"""Folding all elements so far along a dimension: sums, products, maxima, or any computation.
+"""Cumulative reductions along a dimension: sums, products, maxima, or any computation.
 
-In the IR they are windows that hold all elements up to their own place, or from there on.
+In the IR they are a `reduce_window` whose window at each index holds all elements up to it, or all
+from it on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.windows import Window
 
 Combine = Callable[..., Sequence[Value]]
-"""Of elements of each array that come first, then of those that follow."""
+"""Combines elements of each array with those that follow them."""
 SHORT = 64
 """Elements in a row that are folded in one go."""
 BLOCK = 16
@@ -115,8 +116,8 @@ def _zero(x: Value) -> Value:
 def of_padding(
     combine: Combine, inits: Sequence[Value], run: Run, size: int, extents: Sequence[int]
 ) -> Sequence[Value]:
-    """What is in windows of some size besides the array's elements: the init values, as often as
-    there is padding, and once more.
+    """Return the contribution of the init values to windows of a given size: they occur once for
+    each element of padding, and once more.
     """
     times = _accumulated(combine, [shape.broadcast_scalar(i, (size,)) for i in inits], 0)
     n = extents[run.dimension]
@@ -128,7 +129,7 @@ def of_padding(
 
 
 def stays(evaluate: Callable[..., Sequence[np.ndarray]], inits: Sequence[Value]) -> bool:
-    """Whether init values are known to stay what they are when they are folded."""
+    """True if the init values are known and do not change when combined with themselves."""
     values = [mlir.splat(init) for init in inits]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
@@ -174,6 +175,3 @@ def _so_far(fold: Callable[..., Arrays], ufunc: Any, xs: Arrays, run: Run) -> Ar
             rows = [np.concatenate([x[..., :step], y], -1) for x, y in pairs]
             step *= 2
     return [np.moveaxis(x[..., ::turn], -1, run.dimension) for x in rows]
-
-
-# ---- derivatives of extrema ----------------------------------------------------------------------

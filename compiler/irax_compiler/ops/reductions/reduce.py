@@ -1,4 +1,4 @@
-"""Folding dimensions away with an associative operation: reduce."""
+"""The op reduce with an associative operation such as addition."""
 
 from __future__ import annotations
 

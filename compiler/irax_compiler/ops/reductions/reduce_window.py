@@ -1,4 +1,4 @@
-"""Folding windows that slide over arrays: pooling, and cumulative sums."""
+"""Reductions over sliding windows: pooling, and cumulative sums."""
 
 from __future__ import annotations
 
@@ -195,7 +195,9 @@ class ReduceWindow(DefinedOp):
         return self.build(primals), [direct]
 
     def _results(self, primals: Sequence[Value], defined: Sequence[Value]) -> Sequence[Value]:
-        """What it gives: the definition of a cumulative fold rounds in another order."""
+        """Return the results: a cumulative reduction is built as it is, for its definition rounds
+        in another order.
+        """
         run = cumulative.run_of(self.window, shape_of(primals[0]))
         return defined if run is None else self.build(primals)
 
@@ -330,7 +332,7 @@ def chosen(x: Value, place: Value, there: Value) -> Value:
 
 
 def _places_of_extrema(extrema: Value, run: cumulative.Run) -> Value:
-    """Where along the dimension the extrema so far were first attained."""
+    """Return the indices along the dimension at which the extrema so far were first attained."""
     d, extents = run.dimension, shape_of(extrema)
     n = extents[d]
     ahead, behind = cumulative.cut(extrema, 0, n - 1, d), cumulative.cut(extrema, 1, n, d)

@@ -1,4 +1,6 @@
-"""Folding with any computation: reduce of several arrays at once, argmax, sums in another dtype."""
+"""The op reduce with a general computation: of several arrays at once, argmax, sums in another
+dtype.
+"""
 
 from __future__ import annotations
 

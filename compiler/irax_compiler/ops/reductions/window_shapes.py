@@ -1,7 +1,7 @@
-"""Windows of an array that start at computed places: where gathers read and scatters write.
+"""Dimension numbers of windows at computed positions, which gathers read and scatters write.
 
-An array of indices holds an index vector for each window. All that gather, scatter and their rules
-need to know of how those vectors and the windows lie in the arrays is here.
+An array of indices holds an index vector for each window. Gather, scatter and their rules compute
+with these dimension numbers here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Dimensions = tuple[int, ...]
 
 @dataclass(frozen=True)
 class WindowDims:
-    """How the dimensions of an array, of indices into it and of windows out of it go together.
+    """The correspondence between dimensions of an array, of indices into it, and of the windows.
 
     "Windows" are the result of a gather, the updates of a scatter. StableHLO has other names for
     a scatter's numbers; one class for both makes the transpose of either the other, unchanged.
@@ -94,7 +94,7 @@ class WindowDims:
         return tuple(1 if d in single else next(extents) for d in range(len(array)))
 
     def count(self, indices: Sequence[int]) -> int:
-        """How many windows there are in each batch, given the shape of the indices."""
+        """Return the number of windows per batch, given the shape of the indices."""
         apart = (*self.indices_batching_dims, self.index_vector_dim)
         return int(np.prod([n for d, n in enumerate(indices) if d not in apart]))
 
@@ -136,7 +136,7 @@ class WindowDims:
     # -- in NumPy --
 
     def starts(self, indices: np.ndarray, rank: int) -> np.ndarray:
-        """Where in each of the array's `rank` dimensions each window starts: [rank, *batch]."""
+        """Return the start of each window in each dimension of the array: [rank, *batch]."""
         if self.index_vector_dim == indices.ndim:
             indices = indices[..., None]
         if indices.dtype == np.uint64:
@@ -153,7 +153,7 @@ class WindowDims:
 
 
 def _shifted(dimensions: Dimensions, axis: int) -> Dimensions:
-    """The same dimensions after one was put in at `axis`."""
+    """Return the dimensions after a new one was inserted at `axis`."""
     return tuple(d + (d >= axis) for d in dimensions)
 
 

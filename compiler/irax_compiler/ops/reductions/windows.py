@@ -18,14 +18,14 @@ class Window:
     sizes: tuple[int, ...]
     strides: tuple[int, ...] = ()
     base_dilations: tuple[int, ...] = ()
-    """How far apart the elements of the arrays are moved first."""
+    """The distance between neighbouring elements of the arrays after dilation."""
     dilations: tuple[int, ...] = ()
-    """How far apart the elements of a window are."""
+    """The distance between neighbouring elements of a window."""
     padding: Pairs = ()
-    """What is added to the arrays before and after, or taken away."""
+    """The number of init values before and after the arrays; negative numbers crop them."""
 
     def full(self) -> Window:
-        """The same with nothing left out."""
+        """Return this window with all defaults written out."""
         ones = (1,) * len(self.sizes)
         return Window(
             self.sizes,
@@ -43,7 +43,7 @@ class Window:
         )
 
     def count(self, array: Sequence[int]) -> tuple[int, ...]:
-        """How many windows there are in each dimension of an array of some shape."""
+        """Return the number of windows in each dimension of an array of the given shape."""
         return tuple(
             max(0, (n - (size - 1) * d - 1) // stride + 1) if n > 0 and size > 0 else 0
             for n, size, d, stride in zip(

@@ -1,1 +1,1 @@
-"""Sorting, and what is selected by order."""
+"""Sorting and selection by order."""

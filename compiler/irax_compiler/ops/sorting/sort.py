@@ -1,4 +1,4 @@
-"""Sorting along a dimension: sort, of any number of operands by the first few of them.
+"""Sorting along a dimension: the sort of any number of operands by the first ones, its keys.
 
 Keys are ordered as JAX and NumPy order them: nan comes after all numbers, and -0 equals 0.
 """
@@ -41,7 +41,7 @@ class Order:
     """By what a sort orders."""
 
     num_keys: int = 1
-    """How many operands, from the first on, are compared; a later one where the earlier tie."""
+    """The number of keys: the first operands, each of which breaks the ties of the ones before."""
     direction: str = "LT"
     """"LT": ascending. "GT": descending, in which nan comes first."""
     total: bool = False
@@ -142,8 +142,8 @@ class Sort(Op):
 
 
 def _with_other_axes(order: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
-    """What takes elements along an axis in some order, as an index of NumPy's: as
-    `np.take_along_axis` makes it, in less time.
+    """Return a NumPy index that takes elements along an axis in the given order, as
+    `np.take_along_axis` does, in less time.
     """
     axis %= order.ndim
     return tuple(
@@ -177,7 +177,7 @@ def take(x: Value, order: Value, dimension: int) -> Value:
 
 
 def _comparator(arguments: Sequence[Value], order: Order) -> Value:
-    """Whether one element goes before another; arguments 2i and 2i + 1 are theirs of operand i."""
+    """Build the comparison of two elements; arguments 2i and 2i + 1 are of operand i."""
     pairs = []
     for i in range(order.num_keys):
         pairs += zip(*(_sides(x, order) for x in arguments[2 * i : 2 * i + 2]), strict=True)
@@ -190,7 +190,9 @@ def _comparator(arguments: Sequence[Value], order: Order) -> Value:
 
 
 def _sides(x: Value, order: Order) -> list[Value]:
-    """What is compared of one element: complex numbers by real, then by imaginary part."""
+    """Return the keys of one element: a complex number is compared by its real, then by its
+    imaginary part.
+    """
     if dtype_of(x).kind == "c":
         parts = (mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag"))
         return [side for part in parts for side in _sides(part, order)]
@@ -219,7 +221,7 @@ class _Term:
     part: str
     """"real" or "imag" of a complex number."""
     total: bool | None
-    """Whether it is in the total order; None where there is but one order."""
+    """True for the total order; None for dtypes that have only one order."""
 
 
 def _read_order(operation: Operation) -> Order:
@@ -268,7 +270,9 @@ def _with_compare_first(definition: Operation, *directions: str) -> tuple[Operat
 
 
 def _term(operation: Operation, places: dict[Value, int]) -> _Term:
-    """What a comparison compares: the same of either element, the first one's on the left."""
+    """Read one comparison of a comparator, which must apply the same key to both elements; the
+    first element's is returned on the left.
+    """
     compare = _compare_of(operation)
     direction = compare.comparison_direction
     (left, part, ordered), *right = (_side(x, places) for x in operation.operands)
@@ -287,8 +291,8 @@ def _term(operation: Operation, places: dict[Value, int]) -> _Term:
 
 
 def _side(x: Value, places: dict[Value, int]) -> tuple[int, str, bool]:
-    """Of one side of a comparison: the argument's place, the part of it that is compared, and
-    whether all nans and both zeros were made one.
+    """Read one side of a comparison: the argument's number, the part of it that is compared, and
+    whether all nans and both zeros are merged.
     """
     merged: dict[str, Value] = {}
     while (definition := mlir.definition(x)) is not None and definition.name == "stablehlo.select":
@@ -342,7 +346,8 @@ class SortBy(Op):
     dimension: int = attribute(I64, default=-1)
     is_stable: bool = attribute(FLAG, default=False)
     before: Computation = from_operation(lambda o: Computation.of(o.regions[0].blocks[0]))
-    """Whether one element goes before another; arguments 2i and 2i + 1 are theirs of operand i."""
+    """Returns True if one element goes before another; arguments 2i and 2i + 1 are their values of
+    operand i."""
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         types = [x.type for x in operands]

@@ -1,4 +1,4 @@
-"""The largest elements along the last dimension, and where they are: CHLO's top_k."""
+"""CHLO's top_k: the largest elements along the last dimension, and their indices."""
 
 from __future__ import annotations
 

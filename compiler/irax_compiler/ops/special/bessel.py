@@ -21,7 +21,7 @@ from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 TERMS = 32
 BORDER = 8.0
-"""Where one series ends and the other begins."""
+"""The value of |x| at which one series ends and the other begins."""
 
 
 @cache

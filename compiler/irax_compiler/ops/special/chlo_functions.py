@@ -1,4 +1,4 @@
-"""The functions of mathematics that StableHLO lacks and its companion dialect CHLO has."""
+"""Mathematical functions of the CHLO dialect that StableHLO lacks."""
 
 from __future__ import annotations
 

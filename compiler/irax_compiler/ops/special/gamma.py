@@ -1,8 +1,9 @@
 """The incomplete gamma functions, and their derivatives with respect to the parameter.
 
 Where x is small next to a, a power series gives the lower function P(a, x); elsewhere a continued
-fraction the upper one, Q = 1 - P. Both go on until nothing changes any more. The factor in front,
-x**a exp(-x) / gamma(a), is computed from how far x is from a, so that it is exact for large ones.
+fraction the upper one, Q = 1 - P. Both iterate until they converge. Their common factor,
+x**a exp(-x) / gamma(a), is computed from the difference of x and a, which keeps its accuracy for
+large arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 
 
 def stirling_error(x: Number) -> Number:
-    """How far log(gamma(x + 1)) is from Stirling's formula, for x of at least 10."""
+    """Return log(gamma(x + 1)) minus Stirling's formula, for x of at least 10."""
     inverse = 1.0 / x
     return inverse * polynomial(inverse * inverse, _STIRLING)
 
@@ -122,8 +123,8 @@ def _lower_and_upper(a: Number, x: Number) -> tuple[Number, Number]:
 
 
 def _regions(a: Number, x: Number) -> tuple[Number, Number, Number, Number]:
-    """Where the series is to be used; both operands, with 1 in the place of what is no number for
-    it; and where they are.
+    """Return where the series is used, both operands with 1 in place of values outside its domain,
+    and where the operands are within the domain.
     """
     inside = (x > 0) & (a > 0) & (x < np.inf) & (a < np.inf)
     safe_a, safe_x = where(inside, a, 1.0), where(inside, x, 1.0)

@@ -1,4 +1,4 @@
-"""Elementwise functions that are computed step by step: series and continued fractions."""
+"""Elementwise functions computed by iteration: series and continued fractions."""
 
 from __future__ import annotations
 
