@@ -16,7 +16,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, dtype_of, shape_of
 from irax_compiler.ops import composite
 from irax_compiler.ops.control_flow import scan, while_loops
-from irax_compiler.ops.core import UnsupportedOp, read, traits_of
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import find_function
 
 _COUNTED = ("stablehlo.", "chlo.", "func.")

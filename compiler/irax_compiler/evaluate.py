@@ -15,7 +15,8 @@ import numpy as np
 
 from irax_compiler import effects, mlir, straight
 from irax_compiler.mlir import Block, Module, Operation, Type, Value
-from irax_compiler.ops.core import Op, UnboundAxis, evaluated, read
+from irax_compiler.ops.core import Op, UnboundAxis, evaluated
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
 
 Arrays = Sequence[np.ndarray]

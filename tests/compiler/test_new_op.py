@@ -18,7 +18,7 @@ from irax_compiler import cost, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops import bitwise, comparison, core, elementwise, registers
+from irax_compiler.ops import bitwise, comparison, core, elementwise, registers, registry
 from irax_compiler.ops.composite import COMPOSED, register_composed
 from irax_compiler.ops.control_flow.while_loops import while_loop
 from irax_compiler.ops.core import Op, Tangent, Widened, full, full_like, only
@@ -97,16 +97,16 @@ def op(request: pytest.FixtureRequest) -> Iterator[Op]:
         yield Softsign()
         del COMPOSED[Softsign.name]
         return
-    core.unregister(elementwise.logistic.name)
+    registry.unregister(elementwise.logistic.name)
     yield _sigmoid()
-    core.register(elementwise.logistic)
+    registry.register(elementwise.logistic)
 
 
 @pytest.fixture
 def sigmoid() -> Iterator[Elementwise]:
-    core.unregister(elementwise.logistic.name)
+    registry.unregister(elementwise.logistic.name)
     yield _sigmoid()
-    core.register(elementwise.logistic)
+    registry.register(elementwise.logistic)
 
 
 def program(op: Op, shape: tuple[int, ...], dtype: str = "f4", times: int = 1) -> Module:
@@ -213,7 +213,7 @@ def test_constants_are_folded(sigmoid: Elementwise, a_pass: Pass) -> None:
 
 
 def test_an_identity_is_simplified_away() -> None:
-    core.unregister(bitwise.multiply_high.name)
+    registry.unregister(bitwise.multiply_high.name)
     try:
         made_up = elementwise.binary(
             "mulhi", np.hypot, dialect="chlo", commutative=True, identity=lambda dtype: 0
@@ -227,12 +227,12 @@ def test_an_identity_is_simplified_away() -> None:
         mlir.finish_function(function, results)
         assert names(after(module, Simplify())) == ["func.return", "func.func"]
     finally:
-        core.unregister(bitwise.multiply_high.name)
-        core.register(bitwise.multiply_high)
+        registry.unregister(bitwise.multiply_high.name)
+        registry.register(bitwise.multiply_high)
 
 
 def test_widening_keeps_the_low_bits() -> None:
-    core.unregister(bitwise.multiply_high.name)
+    registry.unregister(bitwise.multiply_high.name)
     try:
         for widened, count in ((Widened.LOW_BITS, 2), (Widened.SAME, 0)):
             made_up = elementwise.binary("mulhi", np.multiply, dialect="chlo", widened=widened)
@@ -245,8 +245,8 @@ def test_widening_keeps_the_low_bits() -> None:
             assert made_up.name in found
             assert sum("shift" in name for name in found) == count
     finally:
-        core.unregister(bitwise.multiply_high.name)
-        core.register(bitwise.multiply_high)
+        registry.unregister(bitwise.multiply_high.name)
+        registry.register(bitwise.multiply_high)
 
 
 def test_an_invariant_of_a_loop_is_computed_before_it(sigmoid: Elementwise) -> None:

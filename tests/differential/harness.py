@@ -20,7 +20,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator, inputs
-from irax_compiler.ops.core import Op, read
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.registry import read
 
 Arrays = list[np.ndarray]
 

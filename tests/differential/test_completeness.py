@@ -12,8 +12,9 @@ from irax_compiler.mlir import InsertionPoint, Operation
 from irax_compiler.ops import registers
 from irax_compiler.ops.composite import COMPOSED
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
-from irax_compiler.ops.core import Op, names_of, registered_names, traits_named
+from irax_compiler.ops.core import Op
 from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.registry import names_of, registered_names, traits_named
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.legalize import LegalizeChlo

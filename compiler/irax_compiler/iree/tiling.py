@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 
 from irax_compiler.mlir import Module, Operation, dtype_of, shape_of
-from irax_compiler.ops.core import UnsupportedOp, read
+from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import nested
 
 LARGE = 1_000_000

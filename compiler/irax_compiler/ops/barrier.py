@@ -10,7 +10,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
-from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, register
+from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent
+from irax_compiler.ops.registry import register
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 

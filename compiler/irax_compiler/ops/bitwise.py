@@ -10,8 +10,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.ops import meanings, registers
-from irax_compiler.ops.core import ArrayType, Widened, register
+from irax_compiler.ops.core import ArrayType, Widened
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
+from irax_compiler.ops.registry import register
 
 
 def _bits(x: np.ndarray) -> np.ndarray:

@@ -22,15 +22,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
 from irax_compiler.ops import shape
+from irax_compiler.ops.attributes import FLAG, call_attributes
 from irax_compiler.ops.control_flow import lanes
-from irax_compiler.ops.core import (
-    FLAG,
-    Axis,
-    Linear,
-    Tangent,
-    UnsupportedOp,
-    call_attributes,
-)
+from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.ops.transformation import (
     Batching,

@@ -19,6 +19,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops.attributes import call_attributes
 from irax_compiler.ops.core import (
     Axis,
     Linear,
@@ -26,7 +27,6 @@ from irax_compiler.ops.core import (
     Tangent,
     UnboundAxis,
     UnsupportedOp,
-    call_attributes,
     full,
     full_like,
     only,

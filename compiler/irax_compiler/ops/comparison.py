@@ -10,6 +10,7 @@ import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import elementwise, registers, shape
+from irax_compiler.ops.attributes import attribute, keyword
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
@@ -18,12 +19,10 @@ from irax_compiler.ops.core import (
     Recomputation,
     Tangent,
     add_tangents,
-    attribute,
-    keyword,
     only,
-    register_class,
     zeros_like,
 )
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _COMPARE = {

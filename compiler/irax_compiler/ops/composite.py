@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value
-from irax_compiler.ops import core
-from irax_compiler.ops.core import Op, register_class
+from irax_compiler.ops.attributes import AttributeCodec
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import Call
 
 
@@ -104,7 +105,7 @@ class ComposedOp(Op):
             if "operation" in f.metadata:
                 values[f.name] = f.metadata["operation"](operation)
                 continue
-            codec: core.AttributeCodec = f.metadata["codec"]
+            codec: AttributeCodec = f.metadata["codec"]
             key = codec.name or f.name
             values[f.name] = codec.decode(given[key]) if key in given else codec.default
         return cls(**values)

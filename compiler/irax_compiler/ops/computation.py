@@ -13,15 +13,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.once import once
 from irax_compiler.ops import comparison, conversion
-from irax_compiler.ops.core import (
-    Op,
-    UnsupportedOp,
-    folds_in_any_order,
-    full,
-    no_calls,
-    read,
-    traits_of,
-)
+from irax_compiler.ops.core import Op, UnsupportedOp, full, no_calls
+from irax_compiler.ops.registry import folds_in_any_order, read, traits_of
 
 
 @dataclass(frozen=True)

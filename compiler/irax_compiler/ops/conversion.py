@@ -13,8 +13,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers, shape
+from irax_compiler.ops.attributes import I32, attribute, result_dtype, result_shape
 from irax_compiler.ops.core import (
-    I32,
     ArrayType,
     Axis,
     Linear,
@@ -22,13 +22,10 @@ from irax_compiler.ops.core import (
     Recomputation,
     Tangent,
     Widened,
-    attribute,
     only,
-    register_class,
-    result_dtype,
-    result_shape,
     working_dtype,
 )
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 

@@ -23,21 +23,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, dot, shape
-from irax_compiler.ops.core import (
-    I64,
-    I64S,
-    AttributeCodec,
-    Axis,
-    Linear,
-    Op,
-    Tangent,
-    attribute,
-    no_calls,
-    register_class,
-    result_dtype,
-    working_dtype,
-)
+from irax_compiler.ops.attributes import I64, I64S, AttributeCodec, attribute, result_dtype
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, no_calls, working_dtype
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]

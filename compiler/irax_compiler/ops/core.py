@@ -13,17 +13,17 @@ each rule is the transformation that calls it (`transformation.py`); its operand
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache, partial
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.attributes import decoders, encoded
 from irax_compiler.ops.transformation import (
     Batching,
     Differentiation,
@@ -181,12 +181,7 @@ class Op:
         """The MLIR attributes that hold the parameters: by default, each field through its codec,
         and no attribute where it is None.
         """
-        encoded = {}
-        for f in fields(self):  # pyright: ignore[reportArgumentType]
-            codec, value = f.metadata.get("codec"), getattr(self, f.name)
-            if isinstance(codec, AttributeCodec) and value is not None:
-                encoded[codec.name or f.name] = codec.encode(value)
-        return encoded
+        return encoded(self)
 
     def result_types(self, operands: Sequence[Value]) -> Sequence[Type] | None:
         """The result types, or None where the bindings infer them."""
@@ -195,7 +190,7 @@ class Op:
     @classmethod
     def read(cls, operation: Operation) -> Op:
         """The op, with its parameters, that an operation in the IR is."""
-        return cls(**{name: decode(operation) for name, decode in _decoders(cls)})
+        return cls(**{name: decode(operation) for name, decode in decoders(cls)})
 
     @classmethod
     def flops(cls, operation: Operation) -> float:
@@ -270,263 +265,6 @@ def evaluated(op: Op, call: Evaluation, operands: Sequence[np.ndarray]) -> Seque
 @lru_cache(maxsize=65536)
 def _attributes(op: Op) -> dict[str, Attribute]:
     return op.attributes()
-
-
-# ---- parameters ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class AttributeCodec:
-    """The conversion of a parameter to an attribute, and back."""
-
-    encode: Callable[[Any], Attribute]
-    decode: Callable[[Any], Any]
-    name: str = ""
-    default: Any = None
-
-
-def attribute(codec: AttributeCodec, name: str = "", default: Any = None) -> Any:
-    """A dataclass field held in the attribute `name` (by default the field's own name).
-
-    An absent attribute reads as `default`.
-    """
-    codec = AttributeCodec(codec.encode, codec.decode, name, default)
-    return field(metadata={"codec": codec})
-
-
-def from_result(decode: Callable[[Any], Any]) -> Any:
-    """A dataclass field that the IR holds in the type of the (first) result."""
-    return field(metadata={"result": decode})
-
-
-def from_operation(decode: Callable[[Operation], Any]) -> Any:
-    """A dataclass field that the IR holds elsewhere in the operation, such as in a region."""
-    return field(metadata={"operation": decode})
-
-
-def result_shape() -> Any:
-    """The field is the result's shape."""
-    return from_result(lambda type_: tuple(type_.shape))
-
-
-def result_dtype() -> Any:
-    """The field is the result's NumPy dtype."""
-    return from_result(mlir.dtype_of_type)
-
-
-@cache
-def _decoders(cls: type[Op]) -> tuple[tuple[str, Callable[[Operation], Any]], ...]:
-    def decoder(name: str, metadata: Any) -> Callable[[Operation], Any]:
-        if "result" in metadata:
-            return lambda operation: metadata["result"](operation.results[0].type)
-        if "operation" in metadata:
-            return metadata["operation"]
-        codec: AttributeCodec = metadata["codec"]
-        key = codec.name or name
-
-        def decode(operation: Operation) -> Any:
-            attributes = operation.attributes
-            return codec.decode(attributes[key]) if key in attributes else codec.default
-
-        return decode
-
-    return tuple((f.name, decoder(f.name, f.metadata)) for f in fields(cls))  # pyright: ignore
-
-
-def _i64s(values: Sequence[int]) -> Attribute:
-    return mlir.parse_attribute("array<i64" + (": " if values else "") + _commas(values) + ">")
-
-
-def _commas(values: Sequence[int]) -> str:
-    return ", ".join(map(str, values))
-
-
-I64S = AttributeCodec(_i64s, tuple)
-"""A tuple of ints in `array<i64: ...>`."""
-I64 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i64"), lambda a: a.value)
-"""An int in `n : i64`."""
-I32 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i32"), lambda a: a.value)
-"""An int in `n : i32`."""
-FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), lambda a: a.value)
-"""A bool."""
-
-
-STRING = AttributeCodec(mlir.string, lambda a: a.value)
-"""A string."""
-STRINGS = AttributeCodec(
-    lambda v: mlir.array([mlir.string(text) for text in v]), lambda a: tuple(s.value for s in a)
-)
-"""A tuple of strings."""
-SYMBOL = AttributeCodec(mlir.symbol, lambda a: a.value)
-"""The name of a function of the module: `@name`."""
-
-
-def keyword(kind: str) -> AttributeCodec:
-    """One of StableHLO's enumerations: "LT" in `#stablehlo<comparison_direction LT>`."""
-    return AttributeCodec(
-        lambda v: mlir.parse_attribute(f"#stablehlo<{kind} {v}>"),
-        lambda a: mlir.attribute_text(a)[len(f"#stablehlo<{kind} ") : -1],
-    )
-
-
-def numbers(kind: str, cls: type, keys: Sequence[str] = ()) -> AttributeCodec:
-    """One of StableHLO's structs of dimension numbers, such as `#stablehlo.dot<...>`.
-
-    `cls` is a frozen dataclass of ints and tuples of ints, 0 and () by default: what the text
-    leaves out. `keys` are the names of its fields in the text, where those differ.
-    """
-    names = [f.name for f in fields(cls)]
-    keys = keys or names
-
-    def encode(value: Any) -> Attribute:
-        stated = ((key, getattr(value, name)) for key, name in zip(keys, names, strict=True))
-        items = (
-            f"{key} = " + (f"[{_commas(v)}]" if isinstance(v, tuple) else str(v))
-            for key, v in stated
-            if v
-        )
-        return mlir.parse_attribute(f"#stablehlo.{kind}<{', '.join(items)}>")
-
-    @lru_cache(maxsize=4096)
-    def decode(attribute: Attribute) -> Any:
-        found = re.findall(r"(\w+) = (\d+|\[[\d, ]*\])", mlir.attribute_text(attribute))
-        values = {
-            key: tuple(int(n) for n in re.findall(r"\d+", text)) if "[" in text else int(text)
-            for key, text in found
-        }
-        stated = zip(keys, names, strict=True)
-        return cls(**{name: values[key] for key, name in stated if key in values})
-
-    return AttributeCodec(encode, decode)
-
-
-def call_attributes(
-    target: str, config: dict[str, Attribute], has_side_effect: bool = False
-) -> dict[str, Attribute]:
-    """Attributes of a `stablehlo.custom_call` of irax's own: its target and its parameters."""
-    return {
-        "call_target_name": mlir.string(target),
-        "api_version": mlir.parse_attribute("4 : i32"),
-        "has_side_effect": FLAG.encode(has_side_effect),
-        "backend_config": mlir.dictionary(config),
-    }
-
-
-# ---- the registry --------------------------------------------------------------------------------
-
-_READERS: dict[str, Callable[[Operation], Op]] = {}
-_TRAITS: dict[str, Op | type[Op]] = {}
-C = TypeVar("C", bound=type[Op])
-AnyOp = TypeVar("AnyOp", bound=Op)
-
-
-def register_class(cls: C) -> C:
-    """Class decorator: operations of this name in the IR are read by this class."""
-    _READERS[cls.name] = cls.read
-    _TRAITS[cls.name] = cls
-    return cls
-
-
-def register(op: AnyOp) -> AnyOp:
-    """Registers an op without parameters: operations of its name are read as this very object."""
-    _READERS[op.name] = lambda operation: op
-    _TRAITS[op.name] = op
-    return op
-
-
-def register_names(names: Iterable[str], cls: type[Op]) -> None:
-    """Registers one class for operations of several names."""
-    for name in names:
-        _READERS[name] = cls.read
-        _TRAITS[name] = cls
-
-
-def unregister(name: str) -> None:
-    """Forgets the ops of a name."""
-    del _READERS[name], _TRAITS[name]
-
-
-def registered_names() -> list[str]:
-    """The names of all ops irax knows, sorted."""
-    return sorted(_READERS)
-
-
-def names_of(classes: tuple[type[Op], ...]) -> list[str]:
-    """The names of the registered ops without parameters that are of some classes."""
-    return [name for name, op in _TRAITS.items() if isinstance(op, classes)]
-
-
-def traits_of(operation: Operation) -> Op | type[Op]:
-    """The op that an operation is, or the class of it where it has parameters: both have the
-    traits of its name. The base of all ops, of safe traits, for operations that irax does not know.
-    """
-    return traits_named(operation.name)
-
-
-def traits_named(name: str) -> Op | type[Op]:
-    """Return the op that has the traits of the operations of a name."""
-    return _TRAITS.get(name, Op)
-
-
-def folds_in_any_order(operation: Operation) -> bool:
-    """True if an operation of two operands is associative and commutative with an identity, so that
-    many operands can be combined in any order.
-    """
-    traits = traits_of(operation)
-    return traits.commutative and traits.identity is not None
-
-
-def computed(operation: Operation) -> int:
-    """Return the number of operations in the computation of a reduction, a scatter or a map."""
-    return len(operation.regions[0].blocks[0].operations) - 1
-
-
-def is_generated(operation: Operation) -> bool:
-    """True if a kernel computes an operation's result in place from no operands, as for constants
-    and iotas.
-    """
-    return traits_of(operation).recomputation is Recomputation.FREE and not len(operation.operands)
-
-
-def read(operation: Operation) -> Op:
-    """The op that an operation in the IR is. Raises UnsupportedOp for one irax does not know."""
-    try:
-        reader = _READERS[operation.name]
-    except KeyError:
-        raise unknown(operation) from None
-    return reader(operation)
-
-
-_REASONS = {
-    **dict.fromkeys(
-        [
-            *("all_gather", "all_reduce", "all_to_all", "collective_broadcast"),
-            *("collective_permute", "collective_reduce", "partition_id", "reduce_scatter"),
-            *("replica_id", "async_start", "async_done"),
-        ],
-        "the module is a program for several devices; export the function without it (in JAX: "
-        "without shard_map)",
-    ),
-    **dict.fromkeys(
-        [
-            *("dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota"),
-            *("dynamic_pad", "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"),
-            "set_dimension_size",
-        ],
-        "it is of dynamic shape; expected static shapes",
-    ),
-    **dict.fromkeys(
-        ("infeed", "outfeed", "recv", "send"),
-        "it exchanges arrays with the host while the program runs; expected arguments and results",
-    ),
-}
-
-
-def unknown(operation: Operation) -> UnsupportedOp:
-    """The error for an operation that irax does not know."""
-    reason = _REASONS.get(operation.name.removeprefix("stablehlo."))
-    why = f": {reason}" if reason else ""
-    return UnsupportedOp(f"{operation.name} at {operation.location} is not supported{why}")
 
 
 # ---- building blocks for rules -------------------------------------------------------------------

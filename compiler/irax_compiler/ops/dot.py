@@ -19,21 +19,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, shape
-from irax_compiler.ops.core import (
-    ArrayType,
-    AttributeCodec,
-    Axis,
-    Linear,
-    Op,
-    Tangent,
-    Widened,
-    attribute,
-    numbers,
-    register_class,
-    result_dtype,
-    working_dtype,
-)
+from irax_compiler.ops.attributes import AttributeCodec, attribute, numbers, result_dtype
+from irax_compiler.ops.core import ArrayType, Axis, Linear, Op, Tangent, Widened, working_dtype
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]

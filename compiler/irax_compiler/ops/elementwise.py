@@ -27,11 +27,11 @@ from irax_compiler.ops.core import (
     add_tangents,
     full_like,
     only,
-    register,
     working_dtype,
     zeros_like,
 )
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.registry import register
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 Partial = Callable[..., Tangent]

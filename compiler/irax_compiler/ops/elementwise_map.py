@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
+from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import I64S, attribute, from_operation, register_class
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
 
 

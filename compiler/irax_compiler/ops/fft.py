@@ -12,20 +12,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
-from irax_compiler.ops.core import (
-    I64S,
-    Axis,
-    Linear,
-    Op,
-    Tangent,
-    attribute,
-    constant,
-    full,
-    full_like,
-    keyword,
-    only,
-    register_class,
-)
+from irax_compiler.ops.attributes import I64S, attribute, keyword
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, constant, full, full_like, only
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _NUMPY = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}

@@ -14,8 +14,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
 from irax_compiler.ops import callback, collective, formulas, numpy_call
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import Op, UnsupportedOp, register_class
+from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.linalg import lapack
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sorting import top_k
 from irax_compiler.ops.structured import DefinedOp
 

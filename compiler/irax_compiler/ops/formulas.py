@@ -14,8 +14,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.attributes import SYMBOL, call_attributes
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import SYMBOL, Op, call_attributes
+from irax_compiler.ops.core import Op
 from irax_compiler.ops.elementwise_map import Map
 
 TARGET = "irax.formula"

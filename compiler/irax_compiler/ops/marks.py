@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler.mlir import Value
+from irax_compiler.ops.attributes import STRING, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.core import STRING, Axis, Linear, Tangent, attribute, only
+from irax_compiler.ops.core import Axis, Linear, Tangent, only
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 

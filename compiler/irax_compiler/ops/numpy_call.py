@@ -13,7 +13,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.core import ArrayType, Op, call_attributes, working_dtype
+from irax_compiler.ops.attributes import call_attributes
+from irax_compiler.ops.core import ArrayType, Op, working_dtype
 from irax_compiler.ops.transformation import Evaluation
 
 TARGET = "irax.numpy"

@@ -16,18 +16,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape as shapes
-from irax_compiler.ops.core import (
-    Axis,
-    Memory,
-    Op,
-    Tangent,
-    UnsupportedOp,
-    Widened,
-    attribute,
-    from_operation,
-    keyword,
-    register_class,
-)
+from irax_compiler.ops.attributes import attribute, from_operation, keyword
+from irax_compiler.ops.core import Axis, Memory, Op, Tangent, UnsupportedOp, Widened
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)

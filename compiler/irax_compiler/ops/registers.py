@@ -15,7 +15,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops.core import ScalarLowering, traits_of
+from irax_compiler.ops.core import ScalarLowering
+from irax_compiler.ops.registry import traits_of
 
 Registers = Sequence[Value]
 Rule = Callable[[Operation, Registers], Value]

@@ -13,9 +13,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison
+from irax_compiler.ops.attributes import I64, I64S, attribute, result_dtype, result_shape
 from irax_compiler.ops.core import (
-    I64,
-    I64S,
     ArrayType,
     Axis,
     Linear,
@@ -24,15 +23,12 @@ from irax_compiler.ops.core import (
     Recomputation,
     Tangent,
     Widened,
-    attribute,
     full,
     only,
-    register_class,
-    result_dtype,
-    result_shape,
 )
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 BOOL = np.dtype(np.bool_)

@@ -16,17 +16,8 @@ import numpy as np
 from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import (
-    Axis,
-    Linear,
-    Memory,
-    Op,
-    Tangent,
-    Typed,
-    full,
-    register_class,
-    zeros_like,
-)
+from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, Typed, full, zeros_like
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import (
     Batching,
     Differentiation,

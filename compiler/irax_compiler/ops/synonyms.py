@@ -16,10 +16,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape
-from irax_compiler.ops.core import UnsupportedOp, numbers, register_names, zeros_like
+from irax_compiler.ops.attributes import numbers
+from irax_compiler.ops.core import UnsupportedOp, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.registry import register_names
 from irax_compiler.ops.structured import DefinedOp
 
 BROADCASTING = {

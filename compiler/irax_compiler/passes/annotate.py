@@ -11,8 +11,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow.while_loops import count
 from irax_compiler.ops.convolution import Convolution
-from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0

@@ -11,7 +11,8 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_like, no_calls, read
+from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_like, no_calls
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.shape import Constant, Iota
 from irax_compiler.passes.core import Pass, register_pass, walk
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, read, traits_of
+from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.derived import Derived
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import DefinedOp
 
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import decomposition_of
-from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
 from irax_compiler.ops.linalg.matrices import LibraryOp
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.synonyms import MEANINGS

@@ -11,9 +11,10 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.control_flow.while_loops import Count, count, while_loop
-from irax_compiler.ops.core import full, read
+from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 
 MOST_BYTES = 1 << 28

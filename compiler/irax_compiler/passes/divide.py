@@ -8,7 +8,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.ops.core import is_generated, traits_of
+from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, register_pass, walk
 
 _APART = {

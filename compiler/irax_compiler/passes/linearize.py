@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.core import Op, Recomputation, Tangent, UnsupportedOp, traits_of
+from irax_compiler.ops.core import Op, Recomputation, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Linearized
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import call_function, inlined, scatter
 from irax_compiler.passes.core import (
     Pass,

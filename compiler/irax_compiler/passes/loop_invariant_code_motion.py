@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops.core import Recomputation, UnsupportedOp, read, traits_of
+from irax_compiler.ops.core import Recomputation, UnsupportedOp
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
 

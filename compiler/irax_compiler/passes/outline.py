@@ -12,8 +12,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.composite import Composite, decomposition_of
-from irax_compiler.ops.core import read, traits_of
 from irax_compiler.ops.formulas import FormulaCall
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass, walk

@@ -29,7 +29,8 @@ from typing import TypeVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
-from irax_compiler.ops.core import Op, UnsupportedOp, names_of, read
+from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.registry import names_of, read
 from irax_compiler.passes.core import nested
 
 _Elsewhere = Mapping[Value, Value]

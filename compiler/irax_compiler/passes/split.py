@@ -15,8 +15,8 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops.core import is_generated
 from irax_compiler.ops.registers import emit, index, signless_dtype
+from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as

@@ -14,7 +14,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise
-from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like, traits_of
+from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import replace
 

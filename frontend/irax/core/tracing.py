@@ -27,7 +27,8 @@ from irax_compiler import effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
-from irax_compiler.ops.core import Op, read
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import call_function
 
 INLINE_CONSTANT_SIZE = 16

@@ -12,8 +12,9 @@ from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.control_flow import lanes
 from irax_compiler.ops.control_flow.while_loops import RegionOp
-from irax_compiler.ops.core import Axis, Linear, Tangent, full, register_class
+from irax_compiler.ops.core import Axis, Linear, Tangent, full
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import (
     batched_where,
     call_function,

@@ -15,20 +15,11 @@ from dataclasses import dataclass, replace
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import barrier
+from irax_compiler.ops.attributes import I64, STRING, STRINGS, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow import policies
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
-from irax_compiler.ops.core import (
-    I64,
-    STRING,
-    STRINGS,
-    SYMBOL,
-    Axis,
-    Linear,
-    Tangent,
-    attribute,
-    from_operation,
-)
+from irax_compiler.ops.core import Axis, Linear, Tangent
 from irax_compiler.ops.structured import call_function, scatter
 from irax_compiler.ops.transformation import (
     Batching,

@@ -17,17 +17,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Type, Value
 from irax_compiler.ops import shape
+from irax_compiler.ops.attributes import I64, STRING, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
-from irax_compiler.ops.core import (
-    I64,
-    STRING,
-    Axis,
-    Tangent,
-    UnsupportedOp,
-    attribute,
-    from_operation,
-)
+from irax_compiler.ops.core import Axis, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Batching, Differentiation
 

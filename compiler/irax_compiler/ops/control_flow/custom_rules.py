@@ -19,17 +19,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, is_inexact
 from irax_compiler.ops import shape
+from irax_compiler.ops.attributes import I64, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
-from irax_compiler.ops.core import (
-    I64,
-    SYMBOL,
-    Axis,
-    Linear,
-    Tangent,
-    UnsupportedOp,
-    attribute,
-    from_operation,
-)
+from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.structured import (

@@ -19,18 +19,10 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops.attributes import I64, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow.custom_rules import RuledOp, batched_first
-from irax_compiler.ops.core import (
-    I64,
-    SYMBOL,
-    Axis,
-    Linear,
-    Tangent,
-    UnsupportedOp,
-    attribute,
-    from_operation,
-)
+from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import Call, instantiated
 from irax_compiler.ops.transformation import Batching, Differentiation, Transposition
 

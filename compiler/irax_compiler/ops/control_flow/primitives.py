@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from irax_compiler.mlir import Operation, Type
 from irax_compiler.ops import comparison, convolution, dot, marks
-from irax_compiler.ops.core import Op, UnsupportedOp, read
+from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.indexing import scatter
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.registry import read
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.computation import is_elementwise
 from irax_compiler.ops.control_flow import scan
-from irax_compiler.ops.core import full, no_calls, read
+from irax_compiler.ops.core import full, no_calls
 from irax_compiler.ops.indexing import dynamic_slices
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
 

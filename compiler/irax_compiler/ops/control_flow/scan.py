@@ -20,19 +20,10 @@ import numpy as np
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value, shape_of
 from irax_compiler.ops import callback, comparison, elementwise, shape
+from irax_compiler.ops.attributes import FLAG, I64, SYMBOL, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import rowwise, while_loops
-from irax_compiler.ops.core import (
-    FLAG,
-    I64,
-    SYMBOL,
-    Axis,
-    Linear,
-    Tangent,
-    add_tangents,
-    attribute,
-    full,
-)
+from irax_compiler.ops.core import Axis, Linear, Tangent, add_tangents, full
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import (
     StructuredOp,

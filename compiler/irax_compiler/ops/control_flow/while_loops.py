@@ -16,18 +16,11 @@ import numpy as np
 from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, is_inexact
 from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.attributes import from_operation
 from irax_compiler.ops.control_flow import lanes, scan
-from irax_compiler.ops.core import (
-    Axis,
-    Linear,
-    Memory,
-    Tangent,
-    UnsupportedOp,
-    from_operation,
-    full,
-    register_class,
-)
+from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import (
     StructuredOp,
     batched_where,

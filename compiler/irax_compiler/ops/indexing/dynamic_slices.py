@@ -12,21 +12,20 @@ import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape
+from irax_compiler.ops.attributes import I64S, attribute
 from irax_compiler.ops.core import (
-    I64S,
     Axis,
     Linear,
     Memory,
     Op,
     Recomputation,
     Tangent,
-    attribute,
     full,
-    register_class,
     zeros_like,
 )
 from irax_compiler.ops.indexing import gather, scatter
 from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 

@@ -11,21 +11,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import (
-    FLAG,
-    I64S,
-    ArrayType,
-    Axis,
-    Linear,
-    Memory,
-    Op,
-    Tangent,
-    attribute,
-    register_class,
-    zeros_like,
-)
+from irax_compiler.ops.attributes import FLAG, I64S, attribute
+from irax_compiler.ops.core import ArrayType, Axis, Linear, Memory, Op, Tangent, zeros_like
 from irax_compiler.ops.indexing import scatter
 from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.attributes import FLAG, attribute, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import (
-    FLAG,
     Axis,
     Linear,
     Memory,
@@ -22,15 +22,12 @@ from irax_compiler.ops.core import (
     Tangent,
     Typed,
     UnsupportedOp,
-    attribute,
-    computed,
-    from_operation,
     full,
-    register_class,
     zeros_like,
 )
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 

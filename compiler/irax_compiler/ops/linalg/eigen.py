@@ -11,8 +11,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, shape_of
 from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
-from irax_compiler.ops.core import FLAG, Tangent, UnsupportedOp, attribute, full
+from irax_compiler.ops.core import Tangent, UnsupportedOp, full
 from irax_compiler.ops.fft import complex_dtype
 from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import (

@@ -14,19 +14,10 @@ import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape
+from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import while_loops
-from irax_compiler.ops.core import (
-    FLAG,
-    Axis,
-    Tangent,
-    UnsupportedOp,
-    attribute,
-    full,
-    full_like,
-    only,
-    zeros_like,
-)
+from irax_compiler.ops.core import Axis, Tangent, UnsupportedOp, full, full_like, only, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
 from irax_compiler.ops.linalg.matrices import (

@@ -10,13 +10,12 @@ import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import (
-    FLAG,
     Tangent,
     UnsupportedOp,
-    attribute,
     constant,
     full,
     full_like,

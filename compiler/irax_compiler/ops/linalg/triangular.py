@@ -12,19 +12,9 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, dot, elementwise, shape
-from irax_compiler.ops.core import (
-    FLAG,
-    Axis,
-    Linear,
-    Op,
-    Tangent,
-    attribute,
-    full_like,
-    keyword,
-    only,
-    register_class,
-    zeros_like,
-)
+from irax_compiler.ops.attributes import FLAG, attribute, keyword
+from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, only, zeros_like
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 # ---- matrices in the IR --------------------------------------------------------------------------

@@ -16,15 +16,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
-from irax_compiler.ops.core import (
-    I64,
-    AttributeCodec,
-    attribute,
-    full_like,
-    register_class,
-    working_dtype,
-)
+from irax_compiler.ops.attributes import I64, AttributeCodec, attribute
+from irax_compiler.ops.core import full_like, working_dtype
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
 
 F32 = AttributeCodec(

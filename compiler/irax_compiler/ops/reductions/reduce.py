@@ -12,24 +12,21 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops.attributes import I64S, attribute
 from irax_compiler.ops.core import (
-    I64S,
     ArrayType,
     Axis,
     Linear,
     Op,
     Tangent,
-    attribute,
-    computed,
     full,
     full_like,
     only,
-    register_class,
-    traits_named,
     working_dtype,
     zeros_like,
 )
 from irax_compiler.ops.reductions import variadic_reduce
+from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 COMBINERS: dict[str, Any] = {

@@ -12,25 +12,22 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops.attributes import I64S, AttributeCodec, from_operation
 from irax_compiler.ops.computation import Computation, named
 from irax_compiler.ops.core import (
-    I64S,
-    AttributeCodec,
     Axis,
     Linear,
     Tangent,
-    computed,
-    from_operation,
     full,
     full_like,
     only,
-    register_class,
     working_dtype,
     zeros_like,
 )
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.reductions.windows import Pairs, Window
+from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import (

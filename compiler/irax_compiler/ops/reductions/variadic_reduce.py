@@ -14,8 +14,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape
+from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import I64S, Axis, attribute, from_operation
+from irax_compiler.ops.core import Axis
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation
 

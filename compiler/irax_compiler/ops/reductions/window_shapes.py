@@ -13,7 +13,8 @@ import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.ops.core import constant, full, numbers
+from irax_compiler.ops.attributes import numbers
+from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions import reduce
 
 Dimensions = tuple[int, ...]

@@ -17,22 +17,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
+from irax_compiler.ops.attributes import FLAG, I64, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import (
-    FLAG,
-    I64,
-    Axis,
-    Memory,
-    Op,
-    Tangent,
-    attribute,
-    from_operation,
-    full_like,
-    read,
-    register_class,
-)
+from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full_like
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.registry import read, register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
-from irax_compiler.ops.core import I64, Axis, Op, Tangent, attribute, no_calls, register_class
+from irax_compiler.ops.attributes import I64, attribute
+from irax_compiler.ops.core import Axis, Op, Tangent, no_calls
+from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 

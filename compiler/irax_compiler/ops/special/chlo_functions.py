@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value
-from irax_compiler.ops.core import UnsupportedOp, full_like, register
+from irax_compiler.ops.core import UnsupportedOp, full_like
 from irax_compiler.ops.elementwise import (
     Elementwise,
     add,
@@ -24,6 +24,7 @@ from irax_compiler.ops.elementwise import (
     unary,
 )
 from irax_compiler.ops.meanings import of_complex64
+from irax_compiler.ops.registry import register
 
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")

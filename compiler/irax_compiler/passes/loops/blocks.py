@@ -16,14 +16,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.core import no_calls, traits_of
-from irax_compiler.ops.core import read as read_op
+from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.registers import (
     Registers,
     emit,
     register_type,
 )
+from irax_compiler.ops.registry import read as read_op
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import vectors
 from irax_compiler.passes.loops.launch import Functions

@@ -19,8 +19,9 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.core import Recomputation, traits_of
+from irax_compiler.ops.core import Recomputation
 from irax_compiler.ops.formulas import is_formula
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import inputs, nested, walk
 from irax_compiler.passes.loops import blocks, kernels
 

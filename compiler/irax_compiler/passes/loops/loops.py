@@ -10,8 +10,8 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.formulas import HAS_LOOP, definition, inlined, is_formula
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops import blocks

@@ -10,9 +10,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers, shape
-from irax_compiler.ops.core import no_calls, read
+from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.registers import Registers, emit
+from irax_compiler.ops.registry import read
 
 Combine = Callable[[Registers, Registers], Registers]
 

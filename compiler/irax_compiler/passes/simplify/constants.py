@@ -10,7 +10,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, no_calls, read
+from irax_compiler.ops.core import Op, UnsupportedOp, constant, full_like, no_calls
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.rewriting import rewrites
 
 MAX_ELEMENTS = 64

@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Location, Operation, Value
-from irax_compiler.ops.core import Op, read
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.registry import read
 
 K = TypeVar("K", bound=Op)
 

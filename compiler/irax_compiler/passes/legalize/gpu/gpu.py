@@ -13,8 +13,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import barrier, conversion, elementwise
-from irax_compiler.ops.core import read
 from irax_compiler.ops.formula import Number, function, where
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
 
 F32 = np.dtype(np.float32)

@@ -10,9 +10,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise, shape
-from irax_compiler.ops.core import constant, full, read
+from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.rewriting import read_as

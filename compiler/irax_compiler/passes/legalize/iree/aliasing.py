@@ -10,14 +10,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison
-from irax_compiler.ops.core import (
-    Memory,
-    full,
-    full_like,
-    registered_names,
-    traits_named,
-    traits_of,
-)
+from irax_compiler.ops.core import Memory, full, full_like
+from irax_compiler.ops.registry import registered_names, traits_named, traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.legalization import legalizes
 

@@ -10,8 +10,8 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import traits_of
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.rewriting import read_as

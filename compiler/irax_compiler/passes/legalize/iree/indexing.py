@@ -11,9 +11,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
-from irax_compiler.ops.core import Op, constant, full, full_like, read
+from irax_compiler.ops.core import Op, constant, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.integer_bounds import bounds
 from irax_compiler.passes.rewriting import read_as

@@ -7,7 +7,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
-from irax_compiler.ops.core import UnsupportedOp, no_calls, read
+from irax_compiler.ops.core import UnsupportedOp, no_calls
+from irax_compiler.ops.registry import read
 
 Bounds = tuple[np.ndarray, np.ndarray]
 """The least and the greatest that each element can be, both of the array's shape and int64."""

@@ -11,9 +11,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
-from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.reductions.reduce import Reduce
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.host import host_call

@@ -11,7 +11,8 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, conversion, elementwise, fft, shape
-from irax_compiler.ops.core import constant, read
+from irax_compiler.ops.core import constant
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, comparison, conversion, elementwise
-from irax_compiler.ops.core import full, full_like, read
+from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.passes.legalization import legalizes
 

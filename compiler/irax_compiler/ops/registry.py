@@ -1,0 +1,123 @@
+"""The registry of ops: from names of operations to what reads them, and to their traits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from irax_compiler.mlir import Operation
+from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp
+
+_READERS: dict[str, Callable[[Operation], Op]] = {}
+_TRAITS: dict[str, Op | type[Op]] = {}
+C = TypeVar("C", bound=type[Op])
+AnyOp = TypeVar("AnyOp", bound=Op)
+
+
+def register_class(cls: C) -> C:
+    """Class decorator: operations of this name in the IR are read by this class."""
+    _READERS[cls.name] = cls.read
+    _TRAITS[cls.name] = cls
+    return cls
+
+
+def register(op: AnyOp) -> AnyOp:
+    """Registers an op without parameters: operations of its name are read as this very object."""
+    _READERS[op.name] = lambda operation: op
+    _TRAITS[op.name] = op
+    return op
+
+
+def register_names(names: Iterable[str], cls: type[Op]) -> None:
+    """Registers one class for operations of several names."""
+    for name in names:
+        _READERS[name] = cls.read
+        _TRAITS[name] = cls
+
+
+def unregister(name: str) -> None:
+    """Forgets the ops of a name."""
+    del _READERS[name], _TRAITS[name]
+
+
+def registered_names() -> list[str]:
+    """The names of all ops irax knows, sorted."""
+    return sorted(_READERS)
+
+
+def names_of(classes: tuple[type[Op], ...]) -> list[str]:
+    """The names of the registered ops without parameters that are of some classes."""
+    return [name for name, op in _TRAITS.items() if isinstance(op, classes)]
+
+
+def traits_of(operation: Operation) -> Op | type[Op]:
+    """The op that an operation is, or the class of it where it has parameters: both have the
+    traits of its name. The base of all ops, of safe traits, for operations that irax does not know.
+    """
+    return traits_named(operation.name)
+
+
+def traits_named(name: str) -> Op | type[Op]:
+    """Return the op that has the traits of the operations of a name."""
+    return _TRAITS.get(name, Op)
+
+
+def folds_in_any_order(operation: Operation) -> bool:
+    """True if an operation of two operands is associative and commutative with an identity, so that
+    many operands can be combined in any order.
+    """
+    traits = traits_of(operation)
+    return traits.commutative and traits.identity is not None
+
+
+def computed(operation: Operation) -> int:
+    """Return the number of operations in the computation of a reduction, a scatter or a map."""
+    return len(operation.regions[0].blocks[0].operations) - 1
+
+
+def is_generated(operation: Operation) -> bool:
+    """True if a kernel computes an operation's result in place from no operands, as for constants
+    and iotas.
+    """
+    return traits_of(operation).recomputation is Recomputation.FREE and not len(operation.operands)
+
+
+def read(operation: Operation) -> Op:
+    """The op that an operation in the IR is. Raises UnsupportedOp for one irax does not know."""
+    try:
+        reader = _READERS[operation.name]
+    except KeyError:
+        raise unknown(operation) from None
+    return reader(operation)
+
+
+_REASONS = {
+    **dict.fromkeys(
+        [
+            *("all_gather", "all_reduce", "all_to_all", "collective_broadcast"),
+            *("collective_permute", "collective_reduce", "partition_id", "reduce_scatter"),
+            *("replica_id", "async_start", "async_done"),
+        ],
+        "the module is a program for several devices; export the function without it (in JAX: "
+        "without shard_map)",
+    ),
+    **dict.fromkeys(
+        [
+            *("dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota"),
+            *("dynamic_pad", "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"),
+            "set_dimension_size",
+        ],
+        "it is of dynamic shape; expected static shapes",
+    ),
+    **dict.fromkeys(
+        ("infeed", "outfeed", "recv", "send"),
+        "it exchanges arrays with the host while the program runs; expected arguments and results",
+    ),
+}
+
+
+def unknown(operation: Operation) -> UnsupportedOp:
+    """The error for an operation that irax does not know."""
+    reason = _REASONS.get(operation.name.removeprefix("stablehlo."))
+    why = f": {reason}" if reason else ""
+    return UnsupportedOp(f"{operation.name} at {operation.location} is not supported{why}")
