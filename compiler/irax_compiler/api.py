@@ -36,27 +36,39 @@ from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
 from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.batch import derive_batched as batch
+from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.core import find_function, nested
+from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.jvp import active_arguments
 from irax_compiler.passes.jvp import derive_jvp as jvp
+from irax_compiler.passes.linearize import Linearize
 from irax_compiler.passes.linearize import derive_linearized as linearize
+from irax_compiler.passes.simplify import Simplify
+from irax_compiler.passes.standard import CSE, INLINE, REMOVE_DEAD_FUNCTIONS
 from irax_compiler.passes.transpose import derive_transpose as transpose
 from irax_compiler.passes.vjp import derive_reversed as reverse
 from irax_compiler.passes.vjp import derive_vjp as vjp
-from irax_compiler.pipeline import parse_pipeline, run_pipeline, text_of
+from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
 from irax_compiler.reading import read_module as parse
 from irax_compiler.targets import compile
 
 __all__ = [
+    "CSE",
+    "INLINE",
+    "REMOVE_DEAD_FUNCTIONS",
     "Batched",
+    "Canonicalize",
+    "Decompose",
     "Derived",
     "Differentiated",
     "Evaluator",
+    "Linearize",
     "Linearized",
     "Module",
     "Pass",
     "PassError",
     "Reversed",
+    "Simplify",
     "Transposed",
     "UnsupportedOp",
     "Vjp",
@@ -75,6 +87,7 @@ __all__ = [
     "parse_pipeline",
     "passes",
     "reverse",
+    "run_passes",
     "run_pipeline",
     "signature",
     "text_of",

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from tests.tools import show_programs as programs
 
 import irax_tools.show
-from irax_compiler import locations, mlir
+from irax_compiler import api, locations, mlir
 from irax_compiler.cost import cost_of
 from irax_compiler.iree.phases import PHASES, phases
 from irax_tools.cli import main
@@ -176,7 +176,7 @@ def test_operations_know_their_lines(tmp_path):
 
 
 def test_text_of_a_module_is_its_source(tmp_path):
-    page = programs.page_of(programs.twice(tmp_path), Way(pipeline="cse"))
+    page = programs.page_of(programs.twice(tmp_path), Way(passes=api.parse_pipeline("cse")))
     assert (page.files[0].name, page.files[0].language) == ("twice.mlir", "mlir")
     assert page.files[0].lines == programs.TWICE.splitlines()
 

@@ -14,7 +14,7 @@ from tests.tools.browser import Browser, needs_browser, started
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_tools.show import html
 from irax_tools.show.model import Page
 from irax_tools.show.page import asset, html_of
@@ -149,7 +149,7 @@ def test_source_and_operations_show_each_other(browser, tmp_path):
 
 
 def test_details_lead_to_definitions_and_uses(browser, tmp_path):
-    opened(browser, tmp_path, programs.twice(tmp_path), Way(pipeline="cse"))
+    opened(browser, tmp_path, programs.twice(tmp_path), Way(passes=api.parse_pipeline("cse")))
     browser.click("#row5 code")  # the sum of sine and cosine
     jumps = browser.evaluate(
         "[...document.querySelectorAll('#details .jump')].map((e) => e.textContent)"
@@ -209,7 +209,13 @@ def test_functions_and_regions_collapse(browser, tmp_path):
 
 
 def test_differences(browser, tmp_path):
-    opened(browser, tmp_path, programs.twice(tmp_path), Way(pipeline="cse"), "#stage=1")
+    opened(
+        browser,
+        tmp_path,
+        programs.twice(tmp_path),
+        Way(passes=api.parse_pipeline("cse")),
+        "#stage=1",
+    )
     changes = browser.evaluate("document.querySelector('[data-stage=\"1\"] .changes').textContent")
     assert changes == "−1~1"
     browser.click("#diff")
@@ -341,7 +347,7 @@ def test_thousands_of_operations(browser, tmp_path):
         f"{body}\n  return %{count} : tensor<4xf32>\n}}\n"
     )
     source = Source(mlir.parse_module(text), "main", path="long.mlir", text=text)
-    opened(browser, tmp_path, source, Way(pipeline="canonicalize,cse"))
+    opened(browser, tmp_path, source, Way(passes=api.parse_pipeline("canonicalize,cse")))
     assert browser.evaluate("document.querySelectorAll('#ir .row').length") < 200
     slowest = browser.evaluate(
         "Math.max(...[...document.querySelectorAll('.stage')].map((stage) => {"

@@ -264,7 +264,7 @@ def save_smallest(source: Source, row: Row, name: str) -> None:
 def smallest(source: Source, row: Row) -> Source:
     """The shortest beginning of a function for which a property fails as it does for all of it."""
     inlined = mlir.clone_module(source.module)
-    api.run_pipeline(inlined, "inline,symbol-dce")
+    api.run_passes(inlined, [api.INLINE, api.REMOVE_DEAD_FUNCTIONS])
     whole = Source(inlined, source.func)
 
     def fails(candidate: Source) -> bool:
@@ -301,7 +301,7 @@ def _beginning(source: Source, length: int) -> Source:
     mlir.set_function_type(function)
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
-    api.run_pipeline(module, "canonicalize,cse,symbol-dce")
+    api.run_passes(module, [api.Canonicalize(), api.CSE, api.REMOVE_DEAD_FUNCTIONS])
     return Source(module, source.func)
 
 

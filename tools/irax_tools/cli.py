@@ -200,6 +200,7 @@ def show(
         raise click.UsageError("--in-axes goes with --vmap")
     if html is not None and (stage is not None or locations):
         raise click.UsageError("--html writes all stages: it goes without --stage and --locations")
+    from irax_compiler import api
     from irax_tools import programs, sources
     from irax_tools.files import write_file
     from irax_tools.show import terminal
@@ -212,7 +213,8 @@ def show(
         raise click.UsageError(
             "--iree goes with devices that IREE compiles for, without --pipeline"
         )
-    way = Way(target, grad, wrt, vmap, in_axes, pipeline, iree)
+    passes = None if pipeline is None else api.parse_pipeline(pipeline)
+    way = Way(target, grad, wrt, vmap, in_axes, passes, iree)
     loaded = sources.load(source, arguments, func)
     if locations:
         found = terminal.modules_of(loaded, way)

@@ -15,7 +15,14 @@ from irax_compiler.ops import core
 from irax_compiler.ops.structured import call_function
 from irax_tools.sources import Source
 
-TIDY = "inline,symbol-dce,simplify,canonicalize,cse,symbol-dce"
+TIDY = (
+    api.INLINE,
+    api.REMOVE_DEAD_FUNCTIONS,
+    api.Simplify(),
+    api.Canonicalize(),
+    api.CSE,
+    api.REMOVE_DEAD_FUNCTIONS,
+)
 
 After = Callable[[str, Module, str], None]
 """Called after each step with its name, the module, and the function that it is about."""
@@ -114,7 +121,7 @@ def _derived(
         after(step, module, name)
     derived = mlir.copy_functions(module, name, result)[name]
     mlir.make_public(mlir.functions(result)[derived])
-    api.run_pipeline(result, TIDY, None if after is None else lambda n, m: after(n, m, derived))
+    api.run_passes(result, TIDY, None if after is None else lambda n, m: after(n, m, derived))
     _rename(result, derived, "main")
     return Source(result, "main")
 

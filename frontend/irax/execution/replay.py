@@ -305,7 +305,7 @@ def _program(traced: Traced) -> Program | None:
     if any(o.operation.name == "func.call" for o in mlir.body(main).operations):
         mlir.make_public(main)
         try:
-            api.run_pipeline(module, "inline")
+            api.run_passes(module, [api.INLINE])
         except api.PassError:  # an operation that the evaluator takes, and StableHLO does not
             return None
     return Program.of(mlir.body(main))

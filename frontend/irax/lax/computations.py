@@ -52,7 +52,7 @@ def computation_of(
         )
     module = traced.builder.module
     mlir.make_public(mlir.functions(module)[traced.name])
-    api.run_pipeline(module, "decompose,inline,symbol-dce")
+    api.run_passes(module, [api.Decompose(), api.INLINE, api.REMOVE_DEAD_FUNCTIONS])
     block = mlir.body(mlir.functions(module)[traced.name])
     for result in traced.results:
         if result.shape:

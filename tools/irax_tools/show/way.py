@@ -25,7 +25,7 @@ class Way:
     vmap: int | None = None
     """The number of lanes."""
     in_axes: Sequence[int | None] | None = None
-    pipeline: str | None = None
+    passes: Sequence[api.Pass] | None = None
     """Passes in place of those that lower for the target."""
     iree: bool = False
     """True to go on through the phases of IREE's compiler."""
@@ -48,11 +48,11 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
         keep(step, "derive", module, entry)
 
     if way.grad:
-        wrt = "" if way.wrt is None else f" wrt={','.join(map(str, way.wrt))}"
-        linearize = f"linearize{{func={name}{wrt}}}"
         linearized = mlir.clone_module(source.module)
-        api.run_pipeline(linearized, linearize)
-        keep(linearize, "derive", linearized, "")  # two functions: what calls both is to come
+        linearize = api.Linearize(name, None if way.wrt is None else tuple(way.wrt))
+        api.run_passes(linearized, [linearize])
+        # It has two functions: what calls both is to come.
+        keep(str(linearize), "derive", linearized, "")
         source = derive.grad(source, way.wrt, after=after_derivation)
     if way.vmap is not None:
         source = derive.vmap(source, way.vmap, way.in_axes, after=after_derivation)
@@ -61,8 +61,8 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
     def after_pass(step: str, module: Module) -> None:
         keep(step, "lower", module, name)
 
-    if way.pipeline is not None:
-        api.run_pipeline(source.module, way.pipeline, after_pass)
+    if way.passes is not None:
+        api.run_passes(source.module, way.passes, after_pass)
         return
     lowered = api.lower(source.module, name, way.target, after_pass)
     if way.iree:
