@@ -1,4 +1,4 @@
-"""The passes: each a rewrite of a module, StableHLO in and StableHLO out."""
+"""The passes. Each rewrites a StableHLO module into a StableHLO module."""
 
 from __future__ import annotations
 

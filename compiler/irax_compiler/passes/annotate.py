@@ -1,4 +1,4 @@
-"""Writes into public functions what the runtime must know of them."""
+"""The pass annotate, which records on public functions what the runtime needs to call them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Work:
     shared: float = 0.0
     """Microseconds on one core, of what several could share."""
     steps: int = 0
-    """Of loops, each of them too short to be shared."""
+    """The number of loop steps, each of them too short to run on several cores."""
 
 
 def _is_worth_sharing(work: _Work) -> bool:

@@ -1,19 +1,20 @@
-"""Barriers of what loops carry, in the form in which IREE awaits what it should.
+"""The pass barriers, which makes fusion barriers on loop-carried values safe in IREE.
 
-IREE makes of an `optimization_barrier` its `util.optimization_barrier`, at which the program waits
-for the value. But IREE 3.13 loses what it should wait for where the value is one that a loop
-carries, or the same memory: the pass `iree-stream-propagate-timepoints` gives `scf.while` and
-`scf.for` a timepoint beside each carried array, and only operations of a stream await it. Who reads
-the array behind the barrier may then read it before it is written:
+IREE lowers `optimization_barrier` to `util.optimization_barrier`, where the program waits for the
+value. IREE 3.13 does not wait where the value is loop-carried, or in the same memory as such a
+value. The pass `iree-stream-propagate-timepoints` gives `scf.while` and `scf.for` a timepoint for
+each loop-carried array, and only stream operations await it. A reader of the array behind the
+barrier may then read it before it is written:
 
     %r = stablehlo.while(%n = %zero) : tensor<2xi32>
     cond { ... } do {
       %0 = stablehlo.optimization_barrier %n : tensor<2xi32>  // waits for nothing
-      %1 = flow.dispatch.region ... %0                        // nor does this: it takes what waited
+      %1 = flow.dispatch.region ... %0                        // does not wait either
       ...
 
-In the IR after `stream`, the `stream.cmd.execute` with %1 in it awaits an allocation alone, and not
-the one that fills %zero. The driver `local-sync` runs all in order; `local-task` runs both at once.
+After the phase `stream`, the `stream.cmd.execute` that contains %1 awaits only an allocation, not
+the one that fills %zero. The driver `local-sync` runs them in order; `local-task`
+runs both at once.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Barriers(Pass):
 
 
 def _is_carried(x: Value) -> bool:
-    """Whether a value may be one that a loop carries, in another form."""
+    """True if a value may be a loop-carried value, perhaps in another form."""
     while not mlir.is_argument(x):
         source = mlir.definition(x)
         assert source is not None

@@ -1,4 +1,4 @@
-"""Batching: @f -> @f.batch, which works on a mapped axis of some of its arguments at once."""
+"""Batching: adds @f.batch, which applies @f along a mapped axis of some of its arguments."""
 
 from __future__ import annotations
 
@@ -199,5 +199,5 @@ class BatchDeriver(Deriver[Batched]):
             )
 
     def _is_collective(self, operation: Operation) -> bool:
-        """Whether it, or something in it, is a collective over the axis that is being mapped."""
+        """True if an operation, or one nested in it, is a collective over the mapped axis."""
         return bool(self.axis_name) and self.axis_name in axes_in(operation)

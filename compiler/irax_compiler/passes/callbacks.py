@@ -1,8 +1,7 @@
-"""Callbacks, for a target: calls of host functions, which keep their order by data.
+"""Callbacks as calls of host functions, ordered by tokens.
 
-IREE keeps the order of two calls only where one needs what the other returns. So each callback that
-has an effect takes a token and returns one, which the next takes; loops carry it, and branches
-return it.
+IREE orders two calls only where one uses a result of the other. So each callback with a side effect
+takes a token and returns one for the next callback. Loops carry the token, and branches return it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Callbacks(Pass):
 
 
 class _Env(dict[Value, Value]):
-    """What stands for values of the code that is copied; others are there as they are."""
+    """A map from values to their replacements; values without one map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value

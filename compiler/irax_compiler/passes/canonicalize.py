@@ -1,4 +1,4 @@
-"""MLIR's canonicalization, kept from what it gets wrong."""
+"""MLIR's canonicalization, with a workaround for a pattern that is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuses what irax cannot run, by name, before a target stumbles over it."""
+"""The pass check, which refuses operations that irax cannot run before a target fails on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs compute of constants alone, computed when they are compiled."""
+"""Constant folding: evaluates operations on constants at compile time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ConstantFolding(Pass):
 
 
 def _written(values: Iterable[Value]) -> int:
-    """How many elements of constants are written down one by one."""
+    """Return the total number of elements of the constants that are not splats."""
     return sum(prod(shape_of(v)) for v in values if mlir.splat(v) is None)
 
 
@@ -93,5 +93,5 @@ def _write_down(value: Value, array: np.ndarray, known: dict[Value, np.ndarray])
 
 
 def _is_splat(array: np.ndarray) -> bool:
-    """Whether all elements are the same, down to the sign of zeros."""
+    """True if all elements are equal, including the sign of zeros."""
     return array.size > 0 and array.tobytes() == array.flat[0].tobytes() * array.size

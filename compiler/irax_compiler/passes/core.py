@@ -1,4 +1,4 @@
-"""What a pass is, and what the passes that derive functions from functions share."""
+"""The base class of passes, and of passes that derive functions from functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Composites, synonyms and others' custom calls, for targets that know nothing of them."""
+"""The pass decompose, which replaces composites, synonyms and known custom calls by ordinary
+operations.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ def _parameters(op: Op) -> dict[str, Any]:
 
 
 def _is_defined(operation: Operation) -> bool:
-    """Whether it is a synonym, or a custom call that irax knows the meaning of."""
+    """True if an operation is a synonym, or a custom call with a definition."""
     if operation.name != ForeignCall.name:
         return operation.name in MEANINGS
     target: Any = operation.attributes["call_target_name"]

@@ -1,4 +1,6 @@
-"""Sums of products that a loop adds up, as one product after the loop."""
+"""The pass defer, which moves products that a loop accumulates to a single product after the
+loop.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 
 MOST_BYTES = 1 << 28
-"""What the factors of all steps together may take."""
+"""The most bytes that the stacked factors of all steps may take."""
 
 
 @register_pass
@@ -132,7 +134,7 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
 
 
 def _step(counter: Value, how: Count) -> Value:
-    """How many steps have been taken."""
+    """Return the number of steps taken so far."""
     dtype = dtype_of(counter)
     taken = counter
     if how.start != 0:

@@ -1,4 +1,6 @@
-"""Barriers where IREE would fuse operations that read more arrays than a kernel may."""
+"""The pass divide, which puts fusion barriers where a fused kernel would read more arrays than IREE
+can bind.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Calls of functions that run on the host: what a target leaves to libraries of the host's.
+"""Calls of host functions, which leave work to libraries of the host.
 
     stablehlo.custom_call @irax_host.sort(%x) {backend_config = {dimension = 0 : i64}}
 
-becomes a call of a function that the program imports, and a line in the reflection attribute
-`irax.host` by which the runtime knows what to provide.
+becomes a call of an imported function. The reflection attribute `irax.host` lists these functions,
+so that the runtime provides them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import replace
 
 PREFIX = "irax_host."
-"""What the targets of such custom calls, and the imported functions, begin with."""
+"""The prefix of the target names of such custom calls, and of the imported functions."""
 
 
 def host_call(
@@ -70,7 +70,7 @@ class Host(Pass):
 
 
 def is_host_call(operation: Operation) -> bool:
-    """Whether an operation is what `host_call` builds."""
+    """True if an operation was built by `host_call`."""
     if operation.name != "stablehlo.custom_call":
         return False
     target: Any = operation.attributes["call_target_name"]

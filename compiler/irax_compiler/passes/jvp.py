@@ -1,4 +1,4 @@
-"""Forward-mode differentiation: @f -> @f.jvp."""
+"""Forward-mode differentiation: adds @f.jvp, which computes results and tangents."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Rule:
     op: Op
     operation: Operation
     primals: dict[Value, Value]
-    """What stands for the values of the source function so far."""
+    """A map from values of the source function to their copies so far."""
 
 
 class DifferentiationDeriver(Deriver[D]):

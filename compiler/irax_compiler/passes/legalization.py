@@ -7,11 +7,11 @@
             return None
         return [<the values that take the place of the operation's results>]
 
-A legalization builds its operations with irax's own op builders. It may apply to what it builds: it
-is not asked again about that. What it builds has its name in the location.
+A legalization builds operations with irax's op builders. It is not applied to operations that it
+built itself. Its name is in the location of each of them.
 
-It says what it works around, and `tests/upstream` has a program that shows it, so that `make
-upstream` can tell when it is no longer needed.
+It states the defect that it works around. `tests/upstream` has a program that shows the defect, by
+which `make upstream` tells when the legalization is no longer needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matched
 
 Kind = Literal["bug", "missing", "slow"]
-"""Of what is worked around: wrong results and crashes; what is not there; what takes too long."""
+"""The kind of defect worked around: wrong results or crashes; missing features; slow code."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
-"""Linearization: @f -> @f.fwd, which runs f and keeps residuals, and @f.lin, the linear rest.
+"""Linearization: splits @f's derivative into @f.fwd, which computes results and residuals, and
+@f.lin, which is linear in the tangents.
 
-The derivative is built first as in `jvp`, in one function; then each operation goes to @f.lin if it
-depends on a tangent and to @f.fwd if not. What @f.lin needs of @f.fwd are the residuals.
+The derivative is first built as `jvp` does, in one function. Then each operation goes to @f.lin if
+it depends on a tangent, and to @f.fwd otherwise. The values of @f.fwd that @f.lin uses are the
+residuals.
 """
 
 from __future__ import annotations
@@ -185,8 +187,8 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
 
 
 class Residuals:
-    """What the linear part needs: values saved by the forward part, and cheap operations that are
-    done again instead (constants, iotas, and broadcasts, which only make values larger).
+    """The inputs of the linear part: values saved by the forward part, and cheap operations to
+    recompute (constants, iotas, and broadcasts, which only make values larger).
     """
 
     def __init__(self, values: Sequence[Value]) -> None:
@@ -210,6 +212,6 @@ class Residuals:
 
 
 def _is_recomputed(operation: Operation) -> bool:
-    """Whether to do an operation again is free, and keeps less than its result."""
+    """True if an operation is free to recompute, and its operands may be smaller than its result."""
     traits = traits_of(operation)
     return traits.recomputation is Recomputation.FREE and not traits.is_view

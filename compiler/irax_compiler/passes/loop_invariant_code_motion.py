@@ -1,4 +1,4 @@
-"""What all steps of a loop compute alike, computed once before it."""
+"""Loop-invariant code motion."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _hoist(loop: Operation) -> None:
 
 @dataclass
 class _Alike:
-    """What is the same in all steps."""
+    """The loop-invariant values of a loop's body."""
 
     body: Block
     read: dict[Value, int] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class _Alike:
 
 
 def _is_formula(operation: Operation) -> bool:
-    """Whether an operation's results are a matter of its operands alone."""
+    """True if an operation's results depend on its operands alone."""
     if is_host_call(operation):
         target: Any = operation.attributes["call_target_name"]
         return target.value not in _OF_THE_USER

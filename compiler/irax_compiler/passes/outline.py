@@ -1,4 +1,6 @@
-"""Elementwise functions that a program computes many of, written once."""
+"""The pass outline, which makes elementwise functions that a program uses often functions of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ class Outline(Pass):
 
 
 def is_long(operation: Operation) -> bool:
-    """Whether an operation is an elementwise function of many instructions."""
+    """True if an operation is an elementwise function of many instructions."""
     traits = traits_of(operation)
     if not isinstance(traits, elementwise.Elementwise):
         return _is_composite(operation) and isinstance(read(operation), ByFormula)
@@ -75,7 +77,7 @@ class _Outlining:
     sizes: set[int]
     """The numbers of elements of the arrays that it is about."""
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
-    """Of functions, for each operation and its operands' dtypes."""
+    """The names of functions, by operation and its operands' dtypes."""
 
     def of_block(self, block: Block, known: Parts) -> None:
         """Goes through a block, where the parts of some complex numbers are known."""

@@ -1,4 +1,4 @@
-"""Arithmetic of complex numbers as that of their parts, of which there are vectors."""
+"""Complex arithmetic on separate real and imaginary parts, which can be vectors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Parts = dict[Value, Sequence[Value]]
 
 
 def is_complex(x: Value) -> bool:
-    """Whether the elements of a value are complex numbers."""
+    """True if the elements of a value are complex numbers."""
     return dtype_of(x).kind == "c"
 
 
 def has_parts(operation: Operation) -> bool:
-    """Whether an operation takes or gives complex numbers."""
+    """True if an operation has complex operands or results."""
     return any(map(is_complex, (*operation.operands, *operation.results)))
 
 

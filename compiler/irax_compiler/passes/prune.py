@@ -1,8 +1,8 @@
-"""Arguments and results of private functions that nobody needs.
+"""Removal of dead arguments and results of private functions.
 
-A function that was derived from another has a signature made for the general case: the residuals of
-`@f.fwd` include what `@f.bwd` turns out not to read once it is simplified, and arguments that came
-in go out again as residuals.
+Derived functions have signatures made for the general case. The residuals of @f.fwd may include
+values that @f.bwd no longer reads once simplified, and arguments that @f.fwd returns unchanged as
+residuals.
 """
 
 from __future__ import annotations

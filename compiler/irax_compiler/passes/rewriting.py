@@ -1,7 +1,7 @@
 """Rewrite patterns, and the driver that applies them.
 
-A pattern is a function that builds what takes the place of an operation's results. It returns None,
-and has built nothing, where it does not apply:
+A pattern is a function that builds replacements of an operation's results. Where it does not apply,
+it builds nothing and returns None:
 
     @rewrites(shape.Transpose)
     def transpose_of_transpose(op: shape.Transpose, x: Value) -> Value | None:
@@ -9,12 +9,11 @@ and has built nothing, where it does not apply:
 
     @rewrites("stablehlo.while")
     def unneeded_carries(operation: Operation) -> Sequence[Value] | None:
-        '''A loop carries nothing that nobody needs.'''
+        '''Remove dead loop-carried values.'''
 
-One declared for ops, or classes of ops, gets the op as it is read, and the operands; one declared
-for names, or for all operations, gets the operation. Patterns build at the insertion point and the
-location of the operation. They erase nothing and replace nothing: the driver does, and so knows
-which operations there are.
+A pattern for ops, or classes of ops, gets the op, as it was read, and the operands. A pattern for
+names, or for all operations, gets the operation. Patterns build at the insertion point and location
+of the operation. Only the driver erases and replaces operations, so that its worklist stays valid.
 
 `rewrite_greedily` applies patterns until none applies; `rewrite_in_order` applies each once.
 """
@@ -63,8 +62,8 @@ class Pattern:
         return (*names, *names_of(families)) if families else tuple(names)
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
-        """What takes the place of the results of an operation, which is read as `op`; built at the
-        insertion point.
+        """Build the replacement of an operation's results at the insertion point; `op` is the
+        operation as it is read.
         """
         if not self.kinds:
             return self.build(operation)

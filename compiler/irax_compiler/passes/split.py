@@ -1,9 +1,10 @@
-"""Functions of very many arrays as calls of parts, of which equal ones are compiled once.
+"""The pass split, which divides functions of very many arrays into parts and compiles equal parts
+once.
 
-The time that IREE takes to compile a function grows with the third power of how many arrays its
-kernels take from the caller and give back, and its virtual machine has no registers for 16384. A
-function of many arguments and results therefore takes one list and returns one, and so do its
-parts, which are functions of their own: each sees what it needs.
+IREE's compile time grows with the cube of the number of arrays that a function's kernels read from
+and return to the caller, and its virtual machine has no registers for 16384 of them. So a function
+of many arguments and results takes a list and returns one. Its parts are functions that take the
+same lists, and each uses only the arrays that it needs.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _in_parts(module: Module, name: str, function: Operation, bound: int) -> Non
 
 @dataclass
 class _Flow:
-    """How values go through a function."""
+    """The uses of values in a function."""
 
     operations: list[Operation]
     """All but those that each part does for itself."""
@@ -126,7 +127,7 @@ class _Flow:
         return found
 
     def _end(self, start: int, bound: int, crossing: Sequence[float]) -> int:
-        """Where a part that begins at an operation ends."""
+        """Return the end of a part that begins at an operation."""
         arrays: set[tuple[str, int]] = set()
         best: int | None = None
         for i in range(start, len(self.operations)):
@@ -172,7 +173,7 @@ class _Call:
 
     function: str
     starts: list[int]
-    """Where runs of consecutive arguments, then of results, begin that the part works on."""
+    """The starts of runs of consecutive arguments, then of results, that the part uses."""
     taken: list[Value]
     given: list[Value]
     """Values from other parts, and for others."""

@@ -1,4 +1,4 @@
-"""The passes that every target's pipeline begins with."""
+"""The passes at the beginning of every target's pipeline."""
 
 from __future__ import annotations
 

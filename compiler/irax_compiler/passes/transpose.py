@@ -1,5 +1,5 @@
-"""Transposition: a linear function -> its transpose, which takes cotangents of the results to
-cotangents of the arguments. Reverse mode is `linearize`, then this.
+"""Transposition: adds the transpose of a linear function, from cotangents of the results to
+cotangents of the arguments. Reverse mode is `linearize` followed by it.
 """
 
 from __future__ import annotations
@@ -214,8 +214,9 @@ def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:
 
 
 def _refuse_effects(operation: Operation) -> None:
-    """What nobody needs the transpose of goes, and with it what only looks at values, as a print
-    does; nothing else that acts may go unnoticed.
+    """Refuse operations with side effects that have no transpose. Operations that nothing uses are
+    dropped, and with them those that only inspect values, such as prints; no other side effect may
+    be lost.
     """
     for effect in effects.effects(operation):
         op = rule(effect, "transpose")

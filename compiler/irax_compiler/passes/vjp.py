@@ -1,4 +1,4 @@
-"""Reverse-mode differentiation: linearize, then transpose."""
+"""Reverse-mode differentiation: `linearize`, then `transpose`."""
 
 from __future__ import annotations
 

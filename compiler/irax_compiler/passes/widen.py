@@ -1,5 +1,5 @@
-"""2- and 4-bit integers as 8-bit ones, for targets that keep several of them to a byte and know few
-operations on them.
+"""The pass widen, which replaces 2- and 4-bit integers by 8-bit ones, for targets that pack several
+into a byte and support few operations on them.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _widen_results(operation: Operation) -> None:
 
 
 def _replace(operation: Operation, by: Callable[[Value], Value]) -> None:
-    """Who uses the result of an operation uses what is made of it instead."""
+    """Replace the result of an operation by another value."""
     (result,) = operation.results
     uses = [(use.owner, use.operand_number) for use in result.uses]
     with InsertionPoint.after(operation), operation.location:

@@ -1,4 +1,4 @@
-"""The pass that has a library of the host's multiply matrices."""
+"""The pass blas, which makes products of matrices calls of BLAS."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Blas(Pass):
 
     name: ClassVar[str] = "blas"
     workers: int = 0
-    """How many workgroups share a product; 0 is as many as there are processors for."""
+    """The number of workgroups that share a product; 0 means one per processor."""
     always: bool = False
 
     def run(self, module: Module) -> None:
@@ -51,14 +51,14 @@ class Blas(Pass):
                     add_reflection(function, {"irax.libraries": blas.PACKAGE})
 
     def _workers(self, function: Operation) -> int:
-        """How many workgroups run at a time."""
+        """Return the number of workgroups that run at a time."""
         if self.workers:
             return self.workers
         return 1 if reflection(function).get("irax.driver") == "sync" else processors()
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,8 +1,8 @@
-"""Executables of IREE's that call BLAS.
+"""HAL executables that call BLAS.
 
-A workgroup calls a function of the library for each of its share of the products. The function is
-a static import: the program is linked with the library, and the library is in the process when the
-program is loaded.
+Each workgroup calls a function of the library for its share of the products. The function is a
+static import: the program is linked against the library, which is loaded into the process before
+the program.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.blas.layouts import Matrices, Product
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
-"""What BLAS calls the dtypes that it has."""
+"""BLAS's letters for the dtypes it supports."""
 
 SHARE = 1_000_000
 """The least multiplications and additions for which a workgroup pays."""
 _MULTIPLE = 16
-"""Of rows or columns that a workgroup has."""
+"""The number of rows or columns of a workgroup is a multiple of this."""
 
 _ROW_MAJOR, _COLUMN_MAJOR = 101, 102
 _AS_IT_IS, _TRANSPOSED = 111, 112
@@ -31,8 +31,8 @@ _AS_IT_IS, _TRANSPOSED = 111, 112
 
 @dataclass(frozen=True)
 class Shares:
-    """How workgroups share products: so many of the batch each, and of these so many rows, or
-    columns.
+    """The division of products among workgroups: a number of products of the batch for each, and a
+    number of rows or columns of these.
     """
 
     products: int

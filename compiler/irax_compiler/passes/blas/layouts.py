@@ -1,4 +1,4 @@
-"""Products of matrices as BLAS has them: where the elements of each matrix are in its array."""
+"""Products of matrices in the form of BLAS's arguments: the strides of each matrix in its array."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Matrices:
     columns: int
     batch: tuple[int, ...]
     size: int
-    """How many elements the array has."""
+    """The number of elements of the array."""
 
     @property
     def is_dense(self) -> bool:
-        """Whether rows or columns have their elements side by side."""
+        """True if rows or columns are contiguous."""
         return 1 in (self.rows, self.columns)
 
     @property
@@ -58,17 +58,17 @@ class Product:
 
     @property
     def count(self) -> int:
-        """How many products there are."""
+        """Return the number of products."""
         return prod(self.batch)
 
     @property
     def is_of_vector(self) -> bool:
-        """Whether one factor is a vector."""
+        """True if one factor is a vector."""
         return 1 in (self.m, self.n)
 
     @property
     def operations(self) -> int:
-        """How many multiplications and additions of real numbers they take."""
+        """Return the number of multiplications and additions of real numbers."""
         return (8 if self.dtype.kind == "c" else 2) * self.count * self.m * self.n * self.k
 
 
@@ -152,7 +152,7 @@ def _factor(x: Value, groups: Groups, is_of_vector: bool) -> Factor | None:
 
 
 def _result(result: Value, array: Value, groups: Groups) -> Matrices | None:
-    """Where the elements of a product are in its result, or in a transpose of that."""
+    """Return the layout of a product in its result, or in a transpose of the result."""
     strides = _contiguous(shape_of(array))
     if array != result:
         permutation = _permutation(array)
@@ -199,7 +199,7 @@ def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) ->
 
 
 def _distance(group: Dimensions, extents: Sequence[int], strides: Sequence[int]) -> int | None:
-    """How far apart neighbours are along dimensions taken as one; None where that differs."""
+    """Return the stride of dimensions taken as one; None if they have no common stride."""
     long = [d for d in group if extents[d] > 1]
     for outer, inner in pairwise(long):
         if strides[outer] != strides[inner] * extents[inner]:

@@ -1,4 +1,4 @@
-"""Which products BLAS is faster at than the code that IREE compiles, as measured.
+"""The measured choice between BLAS and the code that IREE compiles, for a product.
 
 `python -m benchmarks.thresholds` measures it, and writes the table that is read here.
 """
@@ -22,8 +22,8 @@ GAIN = 0.9
 of what follows it."""
 
 TRANSPOSED = 1.3
-"""How many times longer IREE's code takes where the right factor is a transposed matrix: 1.25 to
-2.3 times from 64 to 256 rows. The table has none."""
+"""The factor by which IREE's code is slower where the right factor is a transposed matrix: 1.25 to
+2.3 from 64 to 256 rows. The table has no such products."""
 _VECTOR = 8
 """IREE's code is another where extents are no multiples of this."""
 _NARROW = {"float16": "bfloat16"}
@@ -31,8 +31,8 @@ _NARROW = {"float16": "bfloat16"}
 
 
 def pays(product: Product, dtype: str) -> bool:
-    """Whether BLAS is faster at a product of arrays of a dtype: at the product that was measured
-    and is nearest.
+    """True if BLAS is faster at a product of arrays of a dtype, judged by the nearest measured
+    product.
     """
     extents = product.count, product.m, product.n, product.k
     rows = [row for row in _times(_NARROW.get(dtype, dtype)) if _kind(row) == _kind(extents)]

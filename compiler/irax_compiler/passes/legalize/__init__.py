@@ -1,4 +1,6 @@
-"""Rewrites of StableHLO to what a target takes and gets right: a small one for each defect."""
+"""Legalizations: rewrites of StableHLO into a form that a target compiles correctly, one small
+rewrite per defect.
+"""
 
 from irax_compiler.passes.legalize.legalize import Legalize, LegalizeChlo
 

@@ -1,4 +1,4 @@
-"""The passes that apply legalizations: those that a target needs, and those for CHLO."""
+"""The passes that apply legalizations: a target's, and those of CHLO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The legalizations that several targets share, in the order in which they are applied."""
+"""The sets of legalizations that several targets share, in the order in which they are applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops in the form in which IREE runs them fast."""
+"""Rewrites of loops into forms that IREE runs fast."""
 
 from irax_compiler.passes.loops.loops import Loops
 

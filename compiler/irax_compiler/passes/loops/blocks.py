@@ -1,7 +1,7 @@
-"""Blocks of StableHLO on few elements, as blocks of operations on registers.
+"""Translation of StableHLO blocks on few elements to operations on registers.
 
-Arrays that are too large for registers are tensors of one dimension, of which slabs are read and
-written: dynamic slices whose elements lie side by side.
+Arrays too large for registers are tensors of one dimension, of which slabs are read and written:
+dynamic slices whose elements are contiguous.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REGISTERS = 128
 
 @dataclass
 class Scope:
-    """What stands for the values that a block may use."""
+    """The registers and memory of the values that a block may use."""
 
     registers: dict[Value, Value] = field(default_factory=dict)
     tables: dict[Value, Value] = field(default_factory=dict)
@@ -51,12 +51,12 @@ class Scope:
     together: int = 1
     """For how many elements a computation of scalars is done at once."""
     lanes: int = REGISTERS
-    """How many elements of larger arrays registers hold, where those are gone through in steps."""
+    """The number of elements of a register in which larger arrays are processed step by step."""
     functions: Functions | None = None
     """The functions that formulas are calls of; without them, formulas are written out."""
 
     def size(self, x: Value) -> int:
-        """How many elements the register of a value has."""
+        """Return the number of elements of a value's register."""
         return min(prod(shape_of(x)), self.lanes)
 
     def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
@@ -81,7 +81,7 @@ _STRUCTURE = {
 
 
 def is_known(operation: Operation, arrays: set[Value]) -> bool:
-    """Whether a block with this operation can be built; `arrays` are the values that are not in
+    """True if a block with this operation can be built; `arrays` are the values that are not in
     registers.
     """
     name = operation.name
@@ -97,14 +97,14 @@ def is_known(operation: Operation, arrays: set[Value]) -> bool:
 
 
 def reads_slab(operation: Operation) -> bool:
-    """Whether it is a dynamic slice of elements that lie side by side."""
+    """True if an operation is a dynamic slice of contiguous elements."""
     if operation.name != "stablehlo.dynamic_slice":
         return False
     return _side_by_side(shape_of(operation.results[0]), shape_of(operation.operands[0]))
 
 
 def writes_slab(operation: Operation) -> bool:
-    """Whether it updates elements that lie side by side."""
+    """True if an operation updates contiguous elements."""
     if operation.name != "stablehlo.dynamic_update_slice":
         return False
     return _side_by_side(shape_of(operation.operands[1]), shape_of(operation.operands[0]))
@@ -119,12 +119,12 @@ def _side_by_side(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
 
 
 def build(source: Block, scope: Scope) -> None:
-    """What a block does, built at the insertion point; its results are then in the scope."""
+    """Build the operations of a block at the insertion point; the scope then has their results."""
     translate(walk(source), scope)
 
 
 def translate(operations: Iterable[Operation], scope: Scope) -> None:
-    """The same for operations that follow one another."""
+    """Build operations in order."""
     for operation in operations:
         with operation.location:
             results = _translated(operation, scope)
@@ -132,7 +132,9 @@ def translate(operations: Iterable[Operation], scope: Scope) -> None:
 
 
 def results(source: Block, scope: Scope) -> list[Value]:
-    """What a block's terminator takes, in registers, built at the insertion point."""
+    """Build a block at the insertion point, and return the registers of its terminator's
+    operands.
+    """
     build(source, scope)
     return [scope.register(x) for x in mlir.terminator(source).operands]
 
@@ -332,8 +334,8 @@ def _case(
 def offset(
     whole: tuple[int, ...], part: tuple[int, ...], starts: Sequence[Value], given: Registers
 ) -> Value:
-    """Where a slab begins: such that it is inside the array, wherever it should begin. `given` has
-    the scalars for the values `starts`.
+    """Return the offset of a slab, with its starts clamped to the array. `given` has the scalars
+    for the values `starts`.
     """
     to = mlir.parse_type("index")
     total = registers.index(0)

@@ -1,7 +1,7 @@
-"""Operations on few elements that are no loop of few elements, as kernels of many operations.
+"""Clusters of operations on few elements, outside of loops, as single kernels.
 
-IREE makes a kernel of elementwise operations that follow one another, compiles it and launches it:
-a random number takes a dozen launches, of a microsecond and more each, for nanoseconds of work.
+IREE fuses consecutive elementwise operations into a kernel, compiles and launches it. A random
+number takes a dozen launches of a microsecond and more each, for nanoseconds of work.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
 
 
 def _fitting(cluster: Sequence[Operation], kernel: Kernel) -> int:
-    """How many operations of a cluster, from the first on, a kernel has enough arrays for."""
+    """Return the number of leading operations of a cluster for which a kernel can bind all
+    arrays.
+    """
 
     def too_many(count: int) -> bool:
         part = cluster[:count]
@@ -88,7 +90,7 @@ def _put_in_kernel(cluster: Sequence[Operation], kernel: Kernel) -> None:
 
 
 def _results(kernel: Kernel, given: Sequence[Value]) -> int:
-    """How many arrays a kernel returns."""
+    """Return the number of arrays that a kernel returns."""
     return len(given if kernel is kernels.of_arrays else {dtype_of(x) for x in given})
 
 
@@ -158,7 +160,7 @@ def _is_free(operation: Operation) -> bool:
 
 
 def _is_apart(operation: Operation) -> bool:
-    """Whether an operation is in no kernel: a constant, a barrier, a loop or a branch."""
+    """True if an operation belongs to no kernel: a constant, a barrier, a loop or a branch."""
     traits = traits_of(operation)
     return traits.is_constant or traits.captures or operation.name == barrier.name
 
@@ -173,7 +175,7 @@ def _is_small(operation: Operation) -> bool:
 
 
 def _is_of(elements: int, operation: Operation) -> bool:
-    """Whether an operation is an elementwise one on arrays of so many elements, and numbers."""
+    """True if an operation is elementwise on scalars and arrays of the given number of elements."""
     values = [*operation.operands, *operation.results]
     if _is_apart(operation) or not all(map(kernels.is_plain, values)):
         return False
@@ -190,7 +192,7 @@ def _is_of(elements: int, operation: Operation) -> bool:
 
 
 def _counting(operations: Iterable[Operation]) -> set[Operation]:
-    """Those that compute integers of what a loop counts alone: the host does that."""
+    """Return the operations that compute integers from loop counters alone, which the host does."""
     found: set[Operation] = set()
     for operation in operations:
         values = [*operation.operands, *operation.results]
@@ -237,7 +239,7 @@ def _given(cluster: Sequence[Operation]) -> tuple[list[Value], list[Operation]]:
 
 
 def _fixed(cluster: Sequence[Operation]) -> set[Operation]:
-    """Those of operations that follow from constants alone."""
+    """Return the operations that depend on constants alone."""
     found: set[Operation] = set()
     for operation in cluster:
         if all(kernels.is_constant(x) or mlir.definition(x) in found for x in _used(operation)):

@@ -1,5 +1,5 @@
-"""Matrices by which a loop multiplies vectors, with the dimension that is summed over last: IREE
-goes through them row by row then, in two thirds of the time.
+"""Matrices that a loop multiplies with vectors, with the contracting dimension moved last. IREE
+then reads them row by row, in two thirds of the time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Loops over scalars, or over few elements, as one kernel that keeps them in registers.
+"""Loops over few elements as single kernels that keep them in registers.
 
-IREE launches kernels for each step, which costs microseconds; the step itself takes nanoseconds.
+IREE launches kernels for each step, which takes microseconds, while a step itself takes
+nanoseconds.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What a loop over few elements is about."""
+    """The values that a loop over few elements uses, by where its kernel keeps them."""
 
     elements: list[Value]
-    """What comes from outside into registers, carried at first or used."""
+    """The values from outside that are kept in registers: initial loop-carried values and captured
+    ones."""
     tables: list[Value]
     """Arrays from outside that are read slab by slab."""
     buffers: list[int]
@@ -80,13 +82,15 @@ class _Parts:
 
 
 def is_long(operations: Iterable[Operation]) -> bool:
-    """Whether a kernel of these operations calls functions."""
+    """True if a kernel of these operations is an executable of its own, in which formulas are
+    functions.
+    """
     formulas = [o for o in operations if is_formula(o)]
     return len(formulas) >= LONG or any(map(has_loop, formulas))
 
 
 def too_many(taken: Sequence[Value], results: int) -> bool:
-    """Whether a kernel would have more arrays than IREE binds to one."""
+    """True if a kernel would have more arrays than IREE can bind."""
     return sum(mlir.splat(x) is None for x in taken) + results > BINDINGS
 
 
@@ -112,13 +116,13 @@ def _users(operations: Sequence[Operation]) -> dict[Value, list[Operation]]:
 
 
 def _is_table(x: Value, users: Sequence[Operation]) -> bool:
-    """Whether all there is of a value is reads of slabs and, if it is large, products."""
+    """True if the uses of a value are only reads of slabs and, if it is large, products."""
     is_large = prod(shape_of(x)) > REGISTERS
     return all(_reads(o, x) or (is_large and vectors.takes_table(o, x)) for o in users)
 
 
 def _reads(operation: Operation, x: Value) -> bool:
-    """Whether it reads a slab of a value, and uses that for nothing else."""
+    """True if an operation reads a slab of a value, and does not use it otherwise."""
     array, *starts = operation.operands
     return blocks.reads_slab(operation) and array == x and x not in starts
 
@@ -356,7 +360,7 @@ def _flat(x: Value) -> Value:
 
 
 def _kept_out(x: Value) -> Value:
-    """The same array, of which IREE does not make a part of the kernel what made it."""
+    """Put a barrier behind an array, so that IREE does not fuse its producer into the kernel."""
     if mlir.is_argument(x) or mlir.splat(x) is not None:
         return x
     return barrier.barrier.build([x])[0]

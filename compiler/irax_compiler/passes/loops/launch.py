@@ -1,7 +1,7 @@
-"""Kernels as IREE launches them.
+"""Kernels in the forms that IREE launches.
 
-A short one is a region, which IREE makes a kernel of. A long one calls functions: it is an
-executable, which has its functions beside it.
+A short kernel is a dispatch region. A long one calls functions, so it is an executable that
+contains them.
 """
 
 from __future__ import annotations
@@ -116,14 +116,14 @@ _SHARE = 4096
 
 @dataclass(frozen=True)
 class Shares:
-    """How workgroups share arrays of one size: the last share overlaps with the one before it,
-    where it would be smaller.
+    """The division of arrays of one size among workgroups: the last share overlaps with the one
+    before it, where it would be smaller.
     """
 
     elements: int
-    """How many the arrays have; others are not shared."""
+    """The number of elements of the arrays that are shared; others are not."""
     size: int
-    """How many of them a workgroup has."""
+    """The number of elements of a workgroup's share."""
 
     @classmethod
     def of(cls, elements: int, multiple: int) -> Shares:
@@ -139,7 +139,7 @@ class Shares:
         return -(-self.elements // self.size)
 
     def start(self) -> Value:
-        """Where the share of the workgroup begins."""
+        """Return the start of the workgroup's share."""
         dimension = {"dimension": mlir.parse_attribute("0 : index")}
         index = mlir.parse_type("index")
         number = mlir.emit("flow.dispatch.workgroup.id", [], dimension, [index]).results[0]

@@ -1,4 +1,4 @@
-"""The pass that gives IREE its loops in the form in which it runs them fast."""
+"""The pass loops, which rewrites loops into forms that IREE runs fast."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Values as arrays in memory hold them: numbers without sign, booleans as bytes, complex numbers as
-two real ones.
+"""Types of values in memory: signless numbers, booleans as bytes, complex numbers as two real
+ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from irax_compiler.ops.registers import signless_dtype
 
 
 def held_dtype(x: Value) -> np.dtype:
-    """Of the array that holds a value."""
+    """Return the dtype of the array that holds a value."""
     dtype = dtype_of(x)
     if dtype.kind == "c":
         return fft.real_dtype(dtype)

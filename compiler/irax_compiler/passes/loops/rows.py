@@ -1,7 +1,7 @@
-"""Loops that count and stack rows, with the rows written where they belong.
+"""Counted loops that stack rows, which write the rows in place.
 
-IREE copies a whole array for each row that a step updates. Here the array is a buffer that exists
-before the loop, and each row is put into its part of it.
+IREE copies the whole array for each row that a step updates. Here the array is a buffer allocated
+before the loop, and each row is written into its part.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Loop:
 
 
 def _needed(values: Sequence[Value], operations: Sequence[Operation]) -> set[Operation]:
-    """Those of a block's operations of which values are made."""
+    """Return the operations of a block on which the given values depend."""
     wanted, found = set(values), set()
     for operation in reversed(operations):
         if wanted.intersection(operation.results):
@@ -186,8 +186,8 @@ def _buffer(x: Value) -> Value:
 
 
 def _width(x: Value) -> int:
-    """How many elements lie between the beginnings of rows: kernels take all memory that they get
-    for aligned.
+    """Return the distance between the starts of rows, a multiple of the alignment that kernels
+    assume.
     """
     aligned = ALIGNMENT // memory.held_dtype(x).itemsize
     return -(-prod(memory.held_shape(x)[1:]) // aligned) * aligned

@@ -1,4 +1,4 @@
-"""Operations that move, fold or multiply the elements of registers."""
+"""Lowerings of operations that move, reduce or multiply elements of registers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _dimensions(operation: Operation) -> list[int]:
 
 
 def takes_table(operation: Operation, table: Value) -> bool:
-    """Whether it multiplies, with a register, an array that is read by rows."""
+    """True if an operation multiplies a register with an array that is read by rows."""
     if operation.name != "stablehlo.dot_general" or not multiplies(operation):
         return False
     op, operands = _product(operation), list(operation.operands)
@@ -107,13 +107,13 @@ def takes_table(operation: Operation, table: Value) -> bool:
 
 
 def multiplies(operation: Operation) -> bool:
-    """Whether a product is of numbers of one dtype."""
+    """True if a product's operands and result have one dtype, other than boolean."""
     dtypes = {dtype_of(x) for x in (*operation.operands, *operation.results)}
     return len(dtypes) == 1 and dtypes.pop() != np.bool_
 
 
 def work(operation: Operation) -> int:
-    """How many products of elements a product takes."""
+    """Return the number of multiplications in a product."""
     left, d = shape_of(operation.operands[0]), _product(operation).dimensions
     return prod(shape_of(operation.results[0])) * prod(left[i] for i in d.lhs_contracting)
 
@@ -146,7 +146,7 @@ def product(operation: Operation, x: Value, y: Value) -> Value:
 def product_with_table(
     operation: Operation, table_is_left: bool, x: Value, row: Callable[[int, int], Value]
 ) -> Value:
-    """The same of a table and a register; `row(k, size)` is the table's row of a place in the
+    """Multiply a table and a register; `row(k, size)` is the table's row at a position in the
     contracting dimensions.
     """
     d, (left, right) = _product(operation).dimensions, operation.operands

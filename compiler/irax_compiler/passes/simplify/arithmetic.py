@@ -1,4 +1,4 @@
-"""Rules for arithmetic on neutral and absorbing elements, for select, and for conversions."""
+"""Patterns for arithmetic on identity and absorbing elements, for select, and for conversions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loops carry and nobody needs: as of a loop whose gradient alone is wanted."""
+"""Removal of dead loop-carried values, as in a loop whose gradient alone is used."""
 
 from __future__ import annotations
 

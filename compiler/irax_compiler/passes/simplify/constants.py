@@ -1,4 +1,4 @@
-"""Operations on constants, done at once where the result is small to write down."""
+"""Patterns that fold constants where the result is small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for dot_general: it takes transposes of its operands and of its result into itself."""
+"""Patterns for dot_general, which absorbs transposes of its operands and of its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for slices whose computed place turns out to be known."""
+"""Patterns for dynamic slices whose starts are known."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def update_of_constant(
 def known_starts(
     outer: Sequence[int], inner: Sequence[int], starts: Sequence[Value]
 ) -> tuple[int, ...] | None:
-    """Where a slice begins, if that is known: moved back to where it fits, as StableHLO says."""
+    """Return the starts of a slice, clamped as StableHLO defines, if they are known."""
     found = []
     for size, part, start in zip(outer, inner, starts, strict=True):
         element = mlir.splat(start)

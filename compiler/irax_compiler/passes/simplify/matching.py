@@ -1,4 +1,4 @@
-"""How operands came about: what the patterns of `simplify` match."""
+"""Matchers for the producers of operands, for the patterns of `simplify`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Op)
 
 @dataclass(frozen=True)
 class Made(Generic[K]):
-    """How a value came about: an op and its operands."""
+    """The producer of a value: an op and its operands."""
 
     op: K
     operands: Sequence[Value]
@@ -28,7 +28,7 @@ class Made(Generic[K]):
         return self.operands[0]
 
     def rebuild(self, operands: Sequence[Value]) -> Value:
-        """The same op on other operands, at its old location."""
+        """Build the op on other operands, at its old location."""
         with self.location:
             return self.op(*operands)
 
@@ -43,7 +43,9 @@ def made_by(value: Value, op: K | type[K]) -> Made[K] | None:
 
 
 def made_for_one(value: Value, op: K | type[K]) -> Made[K] | None:
-    """The same, if the value has one use: the op goes when that use goes."""
+    """Return the producer of a value with a single use: the producer is dead once that use is
+    gone.
+    """
     return made_by(value, op) if mlir.num_uses(value) == 1 else None
 
 

@@ -1,7 +1,7 @@
-"""Rules for ops that only move elements: two of a kind are one, and one that moves nothing is none.
+"""Patterns for ops that only move elements: two of a kind become one, and identities are removed.
 
-Broadcasts take reshapes that add dimensions, and transposes, into themselves: a result dimension of
-`broadcast_in_dim` can come from any place.
+Broadcasts absorb transposes, and reshapes that add dimensions, because `broadcast_in_dim` maps
+operand dimensions to any result dimensions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules for reductions."""
+"""Patterns for reductions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rules for negation. Differentiation leaves negations behind in the middle of products; they are
-taken to where they meet a sum, a constant or another negation, and vanish there.
+"""Patterns for negation. Differentiation leaves negations inside products; the patterns move each
+to a sum, a constant or another negation, where it cancels.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ SIGNED_OPERANDS = {
 """The ops of floats that hand on the sign of some operands."""
 
 MAX_DEPTH = 8
-"""How many ops a negation is looked for behind."""
+"""The most ops through which a negation is searched."""
 
 
 def without_sign(x: Value, depth: int = MAX_DEPTH) -> Value | None:
@@ -125,7 +125,9 @@ def without_sign(x: Value, depth: int = MAX_DEPTH) -> Value | None:
 
 
 def hands_sign_on(maker: Made, x: Value) -> bool:
-    """Of integers -MIN is MIN, so that -(MIN / 2) is not (-MIN) / 2: floats only."""
+    """True if negating the operand negates the result. For integers it may not: -MIN is MIN, so
+    -(MIN / 2) is not (-MIN) / 2.
+    """
     if not inexact(dtype_of(x)) or not inexact(dtype_of(maker.operand)):
         return False
     return not isinstance(maker.op, reduce.Reduce) or is_sum(maker.op, maker.operands[1])

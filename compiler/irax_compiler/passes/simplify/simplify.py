@@ -1,4 +1,4 @@
-"""The pass that applies the patterns until none applies."""
+"""The pass simplify, which applies the patterns until none applies."""
 
 from __future__ import annotations
 

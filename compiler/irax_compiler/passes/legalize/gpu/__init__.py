@@ -1,1 +1,1 @@
-"""Legalizations for GPUs, by IREE."""
+"""Legalizations for GPUs that IREE compiles for."""

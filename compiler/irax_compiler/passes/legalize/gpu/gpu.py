@@ -1,4 +1,4 @@
-"""Legalizations of programs of GPUs."""
+"""Legalizations for all GPUs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _is_float8(dtype: np.dtype) -> bool:
 
 @dataclass(frozen=True)
 class Format:
-    """What the 8 bits of a float mean: a sign, an exponent, and `mantissa` bits."""
+    """The format of an 8-bit float: a sign bit, an exponent, and `mantissa` bits."""
 
     mantissa: int
     bias: int
@@ -180,7 +180,7 @@ def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
 
 
 def _is_folded(x: Value) -> bool:
-    """Whether it is a fold's result, or made of one alone."""
+    """True if a value is the result of a reduction, or computed from one alone."""
     made = mlir.definition(x)
     while made is not None and made.name != "stablehlo.reduce":
         if len(made.operands) != 1 or made.name == "stablehlo.optimization_barrier":

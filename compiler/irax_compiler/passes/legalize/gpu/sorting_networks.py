@@ -1,6 +1,8 @@
-"""Sorting on GPUs, where many elements are compared at a time: D. E. Knuth's merge exchange (The
-Art of Computer Programming, 5.2.2, Algorithm M). It takes log(n)**2 / 2 steps: in each, elements
-are compared in pairs, at a distance that the step alone decides.
+"""Sorting networks for GPUs, on which many pairs of elements are compared at a time.
+
+The network is D. E. Knuth's merge exchange (The Art of Computer Programming, 5.2.2, Algorithm M).
+It has log(n)**2 / 2 steps. Each compares elements in pairs, at a distance that depends on the step
+alone.
 """
 
 from __future__ import annotations

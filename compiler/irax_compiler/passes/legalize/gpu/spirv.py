@@ -1,4 +1,4 @@
-"""Legalizations of what IREE has no SPIR-V for, the code of Vulkan's devices."""
+"""Legalizations of operations that IREE cannot compile to SPIR-V, the code of Vulkan devices."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _KERNELS = {
     f"stablehlo.{name}"
     for name in ("convolution", "dot_general", "optimization_barrier", "reduce", "transpose")
 }
-"""What IREE does not compute along with a product, or does so rightly."""
+"""The operations that IREE compiles to a kernel of their own, or fuses with a product correctly."""
 
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")

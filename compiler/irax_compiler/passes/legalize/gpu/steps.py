@@ -1,9 +1,9 @@
-"""Legalizations of what takes one thread of a GPU too many steps.
+"""Legalizations of operations that take a GPU thread too many steps.
 
-IREE gives each element of a result a thread, which folds, or compares, all that the element is
-made of. That is slow where it is much and there are few of them, and Mesa's Vulkan for the
-processor ends all loops of a thread after 65535 steps together, without a word. So long work is
-done in parts; what there is no way to divide is refused.
+IREE computes each element of a result by one thread, with all steps of a reduction or sort in it.
+That is slow for few elements of many steps. Mesa's Vulkan driver for CPUs silently ends the loops
+of a thread after 65535 steps in all. So long work is divided into parts; operations that cannot be
+divided are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 MOST_STEPS = 1 << 13
-"""Of one operation: several may be in one kernel, and loops in loops count for themselves too."""
+"""The most steps of one operation. Several operations may share a kernel, and nested loops count
+too."""
 
 INT32 = np.dtype(np.int32)
 
@@ -185,8 +186,8 @@ def _fields(window: reduce_window.Window) -> list[tuple]:
 
 @legalizes("stablehlo.scatter", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts")
 def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
-    """Where any update may go anywhere, a thread goes through them all: some at a time, in a
-    loop.
+    """Scatter a part of the updates at a time, in a loop: since any update may go anywhere, each
+    thread visits all of them.
     """
     op = read_as(Op, operation)
     if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:

@@ -1,1 +1,3 @@
-"""Legalizations of what IREE refuses, gets wrong, or is slow at, on any device."""
+"""Legalizations of operations that IREE rejects, compiles wrongly, or runs slowly, on any
+device.
+"""

@@ -1,4 +1,6 @@
-"""Legalizations of operations that write into memory that others use: the caller's above all."""
+"""Legalizations of operations that update memory in place that has other users, such as the
+caller's arguments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.legalization import legalizes
 
 _USERS = 64
-"""How many users of a value to look at before it counts as shared."""
+"""The number of users of a value to look at before it is taken to be shared."""
 
 UPDATES = tuple(name for name in registered_names() if traits_named(name).updates)
 """Operations that IREE does in place. What they write are their first operands, a result each."""
@@ -41,7 +43,7 @@ def update_of_shared(operation: Operation) -> Sequence[Value] | None:
 def _with_copies(
     operation: Operation, needs_copy: Callable[[Value], bool]
 ) -> Sequence[Value] | None:
-    """The same update, of copies of those operands that need it; None if none does."""
+    """Build the update with copies of the operands that need them; return None if none does."""
     written = [i for i in range(len(operation.results)) if needs_copy(operation.operands[i])]
     if not written:
         return None
@@ -53,7 +55,7 @@ def _with_copies(
 
 
 def _is_shared(x: Value, update: Operation) -> bool:
-    """Whether others use a value than the update and what only the update uses."""
+    """True if a value has users besides the update and operations that only the update uses."""
     source = mlir.definition(x)
     if source is not None and source.name == "stablehlo.constant":
         return False  # each use has its own
@@ -80,7 +82,7 @@ def _users(operation: Operation) -> set[Operation]:
 
 
 def _may_be_argument(value: Value) -> bool:
-    """Whether a value may be the memory of an argument.
+    """True if a value may share an argument's memory.
 
     Any operation may turn out to do nothing, for its operands or after other rewrites: x * 1,
     -(-x), a sum over a dimension of size 1.

@@ -1,4 +1,6 @@
-"""Legalizations of operations that IREE does not compile within scatters and sorts."""
+"""Legalizations of operations that IREE does not compile inside the regions of scatters and
+sorts.
+"""
 
 from __future__ import annotations
 

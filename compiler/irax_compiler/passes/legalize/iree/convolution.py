@@ -64,8 +64,8 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
-    """Where one window is all there is, IREE drops its dimension, and forgets that a stride leaves
-    elements over: they are cut away, and the stride with them.
+    """Crop elements that the last window does not reach, and drop the stride, where a dimension has
+    a single window: IREE drops such a dimension without regard to the stride.
     """
     op = read_as(Convolution, operation)
     if op is None:

@@ -1,9 +1,9 @@
-"""Convolutions in the forms that IREE is fast at.
+"""Convolutions in the forms for which IREE has fast kernels.
 
-It has two good kernels, for arrays [batch, rows, columns, feature] and windows of few elements: one
-for all features together, and one for features that are each a group of its own. Everything else
-takes it ten to a hundred times as long. What these cannot be had for becomes matrix products of
-slices: one for each element of the window, or one for each place of the result.
+IREE has two such kernels, for arrays [batch, rows, columns, feature] and small windows: ordinary
+convolutions, and depthwise ones. All other forms take ten to a hundred times as long. Convolutions
+that cannot take one of these forms become matrix products of slices: one for each element of the
+window, or one for each position of the result.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
 def _every(
     a: int, padding: tuple[int, int], window: int, n: int, out: int
 ) -> tuple[int, int, int, tuple[int, int]]:
-    """What `_between_elements` needs of one dimension: zeros before and after the kernel, which
-    then is a whole number of times `a` long; that number; and what pads x.
+    """Return the parameters of `_between_elements` for one dimension: the zeros before and after
+    the kernel, which make its length a multiple of `a`; the quotient; and the padding of x.
     """
     if a == 1:
         return 0, 0, window, padding

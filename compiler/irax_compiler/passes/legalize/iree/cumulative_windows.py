@@ -1,4 +1,6 @@
-"""Legalizations of windows that hold all elements so far: cumulative sums, products and extrema."""
+"""Legalizations of cumulative reductions: sums, products and extrema over windows of all elements
+so far.
+"""
 
 from __future__ import annotations
 

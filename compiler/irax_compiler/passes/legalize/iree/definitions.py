@@ -1,4 +1,4 @@
-"""Legalizations of operations that IREE does not have: what they are made of."""
+"""Expansions of operations that IREE lacks."""
 
 from __future__ import annotations
 

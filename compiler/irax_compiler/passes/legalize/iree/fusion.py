@@ -1,4 +1,4 @@
-"""Legalizations of operations that IREE compiles one by one, but not fused with each other."""
+"""Legalizations of operations that IREE compiles alone, but not fused with one another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASSING = {
     "stablehlo.reshape",
     "stablehlo.transpose",
 }
-"""What is fused besides elementwise operations."""
+"""The operations, besides elementwise ones, that are fused."""
 
 
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
@@ -44,8 +44,8 @@ def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
-    """Where there is one window, which stops before the array does, IREE drops the dimension
-    wrongly if it has a stride: it gets an array that stops where the window does.
+    """Crop the array where a dimension has a single window with a stride: IREE drops such a
+    dimension wrongly if the window ends before the array does.
     """
     op = read_as(ReduceWindow, operation)
     if op is None or 0 in shape_of(operation.operands[0]):
@@ -86,8 +86,9 @@ def read_of_slice(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.pad", kind="bug", of="IREE")
 def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
-    """Of two pads IREE makes one, wrongly where the second goes between the elements; and a pad
-    that does, or that takes elements away, it cannot fuse with the update that it pads.
+    """Put a barrier between two pads, and between a pad and an update. IREE merges two pads wrongly
+    where the second is interior, and cannot fuse an interior or negative pad with the update that
+    it pads.
     """
     kinds = (*UPDATES, "stablehlo.pad")
     found = comes_from(operation.operands[0], lambda source: source.name in kinds)
@@ -105,7 +106,7 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
 
 
 def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
-    """Whether a value is elementwise computed from the result of an operation of some kind."""
+    """True if a value is computed elementwise from the result of an operation of some kind."""
     pending, seen = [x], set[Value]()
     while pending:
         x = pending.pop()
@@ -125,7 +126,7 @@ def _is_slice(operation: Operation) -> bool:
 
 
 def _skips(operation: Operation) -> bool:
-    """Whether it is a slice of anything but whole rows, one after the other."""
+    """True if an operation is a slice of anything but consecutive whole rows."""
     if operation.name == "stablehlo.dynamic_slice":
         return True
     if not _is_slice(operation):

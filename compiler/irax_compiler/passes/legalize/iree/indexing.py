@@ -25,7 +25,7 @@ INT32 = np.dtype(np.int32)
 def _stay_within(
     dims: window_shapes.WindowDims, indices: Value, array: Sequence[int], sizes: Sequence[int]
 ) -> bool:
-    """Whether all windows are known to lie within the array."""
+    """True if all windows are known to lie within the array."""
     low, high = bounds(indices)
     limits = np.array([array[d] - sizes[d] for d in dims.index_map], np.int64)
     if dims.index_vector_dim < high.ndim:
@@ -254,7 +254,7 @@ def _where(rows: Value, x: Value, row: Value) -> Value:
 
 @dataclass(frozen=True)
 class Rows:
-    """How to see a scatter as one of rows: [n, ...] updates to an array at [n, depth] places.
+    """A scatter seen as one of rows: [n, ...] updates of an array at [n, depth] positions.
 
     The dimensions of the array in which a window has a place come first. Windows that extend along
     one of them are taken apart, into as many rows as they have elements there.
@@ -319,7 +319,7 @@ class Rows:
         return x if self.placed else shape.reshape(x, (1, *shape_of(x)))
 
     def restored(self, x: Value, original: Sequence[int]) -> Value:
-        """What `array` did, undone."""
+        """Undo `array`."""
         if not self.placed:
             return shape.reshape(x, original)
         rest = [d for d in range(len(original)) if d not in self.placed]
@@ -355,7 +355,7 @@ class Rows:
         return self.given.collapsed_dims + self.given.operand_batching_dims
 
     def _starts(self, vectors: Value, d: int) -> Value:
-        """Where windows start in dimension `d` of the array: an array of the shape of `batch`."""
+        """Return the starts of windows in dimension `d` of the array, in the shape of `batch`."""
         if d in self.given.index_map:
             element = self.given.index_map.index(d)
             column = shape.slice_in_dim(vectors, element, element + 1, len(self.batch))

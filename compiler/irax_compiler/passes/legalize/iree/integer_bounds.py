@@ -1,4 +1,4 @@
-"""Between which bounds integers lie, as far as that can be told without running the program."""
+"""Interval analysis of integers: static bounds of their values."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def constant_that_is_carried(operation: Operation) -> Sequence[Value] | None:
 
 
 def _is_fixed(x: Value) -> bool:
-    """Whether a value is an array of elements that differ, which follows from constants alone."""
+    """True if a value is an array that is not a splat and depends on constants alone."""
     if mlir.splat(x) is not None or not shape_of(x):
         return False
     seen: set[Value] = set()

@@ -1,4 +1,4 @@
-"""Legalizations of sums over dimensions: dot_general and reduce."""
+"""Legalizations of products and reductions: dot_general and reduce."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Legalizations of triangular matrices of a few rows: the sums of substitution, written out.
+"""Legalizations of triangular matrices of few rows, by unrolled substitution.
 
-A library's function takes 30 us to be called, and a loop that calls none can be one kernel.
+A call of a library function takes 30 us, and a loop without such calls can be a single kernel.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _factor(a: Value) -> Value:
 
 
 def _root(x: Value) -> Value:
-    """Of the real part, where that is positive."""
+    """Return the square root of the real part; nan where that is not positive."""
     if dtype_of(x).kind == "c":
         root = _root(elementwise.real(x))
         return elementwise.complex_(root, zeros_like(root))

@@ -174,8 +174,8 @@ HOST_SORT_LENGTH = 64
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
 def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
-    """Where all that is read of sorted rows is the first few elements, NumPy looks for those alone:
-    as it does for the places of the first, by which all operands are then read.
+    """Let NumPy find only the first few elements of sorted rows, where no others are read. It
+    returns their indices, by which all operands are then gathered.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)

@@ -1,7 +1,9 @@
-"""Legalizations of triangular matrices: by a library, or by blocks, and so by products of matrices.
+"""Legalizations of triangular solves and Cholesky factorizations, by a library or by blocked
+algorithms.
 
-The blocks on the diagonal are inverted, all at once, by halves; then each block row of the solution
-is a product. Cholesky's blocks on the diagonal are eliminated column by column, in a loop.
+The diagonal blocks are inverted all at once, by recursive halving; each block row of the solution
+is then a product of matrices. Cholesky's diagonal blocks are eliminated column by column, in a
+loop.
 """
 
 from __future__ import annotations

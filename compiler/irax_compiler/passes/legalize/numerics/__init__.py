@@ -1,1 +1,1 @@
-"""Legalizations of arithmetic: functions and conversions with StableHLO's values."""
+"""Legalizations of arithmetic: functions and conversions with the values that StableHLO defines."""

@@ -1,8 +1,9 @@
-"""Functions of complex numbers, as formulas of their parts.
+"""Functions of complex numbers, as formulas of their real and imaginary parts.
 
-IREE's own take neither the zeros and infinities of C's Annex G (the logarithm of 0 is nan), nor
-numbers whose square is no float (the magnitude of 1e30 in float32 is infinite), nor the accurate
-functions of real numbers that legalizations put in place of its own. These do: so they go first.
+IREE's own formulas are wrong for the zeros and infinities of C's Annex G (the logarithm of 0 is
+nan) and for numbers whose square overflows (the magnitude of 1e30 in float32 is infinite). They
+also do not use the accurate real functions that other legalizations substitute. So these
+legalizations are applied first.
 
 Sources: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for sqrt, tanh and the
 inverse functions; R. L. Smith, Algorithm 116 (1962), for division.
@@ -27,7 +28,8 @@ Complex = tuple[Number, Number]
 """The real and the imaginary part."""
 
 _LARGE = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 700.0}
-"""Of whose exponential the square is no float any more, but the product with a sine may be one."""
+"""The numbers above which the square of the exponential overflows, while its product with a sine
+may not."""
 
 _WITH_SQUARE = {np.dtype(np.float32): 4e18, np.dtype(np.float64): 3e153}
 """The largest numbers whose square is a float."""

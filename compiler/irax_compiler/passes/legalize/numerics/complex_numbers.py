@@ -1,5 +1,5 @@
-"""Legalizations of complex numbers: IREE has no way to fill memory with elements of 128 bits, nor
-to see their bits as another dtype's.
+"""Legalizations of complex numbers: IREE can neither fill memory with 128-bit elements nor bitcast
+them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Numbers as unevaluated sums of two floats, for formulas that need more digits than float64 has.
+"""Double-double arithmetic: numbers as unevaluated sums of two floats, for formulas that need more
+precision than float64 has.
 
-The errors of sums are D. E. Knuth's, those of products T. J. Dekker's (1971). All is done with
-operations that stay exact where a compiler fuses a product and a sum.
+The error terms of sums are D. E. Knuth's, those of products T. J. Dekker's (1971). All operations
+stay exact where a compiler fuses a product and a sum.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
     of="IREE",
 )
 def narrow_function(operation: Operation) -> Sequence[Value] | None:
-    """What IREE gets wrong in float32 it gets wrong in float16 and bfloat16 too: these are computed
-    in float32, for which there are legalizations.
+    """Compute functions of float16 and bfloat16 in float32, which has legalizations for IREE's
+    errors in all three.
     """
     dtype = dtype_of(operation.results[0])
     if not inexact(dtype) or dtype.itemsize > 2:

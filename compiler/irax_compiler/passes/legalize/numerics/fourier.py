@@ -1,11 +1,11 @@
-"""The legalization of Fourier transforms: products of matrices.
+"""The legalization of Fourier transforms as products of matrices.
 
-A transform of n = n1 * n2 numbers is n2 transforms of n1, a factor for each number, and n1
-transforms of n2 (J. W. Cooley and J. W. Tukey, 1965); one of up to `DIRECT` numbers is a product
-with the matrix of all roots of unity. A transform of any other length, whose factors are too large,
-is a convolution, by transforms of a length that is not (L. I. Bluestein, 1970).
+A transform of length n = n1 * n2 is n2 transforms of length n1, a twiddle factor for each number,
+and n1 transforms of length n2 (J. W. Cooley and J. W. Tukey, 1965). One of length up to `DIRECT` is
+a product with the matrix of roots of unity. A length with a prime factor that is too large is a
+convolution, done by transforms of another length (L. I. Bluestein, 1970).
 
-Complex numbers are held in two parts, in an array of shape [2, batch, n].
+Complex numbers are held as two parts in an array of shape [2, batch, n].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIRECT = 64
 """The longest transform that is one product with a matrix."""
 
 WRITTEN_OUT = 1 << 14
-"""How many factors are written down as constants; more are computed."""
+"""The most twiddle factors that become constants; more are computed at run time."""
 
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE")

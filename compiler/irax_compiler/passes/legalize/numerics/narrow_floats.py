@@ -1,4 +1,6 @@
-"""Legalizations of conversions to and from narrow floats: IREE has few, and those with defects."""
+"""Legalizations of conversions to and from narrow floats, of which IREE supports few and with
+errors.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
-    """Of several roundings one after the other IREE leaves out all but the last: bits do them."""
+    """Round by integer operations on bits: IREE drops all but the last of consecutive roundings."""
     (x,) = operation.operands
     source = mlir.definition(x)
     if dtype_of(x) != BF16 or dtype_of(operation.results[0]) != F32:
@@ -79,7 +81,9 @@ def convert_to_float8(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """What is to be rounded up to the smallest normal 8-bit float, IREE makes zero."""
+    """Convert explicitly the numbers that round up to the smallest normal 8-bit float, which IREE
+    flushes to zero.
+    """
     (x,) = map(Number, operation.operands)
     target = dtype_of(operation.results[0])
     if not _is_float8(target) or x.dtype != F32:

@@ -1,7 +1,8 @@
-"""Powers of float32 where there is no float64.
+"""Powers of float32 on devices without float64.
 
-A logarithm is needed to more digits than float32 has: it is a sum of two, the first of which has
-half of a float's bits, so that products of two such are exact, whatever a device fuses.
+The logarithm is needed to more precision than float32 has. It is a sum of two floats, the first of
+which has half of a float's bits, so that products of two such are exact, even where a device fuses
+operations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Remainders of floats where a device has none: long divisions of the integers they are made of."""
+"""Remainders of floats for devices without them, by long division of integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas of one element, done to arrays in one go."""
+"""Scalar formulas applied to arrays in one operation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from irax_compiler.ops.formula import Number
 
 
 def by_scalars(formula: Callable[..., Number], *operands: Value) -> Value:
-    """What an elementwise formula gives for arrays of one shape, as a `stablehlo.map`: done to the
-    arrays themselves, IREE would keep in memory what the formula uses twice.
+    """Apply an elementwise formula to arrays of one shape by a `stablehlo.map`. Applied to the
+    arrays themselves, IREE would store the intermediate results that the formula uses twice.
     """
     extents = shape_of(operands[0])
     if not extents:

@@ -87,8 +87,8 @@ def _reduced(x: Number) -> tuple[Number, Number]:
 
 
 def _reduced_from_bits(x: Number) -> tuple[Number, Number]:
-    """The same for x from 16 to the largest float, by Payne and Hanek: multiplies the mantissa by
-    just those bits of 2/pi that matter for its exponent, as integers.
+    """Reduce x from 16 to the largest float by Payne and Hanek's method: multiply the mantissa, as
+    an integer, by just the bits of 2/pi that matter for its exponent.
     """
     bits = x.bits("u4")
     mantissa = (bits & 0x7FFFFF) | 0x800000

@@ -1,1 +1,1 @@
-"""Legalizations for XLA's compilers, behind PJRT."""
+"""Legalizations for XLA's compilers, which PJRT plugins contain."""

@@ -1,4 +1,6 @@
-"""Legalizations of what XLA lacks on TPUs, which have 64-bit numbers in two parts of 32 bits."""
+"""Legalizations of operations that XLA lacks on TPUs, where 64-bit numbers are pairs of 32-bit
+ones.
+"""
 
 from __future__ import annotations
 

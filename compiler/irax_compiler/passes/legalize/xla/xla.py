@@ -1,4 +1,6 @@
-"""Legalizations of what XLA, behind PJRT, refuses or takes otherwise than StableHLO means it."""
+"""Legalizations of operations that XLA's compilers refuse, or compile with other semantics than
+StableHLO's.
+"""
 
 from __future__ import annotations
 
