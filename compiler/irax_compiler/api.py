@@ -1,4 +1,4 @@
-"""The compiler's facade: what other packages do with modules.
+"""The compiler's facade: transformations, evaluation and compilation of modules.
 
     module = parse(text)                            any StableHLO module, text or bytecode
     jvp(module, wrt=[0])                            adds a derived function, and returns its record

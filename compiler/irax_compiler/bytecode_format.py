@@ -1,10 +1,4 @@
-"""Takes attributes of a dialect that the bindings do not have out of MLIR bytecode.
-
-JAX writes how operations may be sharded (`sdy`) into its portable artifacts, in an encoding that
-only the dialect itself can read; MLIR refuses the whole file for it. Here such attributes become
-`unit`. Of the file only the header, the names and the table of attributes are read: see "MLIR
-Bytecode Format".
-"""
+"""Removal of attributes of unknown dialects from MLIR bytecode."""
 
 from __future__ import annotations
 
@@ -102,11 +96,13 @@ def _dialects(data: bytes, strings: list[str]) -> list[str]:
 class _Section:
     kind: int
     alignment: int
-    """Of its place in the file; 0 for none."""
+    """The section's alignment in the file; 0 for none."""
     data: bytes
 
     def header(self, length: int, place: int) -> bytes:
-        """What stands before it, if it has this length and begins at this place."""
+        """Return the header of a section with contents of the given length that begins at
+        `place`.
+        """
         if not self.alignment:
             return bytes([self.kind]) + _number(length)
         start = bytes([self.kind | _ALIGNED]) + _number(length) + _number(self.alignment)

@@ -1,8 +1,4 @@
-"""Compiled artefacts on disk, so that no program is compiled twice on a machine.
-
-They lie in `IRAX_CACHE_DIR`, or in the user's cache folder; `IRAX_CACHE_DIR=off` keeps none. What
-cannot be read or written is compiled again: the cache never makes a compilation fail.
-"""
+"""The cache of compiled artefacts on disk."""
 
 from __future__ import annotations
 
@@ -25,7 +21,8 @@ SIZE_LIMIT = 2 << 30
 """Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
 
 _NAME = re.compile(r"[0-9a-f]{64}")
-"""What `key` makes: other files in the folder are none of the cache's."""
+"""The form of the names that `key` returns: other files in the folder do not belong to the
+cache."""
 
 _CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
 """The lines of /proc/cpuinfo, on x86 and ARM, that tell one kind of processor from another."""
@@ -70,7 +67,7 @@ def store(name: str, artefact: bytes) -> None:
 
 
 def directory() -> Path | None:
-    """Where artefacts are kept, or None if they are not."""
+    """Return the folder of artefacts, or None if the cache is off."""
     setting = os.environ.get("IRAX_CACHE_DIR", "")
     if setting.lower() == "off":
         return None
@@ -129,7 +126,7 @@ def _evict(folder: Path) -> None:
 
 @cache
 def _environment() -> bytes:
-    """What an artefact depends on besides its module and flags."""
+    """Return the facts that an artefact depends on besides its module and flags."""
     processor = platform.processor()
     with contextlib.suppress(OSError):
         first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")

@@ -1,4 +1,6 @@
-"""Modules in files: text, bytecode, and what `jax.export` and `irax.export` write."""
+"""Readers of files that contain modules: text, bytecode, and the formats of `jax.export` and
+`irax.export`.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ def _of_jax(data: bytes) -> bytes:
 
 
 def _field(data: bytes, table: int, place: int) -> int | None:
-    """Where the vector is that is a field of a table; None where the table does not have it."""
+    """Return the position of a vector that is a field of a table; None if the table lacks the
+    field.
+    """
     (back,) = struct.unpack_from("<i", data, table)
     fields = table - back
     (size,) = struct.unpack_from("<H", data, fields)

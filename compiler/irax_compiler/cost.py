@@ -1,8 +1,8 @@
-"""What a function costs: floating-point operations, and bytes read and written.
+"""Cost estimates of functions: floating-point operations, and bytes read and written.
 
-Counted in StableHLO, each operation for itself: a target fuses operations, so that it reads and
-writes less. A loop that counts to a constant is its body so many times, any other loop one step of
-it; of branches the dearest counts. Operations of other dialects than StableHLO's count nothing.
+Costs are summed over StableHLO operations. A target fuses operations, and so reads and writes less.
+A loop with a known trip count costs its body that many times, any other loop once. Of branches the
+most expensive counts. Operations of other dialects cost nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The elements of constants as MLIR prints them."""
+"""Parsing of constants' elements from MLIR's text."""
 
 from __future__ import annotations
 

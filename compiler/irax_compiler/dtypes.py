@@ -1,4 +1,4 @@
-"""The dtypes of elements: their names in MLIR, and what kind of numbers they are."""
+"""Element dtypes: their names in MLIR, and their kinds."""
 
 from __future__ import annotations
 

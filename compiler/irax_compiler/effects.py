@@ -1,4 +1,4 @@
-"""What operations do besides computing their results, and which of them nobody needs."""
+"""Side effects of operations, and dead-code elimination."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _says_that_it_acts(custom_call: Operation) -> bool:
 
 
 def has_effects(operation: Operation) -> bool:
-    """Whether an operation does more than compute its results."""
+    """True if an operation has side effects."""
     return next(effects(operation), None) is not None
 
 

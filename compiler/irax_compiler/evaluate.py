@@ -1,7 +1,4 @@
-"""The reference evaluator: what a module means, in NumPy.
-
-It runs what is called outside `jit`, it is the oracle of the tests, and `--device reference`.
-"""
+"""The reference evaluator, which runs modules in NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an operation comes from, as its location says: lines of the user's, and transformations."""
+"""Origins of operations, as their locations state them: the user's lines, and transformations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Frame:
     file: str
     line: int
     names: tuple[str, ...] = ()
-    """What made an operation of what stands there, the last first: transpose, jvp."""
+    """The names of the transformations that made an operation, the last first: transpose, jvp."""
 
 
 def frames(location: Location) -> tuple[Frame, ...]:

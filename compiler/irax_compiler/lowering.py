@@ -1,4 +1,4 @@
-"""The way from any StableHLO module to one that a target compiles."""
+"""Lowering: the passes from any StableHLO module to one that a target compiles."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""The MLIR Python bindings, and the few things irax needs on top of them.
-
-This is the only module that imports the bindings (today the ones inside iree-base-compiler), so
-that another distribution of them can take their place by changing this file alone.
-
-There is one `Context` for the whole process. Operations are made at the thread's current insertion
-point and location: `with ir.InsertionPoint(block), location: emit(...)`.
-"""
+"""The MLIR Python bindings, with a few helper functions."""
 
 from __future__ import annotations
 
@@ -378,7 +371,7 @@ def bytecode(module: Module) -> bytes:
 
 
 def error_text(error: MLIRError) -> str:
-    """What the MLIR diagnostics of an error say, a line each."""
+    """Return the diagnostics of an MLIR error, one per line."""
     lines = [f"{d.location}: {d.message}" for d in error.error_diagnostics]
     return "\n".join(lines) or str(error)
 
@@ -693,5 +686,5 @@ def open_module() -> Module:
 
 
 def num_uses(value: Value) -> int:
-    """How often a value is used: 0, 1, or 2 for more than once."""
+    """Return the number of uses of a value: 0, 1, or 2 for more than one."""
     return sum(1 for _ in itertools.islice(value.uses, 2))

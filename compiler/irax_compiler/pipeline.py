@@ -1,6 +1,6 @@
 """Pipelines as text: `vjp{func=main wrt=0,1},batch{func=main.vjp},canonicalize,cse`.
 
-irax's passes and MLIR's own stand in the same string; each leaves a module that verifies.
+A pipeline may contain irax's passes and MLIR's; the module verifies after each.
 """
 
 from __future__ import annotations

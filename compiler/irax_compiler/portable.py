@@ -1,9 +1,10 @@
-"""Portable artifacts: StableHLO in its versioned form, VHLO, as `jax.export` serialises it.
+"""Reader of portable artifacts: StableHLO in its versioned form, VHLO, as `jax.export` serialises
+it.
 
-MLIR's bindings have no pass of their own from VHLO to StableHLO; IREE's input pipeline begins with
-one, and can be told to write down the module after each pass. So that it goes no further (its later
-passes lower StableHLO, and end the process for some of it), a function is added which the verifier
-refuses as soon as it has become StableHLO.
+MLIR's Python bindings have no pass from VHLO to StableHLO. IREE's input pipeline begins with one,
+and can dump the module after each pass. Its later passes lower StableHLO, and may end the process.
+To stop it before them, a function is added that fails verification as soon as it is converted to
+StableHLO.
 """
 
 from __future__ import annotations

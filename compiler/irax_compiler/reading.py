@@ -1,4 +1,4 @@
-"""Modules as others write them, made into the StableHLO that everything here works on."""
+"""Reading of foreign modules: conversion to the StableHLO that all passes work on."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Shardy's annotations in StableHLO, which JAX writes for programs on several devices.
+"""Removal of Shardy's annotations, which JAX writes for programs on several devices.
 
-They say where parts of arrays lie, not what is computed: a program for one device is the same
-without them. The bindings have no dialect `sdy`, so they are taken out
-before a module is parsed.
+They state where parts of arrays are, not what is computed, so a program for one device means the
+same without them. The bindings lack the dialect `sdy`, so the annotations are removed before a
+module is parsed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-"""A block that runs again and again, written as a straight line of Python.
-
-    t3 = f0(t0, t1)         each operation is one call of a function that is made for the types of
-    t4 = f1(t3, c0)         its operands (`Op.prepared`)
-    del t3                  what is not needed any more goes
-
-What depends on nothing but constants is computed beforehand, what is there twice is computed once,
-and scalars that an operation of NumPy would stretch by itself are not stretched before.
-"""
+"""Translation of a block that runs often to one straight-line Python function."""
 
 from __future__ import annotations
 
@@ -33,7 +25,7 @@ def line(program: Program) -> Callable[..., list[np.ndarray]]:
 
 
 def calls_nothing(program: Program) -> bool:
-    """Whether a block calls no function: neither one of its module, nor the user's."""
+    """True if a block calls no function, neither of its module nor of the user's."""
     return all(step.op.is_pure for step in program.steps)
 
 
@@ -41,7 +33,7 @@ class _Line:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.names: dict[str, Any] = {"asarray": np.asarray}
-        """What the text refers to: functions, and arrays known beforehand."""
+        """The global names of the text: functions, and arrays known beforehand."""
         self.lines: list[str] = []
         self.types = [_array_type(t) for t in program.types]
         self.known: dict[int, np.ndarray] = {}
@@ -107,7 +99,9 @@ class _Line:
         return found
 
     def _is_known(self, step: Step, run: Callable[..., Any]) -> bool:
-        """Whether a step depends on constants alone, and is not large; then it is computed now."""
+        """Compute a step that depends on constants alone, unless its results are large; return True
+        if it was.
+        """
         if not step.op.is_pure or not all(self._slot(i) in self.known for i in step.inputs):
             return False
         results = quietly(run, *(self.known[self._slot(i)] for i in step.inputs))

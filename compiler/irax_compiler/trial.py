@@ -1,9 +1,9 @@
-"""Bytecode is tried out in another process before it is read in this one.
+"""Trial parsing of bytecode in another process.
 
-MLIR's reader believes the numbers that it reads: of a damaged file it makes billions of regions, or
-ends the process. So `iree-opt`, which has the same reader and starts in 40 ms, reads it first, with
-so much memory and time as a sound file of that length needs. A shell limits its memory, and ends it
-when this process closes a pipe: by its own end at the latest, whatever that is.
+MLIR's bytecode reader trusts the file: a damaged one may make it allocate billions of regions, or
+end the process. So `iree-opt`, which has the same reader and starts in 40 ms, parses the file
+first, with as much memory and time as a valid file of that length needs. A shell limits its memory,
+and kills it when this process closes a pipe, which happens at the latest when this process ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Forms of other frameworks' modules that irax has in another form: rewritten as they are read.
+"""Rewrites of forms that other frameworks use into those that irax uses, applied when a module is
+read.
 
-A form is a function from an operation, and its number among those of its name, to the values that
-take the place of its results; None where it stays as it is, to be refused by name if it is run.
+A rewrite is a function from an operation, and its number among those of its name, to replacements
+of its results. It returns None for an operation that it leaves, which is then refused by name if it
+is run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Exchanges of several devices in a program for one: nothing, or what it has itself.
-
-An operation whose groups have more than one device stays.
-"""
+"""Communication between devices in programs for one device: identities."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ _COUNTS = ("mhlo.num_replicas", "mhlo.num_partitions")
 
 
 def _is_alone(operation: Operation) -> bool:
-    """Whether the module is a program for one device."""
+    """True if the module is a program for one device."""
     module: Any = operation
     while module.name != "builtin.module":
         module = module.parent.operation
@@ -37,7 +34,7 @@ def _numbers(operation: Operation, name: str) -> np.ndarray | None:
 
 
 def _own_values(operation: Operation, number: int) -> Sequence[Value] | None:
-    """Where each group is one device, or all devices are one."""
+    """Return the operands where each group is a single device, or all devices are one."""
     groups = _numbers(operation, "replica_groups")
     if groups is None:
         return None
@@ -46,7 +43,7 @@ def _own_values(operation: Operation, number: int) -> Sequence[Value] | None:
 
 
 def _own_or_zeros(operation: Operation, number: int) -> Sequence[Value] | None:
-    """Of a permutation: who gets from nobody has zeros."""
+    """Return the operand of a permutation of one device; without a source, zeros."""
     pairs = _numbers(operation, "source_target_pairs")
     if pairs is None or pairs.any():
         return None

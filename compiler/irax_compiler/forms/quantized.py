@@ -1,6 +1,5 @@
-"""Quantized numbers as the integers that hold them. What computes with them computes with the
-numbers that they stand for: operands are dequantized, results quantized. What only moves them moves
-integers.
+"""Quantized numbers as the integers that store them. Arithmetic dequantizes its operands and
+quantizes its results; operations that only move elements move the integers.
 """
 
 from __future__ import annotations
@@ -70,7 +69,9 @@ class Quantization:
 
 @lru_cache(maxsize=1024)
 def _quantization(type_: Any) -> Quantization | None:
-    """Of the elements of a tensor type; None where they are not quantized in one of these ways."""
+    """Return the quantization of a tensor type's elements; None if there is none, or not one of
+    these forms.
+    """
     found = _TYPE.fullmatch(str(getattr(type_, "element_type", "")))
     names = {"i": "i", "u": "ui"}
     if found is None or f"{names[found[1]]}{found[2]}" not in mlir.DTYPES:

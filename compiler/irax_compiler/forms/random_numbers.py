@@ -1,5 +1,5 @@
-"""`stablehlo.rng`: random numbers from nowhere. Each operation gets the bits of a key of its own: a
-program gives the same numbers whenever and wherever it runs.
+"""The rewrite of `stablehlo.rng`, which has no seed, to generators with fixed keys. Each operation
+gets a key of its own, so a program gives the same numbers in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""`chlo.scan` as a loop that counts, whose slices at the count irax knows as rows."""
+"""The rewrite of `chlo.scan` to a counted loop with slices at its counter, which irax recognizes as
+rows.
+"""
 
 from __future__ import annotations
 

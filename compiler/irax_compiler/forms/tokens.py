@@ -1,5 +1,5 @@
-"""Tokens, by which operations with effects are put in order: arrays without elements, as arguments
-and results of nothing but loops and branches.
+"""The rewrite of tokens, which order operations with side effects, to arrays without elements. Only
+loops and branches have them as arguments and results.
 """
 
 from __future__ import annotations

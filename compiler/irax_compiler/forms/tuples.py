@@ -1,4 +1,4 @@
-"""Tuples that are taken apart again: their elements, directly."""
+"""Elimination of tuples: their elements are used directly."""
 
 from __future__ import annotations
 

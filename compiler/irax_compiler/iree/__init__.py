@@ -1,1 +1,1 @@
-"""IREE's compiler: how it is called, what it makes of modules, and repairs of what comes out."""
+"""IREE's compiler: its invocation, its intermediate forms, and repairs of its output."""

@@ -1,7 +1,4 @@
-"""The library of which programs for the processor call BLAS: OpenBLAS, of its own package.
-
-NumPy has a copy, too, whose threads the user may want; of this one nobody else knows.
-"""
+"""The BLAS library of programs for the CPU: OpenBLAS, from a package."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from irax_compiler.once import once
 VARIABLE = "IRAX_BLAS"
 """`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""
 PACKAGE = "scipy-openblas64"
-"""What installs the library."""
+"""The package that contains the library."""
 
 
 def calls() -> Path | None:
@@ -40,5 +37,5 @@ def library() -> Path | None:
 
 
 def is_called(text: str) -> bool:
-    """Whether a module, as text, has a program in it that calls the library."""
+    """True if a module, as text, contains a call of the library."""
     return "hal.import.static" in text

@@ -1,4 +1,4 @@
-"""Programs by IREE's compiler: its flags, and how it is run for a target."""
+"""Compilation by IREE: the flags of its compiler, and its run for a target."""
 
 from __future__ import annotations
 

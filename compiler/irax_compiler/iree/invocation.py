@@ -1,4 +1,4 @@
-"""A run of IREE's compiler, in this process."""
+"""A run of IREE's compiler in this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALL_PHASES = (
 
 
 _is_forked = False
-"""Whether this process was forked from another, and has none of its threads."""
+"""True if this process was forked from another, and so lacks the compiler's threads."""
 
 
 def _forked() -> None:
@@ -82,7 +82,7 @@ def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
 
 
 class Invocation:
-    """What can be done with a module that IREE's compiler has read."""
+    """A module that IREE's compiler has read, and the operations on it."""
 
     def __init__(self, session: Any, inner: Any) -> None:
         self._session = session
@@ -131,7 +131,9 @@ class Invocation:
             raise self.failure(str(error)) from None
 
     def failure(self, *more: str) -> CompileError:
-        """What was reported, the first line of each message: IREE appends whole modules to some."""
+        """Return an error with the first line of each diagnostic: IREE appends whole modules to
+        some.
+        """
         lines = dict.fromkeys(
             text.strip().partition("\n")[0][:400] for text in (*self.errors, *more)
         )

@@ -1,4 +1,4 @@
-"""What IREE makes of a module, phase by phase, on the way to a program."""
+"""IREE's intermediate forms of a module, phase by phase."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PHASES = (
     *("input", "global-optimization", "flow", "stream", "executable-sources"),
     *("executable-targets", "hal", "vm"),
 )
-"""Those that are shown of the phases that IREE has; it goes from one to the next."""
+"""The phases of IREE that are shown, in order."""
 
 
 def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Module]]:

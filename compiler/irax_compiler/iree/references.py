@@ -1,10 +1,10 @@
 """A repair of IREE's bytecode, in which branches lose references.
 
-A branch gives values to the arguments of a block. Where it gives one reference to several of them,
-IREE 3.13 copies it to all but the last, to which it moves it. An argument that is kept where the
-reference is already needs no copy, and is empty after the move. The next to use it is told of a
-buffer that is out of range, or of a null reference. So a branch is given a reference once; further
-times it is given others to the same.
+A branch passes values to the arguments of a block. If it passes one reference to several arguments,
+IREE 3.13 copies it to all but the last and moves it to the last. An argument in the register that
+already holds the reference gets no copy, so it is null after the move. A later use then fails with
+a buffer out of range or a null reference. The repair passes each reference once, and gives other
+arguments new references to the same object.
 """
 
 from __future__ import annotations

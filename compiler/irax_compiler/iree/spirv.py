@@ -1,4 +1,4 @@
-"""What is compiled for Vulkan's devices, and a look at the code that comes out."""
+"""The SPIR-V that is compiled for Vulkan, and a check of it for data races."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _HEADER = 5
 
 
 def races(artefact: bytes) -> bool:
-    """Whether a kernel in an artefact has threads use memory that they share, at different places,
-    without waiting for each other: IREE forgets that for some of what it fuses.
+    """True if a kernel's threads use shared memory at different places without a barrier between,
+    which IREE omits for some fused operations.
 
     >>> races(b"")
     False

@@ -1,4 +1,4 @@
-"""The kind of target that IREE compiles for."""
+"""The base class of targets that IREE compiles for."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class IreeTarget(Target):
         return f"{self.name} has no chip {chip!r}; there are {', '.join(self.chips)}"
 
     def tiles(self, module: Module) -> bool:
-        """Whether IREE should lay matrices out anew before it multiplies them."""
+        """True if IREE should use data tiling for the module's products."""
         return False
 
     def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:

@@ -1,4 +1,4 @@
-"""Whether IREE should lay matrices out anew before it multiplies them (its "data tiling")."""
+"""The choice of IREE's data tiling, which changes the layout of matrices before products."""
 
 from __future__ import annotations
 

@@ -212,6 +212,8 @@ class Residuals:
 
 
 def _is_recomputed(operation: Operation) -> bool:
-    """True if an operation is free to recompute, and its operands may be smaller than its result."""
+    """True if an operation is free to recompute, and its operands may be smaller than its
+    result.
+    """
     traits = traits_of(operation)
     return traits.recomputation is Recomputation.FREE and not traits.is_view

@@ -1,4 +1,4 @@
-"""The targets: what turns a module into an artefact that a device runs, a file for each."""
+"""The targets, which compile modules to artefacts for devices, one per file."""
 
 from __future__ import annotations
 

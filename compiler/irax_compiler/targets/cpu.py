@@ -1,4 +1,4 @@
-"""The processor of this host, by IREE."""
+"""The target iree-cpu: the host's CPU, by IREE."""
 
 from __future__ import annotations
 

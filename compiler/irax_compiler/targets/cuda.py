@@ -1,4 +1,4 @@
-"""NVIDIA's GPUs by CUDA, by IREE."""
+"""The target of NVIDIA's GPUs: CUDA, by IREE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AMD's GPUs by HIP, by IREE."""
+"""The target of AMD's GPUs: HIP, by IREE."""
 
 from __future__ import annotations
 

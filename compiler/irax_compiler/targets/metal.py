@@ -1,4 +1,4 @@
-"""Apple's GPUs by Metal, by IREE, which makes its programs of SPIR-V."""
+"""The target of Apple's GPUs: Metal, by IREE, by way of SPIR-V."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""StableHLO for a PJRT plugin, whose compiler does the rest.
-
-The artefact is the module's text under a line that tells the types of arguments and results (see
-`irax_runtime/pjrt/executables.py`). Text, and not MLIR's bytecode: plugins of many versions read
-it, and the bindings have no passes that write StableHLO's versioned form. It is generic text,
-whose form does not change with the spelling of operations.
-"""
+"""The target pjrt: StableHLO, which a PJRT plugin compiles."""
 
 from __future__ import annotations
 
@@ -23,7 +17,7 @@ from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import Target, register
 
 ENTRY = "main"
-"""What a plugin calls a program's function."""
+"""The name that plugins require of a program's function."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Targets: the kinds of device that programs are compiled for.
-
-A target is one object, in a file of its own in this folder: `cpu.py`, `vulkan.py`, ... The passes
-`check`, `decompose` and `legalize` find it by its name.
-"""
+"""The base class of targets: the kinds of device that programs are compiled for."""
 
 from __future__ import annotations
 
@@ -46,11 +42,11 @@ class Target:
     """For composites that it leaves to a library of the host's, the name of the host function. The
     parameters of the composite are the host function's."""
     calls_python: bool = False
-    """Whether its programs can call Python functions."""
+    """True if its programs can call Python functions."""
     has_chips: bool = False
-    """Whether programs can be made for a chip by name."""
+    """True if programs can be compiled for a given chip."""
     extension: str = ".vmfb"
-    """How the names of files with its artefacts end."""
+    """The file name extension of its artefacts."""
 
     @property
     def platform(self) -> str:

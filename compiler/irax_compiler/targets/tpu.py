@@ -1,4 +1,4 @@
-"""TPUs, by the PJRT plugin libtpu."""
+"""The target of TPUs: the compiler in the PJRT plugin libtpu."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""GPUs by Vulkan, by IREE: any that has the limits which Vulkan guarantees, or a chip by name."""
+"""The target of Vulkan's GPUs, by IREE: any GPU with the limits that Vulkan guarantees, or a given
+chip.
+"""
 
 from __future__ import annotations
 
