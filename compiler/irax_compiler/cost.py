@@ -32,7 +32,7 @@ class Cost:
     transcendentals: float = 0
     """Elements of sines, exponentials, roots and the like; not among the flops."""
     bytes: float = 0
-    """Those of the operands and results of each operation."""
+    """The bytes of the operands and results of each operation."""
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -71,9 +71,10 @@ def cost_by_operation(module: Module, func: str) -> list[tuple[Operation, float,
 
 
 def calls_by_function(module: Module, func: str) -> dict[str, float]:
-    """How often one call of a function calls each function, callers before callees.
+    """Return the number of calls of each function in one call of a function, callers before
+    callees.
 
-    Times the costs of `cost_by_operation`, it all sums up to `cost_of`.
+    The costs of `cost_by_operation`, multiplied by it, add up to `cost_of`.
     """
     find_function(module, func)
     counter = _Counter(mlir.functions(module))
@@ -130,7 +131,9 @@ class _Counter:
         return list(found)
 
     def parts(self, operation: Operation) -> list[tuple[Block | str, float]] | None:
-        """What a call, loop or branch runs, and how often; None for any other operation."""
+        """Return the blocks or functions that a call, loop or branch runs, and how often; None for
+        any other operation.
+        """
         name = operation.name
         if name == "func.call":
             callee = mlir.callee(operation)

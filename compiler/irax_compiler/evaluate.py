@@ -18,7 +18,7 @@ from irax_compiler.ops.transformation import Evaluation
 
 Arrays = Sequence[np.ndarray]
 _MANY = 3
-"""How many runs of a block are enough for more to be expected."""
+"""The number of runs of a block after which more are expected."""
 
 Watch = Callable[["Step", Arrays, Arrays], "Arrays | None"]
 """Sees each operation that is evaluated: what it is, its operands, and its results; it may give
@@ -86,13 +86,13 @@ class Program:
     """
 
     types: list[Type]
-    """Of each slot."""
+    """The type of each slot."""
     inputs: tuple[int, ...]
     steps: list[Step]
     outputs: tuple[int, ...]
     runs: int = 0
     line: Callable[..., list[np.ndarray]] | None = None
-    """The same as one Python function, from `_MANY` runs on."""
+    """The block as one Python function, from `_MANY` runs on."""
 
     @classmethod
     def of(cls, block: Block, captured: Sequence[Value] = ()) -> Program:

@@ -43,7 +43,9 @@ def _own_values(operation: Operation, number: int) -> Sequence[Value] | None:
 
 
 def _own_or_zeros(operation: Operation, number: int) -> Sequence[Value] | None:
-    """Return the operand of a permutation of one device; without a source, zeros."""
+    """Return the operand of a permutation that maps device 0 to itself; zeros if it maps
+    nothing.
+    """
     pairs = _numbers(operation, "source_target_pairs")
     if pairs is None or pairs.any():
         return None

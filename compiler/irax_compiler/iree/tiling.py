@@ -17,11 +17,11 @@ LARGE = 1_000_000
 NARROWEST = 32
 """Rows and columns that matrices need so that few of a tile's are left empty."""
 SHARE = 0.9
-"""How much of a program's multiplications must gain: the others lose."""
+"""The share of a program's multiplications that must gain from tiling; the others lose."""
 
 
 def pays(module: Module) -> bool:
-    """Whether most of a program's multiplications, on the processor, are of large matrices.
+    """True if most of a program's multiplications on the CPU are of large matrices.
 
     Measured on one core: 128x1024 by 1024x1024 takes as long as it did, 1024 cubed half as long,
     2048 cubed a fifth; 512 cubed would take 1.8 times as long, a vector by a matrix 8 times.
