@@ -35,6 +35,7 @@ from irax_compiler.ops.derived import (
 from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
 from irax_compiler.passes.annotate import signature
+from irax_compiler.passes.batch import check_mapped
 from irax_compiler.passes.batch import derive_batched as batch
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.core import find_function, nested
@@ -75,6 +76,7 @@ __all__ = [
     "active_arguments",
     "batch",
     "check",
+    "check_mapped",
     "compile",
     "cost_of",
     "evaluate",

@@ -94,8 +94,7 @@ def vmap(
     (None: the same for all), and puts the results together along `out_axes`. Collectives over
     `axis_name` are between the lanes.
     """
-    if in_axes is not None and all(axis is None for axis in in_axes):
-        raise api.PassError("in_axes: expected at least one mapped argument, got none")
+    api.check_mapped(in_axes)
 
     def add_lanes(module: Module) -> str:
         return api.batch(module, source.func, size, in_axes, out_axes, axis_name).name

@@ -82,10 +82,20 @@ class Collective(Op):
         raise NotImplementedError
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        """The batch of another axis."""
+        if self.axis == transform.axis_name:
+            self._check_size(transform.size)
+            result, axis = self.over_lanes(operands, axes)
+            return [result], [axis]
         (x,), (axis,) = operands, axes
         lanes_first = shape.move_axis(x, axis, 0)
         return [self.beside_lanes()(lanes_first)], [0]
+
+    def _check_size(self, size: int) -> None:
+        if size != self.size:
+            raise ValueError(
+                f"size: expected {self.size}, the size of the axis {self.axis!r} in {self.kind}, "
+                f"got {size}"
+            )
 
     def beside_lanes(self) -> Collective:
         """Return this op for operands with an additional leading dimension."""

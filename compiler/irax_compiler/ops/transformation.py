@@ -117,6 +117,11 @@ class Batching(Transformation, Protocol):
         """The number of lanes."""
         ...
 
+    @property
+    def axis_name(self) -> str:
+        """The name of the mapped axis; empty if it has none."""
+        ...
+
     def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
         """Names for functions to come, the same for the same key; and whether they are new."""
         ...

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops.collective import Collective, axes_in
+from irax_compiler.ops.collective import axes_in
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.shape import Constant, batched_at, insert
@@ -45,12 +45,17 @@ class Batch(Pass):
     axis_name: str = ""
 
     def run(self, module: Module) -> None:
-        if self.in_axes is not None and all(axis is None for axis in self.in_axes):
-            raise PassError("in_axes: expected at least one mapped argument, got none")
+        check_mapped(self.in_axes)
         derived = derive_batched(
             module, self.func, self.size, self.in_axes, self.out_axes, self.axis_name
         )
         publish(module, derived.name)
+
+
+def check_mapped(in_axes: Sequence[Axis] | None) -> None:
+    """Raises PassError where axes that somebody has written map no argument."""
+    if in_axes is not None and all(axis is None for axis in in_axes):
+        raise PassError("in_axes: expected at least one mapped argument, got none")
 
 
 def derive_batched(
@@ -172,12 +177,7 @@ class BatchDeriver(Deriver[Batched]):
         op = rule(operation, "batch")
         values = [env[v] for v in operands]
         with asking(operation), mlir.named("batch", operation.location):
-            if isinstance(op, Collective) and op.axis == self.axis_name:
-                self._check_size(op)
-                result, axis = op.over_lanes(values, in_axes)
-                results, out_axes = [result], [axis]
-            else:
-                results, out_axes = op.batch(self, values, in_axes)
+            results, out_axes = op.batch(self, values, in_axes)
         env.update(zip(operation.results, results, strict=True))
         axes.update(zip(operation.results, out_axes, strict=True))
 
@@ -190,13 +190,6 @@ class BatchDeriver(Deriver[Batched]):
             with mlir.named("batch", operation.location):
                 env[result] = Constant(empty)()
             axes[result] = 0
-
-    def _check_size(self, collective: Collective) -> None:
-        if collective.size != self.size:
-            raise PassError(
-                f"size: expected {collective.size}, the size of the axis {self.axis_name!r} in "
-                f"{collective.kind}, got {self.size}"
-            )
 
     def _is_collective(self, operation: Operation) -> bool:
         """True if an operation, or one nested in it, is a collective over the mapped axis."""
