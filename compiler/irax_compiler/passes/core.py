@@ -272,7 +272,8 @@ def nested(operation: Operation) -> Iterator[Operation]:
         for block in region.blocks:
             for view in block.operations:
                 inner = view.operation
-                yield from nested(inner)
+                if len(inner.regions):
+                    yield from nested(inner)
                 yield inner
 
 

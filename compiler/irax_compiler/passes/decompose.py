@@ -4,22 +4,24 @@ operations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
-from irax_compiler.ops.composite import decomposition_of
+from irax_compiler.ops.composite import Composite, decomposition_of
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
 from irax_compiler.ops.linalg.matrices import LibraryOp
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.special.series import ByFormula
-from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.structured import DefinedOp, call_function
 from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
+from irax_compiler.passes.rewriting import replace
 from irax_compiler.targets.target import NO_TARGET, find
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
@@ -41,32 +43,35 @@ class Decompose(Pass):
     elementwise: bool = True
 
     def run(self, module: Module) -> None:
-        target = find(self.target) if self.target else NO_TARGET
-        for operation in [o for o in nested(module.operation) if _is_defined(o)]:
-            _define(operation)
+        operations = list(nested(module.operation))
+        defined = [o for o in operations if _is_defined(o)]
+        for operation in defined:
+            replace(operation, _definition(operation))
+        if defined:  # of which some are made of composites
+            operations = list(nested(module.operation))
         functions = mlir.functions(module)
-        composites = [o for o in nested(module.operation) if o.name == "stablehlo.composite"]
-        for composite in composites:
-            callee = decomposition_of(composite)
-            op = read(composite)
-            if isinstance(op, ByFormula) and not self.elementwise:
-                continue
-            on_host = target.host_functions.get(op.name)
-            if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
-                on_host = None
-            if on_host is None and not functions[callee].regions[0].blocks:
-                raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
-            operands, types = list(composite.operands), [r.type for r in composite.results]
-            with InsertionPoint(composite), composite.location:
-                if on_host is None:
-                    attributes = {"callee": mlir.symbol(callee)}
-                    call = mlir.emit("func.call", operands, attributes, types)
-                    results = tuple(call.results)
-                else:
-                    results = host_call(on_host, operands, types, **_parameters(op))
-            for result, value in zip(composite.results, results, strict=True):
-                result.replace_all_uses_with(value)
-            composite.erase()
+        for operation in operations:
+            if operation.name == Composite.name and not self._is_kept(operation):
+                replace(operation, self._called(operation, functions))
+
+    def _is_kept(self, composite: Operation) -> bool:
+        return not self.elementwise and isinstance(read(composite), ByFormula)
+
+    def _called(self, composite: Operation, functions: Mapping[str, Operation]) -> Sequence[Value]:
+        """The results of a call in the place of a composite."""
+        op, callee = read(composite), decomposition_of(composite)
+        target = find(self.target) if self.target else NO_TARGET
+        on_host = target.host_functions.get(op.name)
+        if op.name in ELIMINATIONS and _is_small(composite.operands[0]):
+            on_host = None
+        if on_host is None and not functions[callee].regions[0].blocks:
+            raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
+        operands = list(composite.operands)
+        with InsertionPoint(composite), composite.location:
+            if on_host is None:
+                return call_function(functions, callee, operands)
+            types = [r.type for r in composite.results]
+            return host_call(on_host, operands, types, **_parameters(op))
 
 
 def _is_small(matrices: Value) -> bool:
@@ -92,12 +97,9 @@ def _is_defined(operation: Operation) -> bool:
     return target.value in TARGETS
 
 
-def _define(operation: Operation) -> None:
-    """Puts what an operation means in its place."""
+def _definition(operation: Operation) -> Sequence[Value]:
+    """The results of an operation by what it means."""
     op = read(operation)
     assert isinstance(op, DefinedOp)
     with InsertionPoint(operation), operation.location:
-        results = op.define(list(operation.operands))
-    for result, value in zip(operation.results, results, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
+        return op.define(list(operation.operands))

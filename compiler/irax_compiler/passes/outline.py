@@ -21,6 +21,7 @@ from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.parts import Parts
+from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
@@ -88,10 +89,8 @@ class _Outlining:
             elif len(operation.results) == 1 and self._is_taken(operation):
                 with InsertionPoint(operation), operation.location:
                     found = self._replacement(operation, known)
-                if found is None:
-                    continue
-                operation.results[0].replace_all_uses_with(found)
-                operation.erase()
+                if found is not None:
+                    replace(operation, [found])
 
     def _is_taken(self, operation: Operation) -> bool:
         return _size(operation) in self.sizes or _is_composite(operation)
