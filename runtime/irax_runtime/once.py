@@ -1,7 +1,8 @@
-"""Things of which there must be one in a process: devices, a plugin's client, a parsed module.
+"""`once`, a cache for objects of which a process must have only one: devices, a plugin's client, a
+parsed module.
 
-`functools.cache` runs two first calls side by side, and each caller goes on with its own thing.
-The compiler and the runtime know nothing of each other, so each has this file.
+`functools.cache` may run two concurrent first calls, which then return different objects. The
+compiler and the runtime do not import each other, so each has this file.
 """
 
 from __future__ import annotations
