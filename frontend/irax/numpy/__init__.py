@@ -439,7 +439,7 @@ newaxis: None = None
 
 
 def __getattr__(name: str) -> _Any:
-    """What is not needed to begin with is imported when it is first used."""
+    """Import modules and families of functions when they are first used."""
     if name in _MODULES:
         return _importlib.import_module(f"irax.numpy.{name}")
     if name not in _FAMILY_OF:

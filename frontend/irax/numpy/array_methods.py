@@ -29,10 +29,10 @@ _CONTAINERS = (list, tuple, set, dict)
 
 
 def _takes(other: Any, symbol: str) -> bool:
-    """Whether an operator is ours to compute; if not, Python asks the type of `other`.
+    """Return True if an operator takes `other`; if not, Python asks the type of `other`.
 
     Raises:
-        TypeError: `other` is a container: Python would go on to report something less helpful.
+        TypeError: `other` is a container, for which Python's own error would say less.
     """
     if isinstance(other, _OPERANDS):
         return True
@@ -142,7 +142,7 @@ def _index(x: Array) -> int:
 
 
 def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """The elements for NumPy: a view that nobody can write to, or a copy where asked for."""
+    """Return the elements as a NumPy array: a view that nobody can write to, or a copy."""
     if isinstance(x, Tracer):
         x.check_open()
         # Even where the value is known: what NumPy computes of it has no derivative.
@@ -162,7 +162,7 @@ def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _buffer(x: Array, flags: int, /) -> memoryview:
-    """The elements for `memoryview(x)`, which nobody can write to (from Python 3.12 on)."""
+    """Return a read-only buffer for `memoryview(x)` (from Python 3.12 on)."""
     value = _array(x)
     if value.dtype.isbuiltin != 1:
         raise BufferError(f"Python's buffers have no elements of dtype {value.dtype}")
@@ -178,22 +178,22 @@ def _dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The elements for `from_dlpack` of another library: see `irax.numpy.dlpack.to_capsule`."""
+    """Return a capsule for `from_dlpack` of another library: see `irax.numpy.dlpack.to_capsule`."""
     from irax.numpy.dlpack import to_capsule
 
     return to_capsule(x, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def _dlpack_device(x: Array) -> tuple[int, int]:
-    """The CPU, (1, 0): where `__dlpack__` has the elements."""
+    """Return (1, 0), the CPU: the device of the capsule that `__dlpack__` returns."""
     return (1, 0)
 
 
 def _array_namespace(x: Array, *, api_version: str | None = None) -> Any:
-    """`irax.numpy`, which is the array API standard's namespace.
+    """Return `irax.numpy`, the array's namespace in the sense of the array API standard.
 
     Raises:
-        ValueError: it is not that of this version of the standard.
+        ValueError: it does not support this version of the standard.
     """
     from irax.numpy.namespace_info import VERSIONS
 
@@ -205,17 +205,17 @@ def _array_namespace(x: Array, *, api_version: str | None = None) -> Any:
 
 
 def _item(x: Array, *index: int) -> Any:
-    """The only element, or the one at `index`, as a Python number."""
+    """Return the only element, or the one at `index`, as a Python number."""
     return x.concrete("item() needs the element", errors.ConcretizationTypeError).item(*index)
 
 
 def _tolist(x: Array) -> Any:
-    """The elements as nested lists of Python numbers."""
+    """Return the elements as nested lists of Python numbers."""
     return x.concrete("tolist() needs the elements", errors.ConcretizationTypeError).tolist()
 
 
 def _tobytes(x: Array, order: Any = "C") -> bytes:
-    """The memory of the elements."""
+    """Return the bytes of the elements in memory."""
     return x.concrete("tobytes() needs the elements", errors.ConcretizationTypeError).tobytes(order)
 
 
@@ -262,24 +262,24 @@ def _hash(x: Array) -> NoReturn:
 
 
 def _reshape(x: Array, *shape: Any, order: str = "C") -> Array:
-    """The same elements in another shape: `x.reshape(2, -1)` or `x.reshape((2, -1))`."""
+    """Return the elements in another shape: `x.reshape(2, -1)` or `x.reshape((2, -1))`."""
     return jnp.reshape(x, shape[0] if len(shape) == 1 else shape, order=order)
 
 
 def _transpose(x: Array, *axes: Any) -> Array:
-    """The dimensions in the order of `axes`, or in reverse."""
+    """Return the array with its dimensions in the order of `axes`, or in reverse."""
     if not axes or axes == (None,):
         return jnp.transpose(x)
     return jnp.transpose(x, axes[0] if isinstance(axes[0], tuple | list) else axes)
 
 
 def _flatten(x: Array, order: str = "C") -> Array:
-    """All elements in one dimension."""
+    """Return all elements in one dimension."""
     return jnp.ravel(x, order=order)
 
 
 def _copy(x: Array) -> Array:
-    """An array of the same elements in memory of its own."""
+    """Return a copy of the array, in memory of its own."""
     if not isinstance(x, ConcreteArray):
         return x
     copy = ConcreteArray(np.array(x.value), x.weak_type)
@@ -287,7 +287,8 @@ def _copy(x: Array) -> Array:
 
 
 def _view(x: Array, dtype: Any = None) -> Array:
-    """The bits of the elements as another dtype; the last dimension changes with the width.
+    """Reinterpret the bits of the elements as another dtype; the last dimension changes with the
+    width.
 
     Raises:
         ValueError: the last dimension does not divide up.
@@ -319,7 +320,7 @@ def _view(x: Array, dtype: Any = None) -> Array:
 
 
 def _byteswap(x: Array) -> Array:
-    """The elements with their bytes in reverse; of complex numbers, those of both parts."""
+    """Reverse the bytes of each element; of complex numbers, those of both parts."""
     if x.dtype.kind == "c":
         return lax.complex(_byteswap(x.real), _byteswap(x.imag))
     if x.dtype.itemsize == 1:

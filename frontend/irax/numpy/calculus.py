@@ -1,4 +1,4 @@
-"""Functions of samples: differences, slopes, areas."""
+"""Calculus on samples: differences, gradients and integrals."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def diff(
     prepend: ArrayLike | None = None,
     append: ArrayLike | None = None,
 ) -> Array:
-    """The differences of neighbours along an axis, taken n times.
+    """Return the n-th differences of neighbours along an axis.
 
     Args:
         a: an array of at least one dimension.
-        n: how often.
+        n: how many times differences are taken.
         axis: the axis.
-        prepend: what is put before the elements first: an array, or a number.
-        append: what is put after them.
+        prepend: an array or a number to put before the elements first.
+        append: an array or a number to put after them.
 
     Raises:
         ValueError: a scalar, n below 0, or no such axis.
@@ -78,12 +78,12 @@ def diff(
 def ediff1d(
     ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
 ) -> Array:
-    """The differences of neighbours, of all elements as one dimension.
+    """Return the differences of neighbours in the flattened array.
 
     Args:
         ary: an array.
-        to_end: what to put after them.
-        to_begin: what to put before them.
+        to_end: an array or a number to append to them.
+        to_begin: an array or a number to put in front of them.
 
     >>> irax.numpy.ediff1d(irax.numpy.array([1, 4, 9]), to_begin=0)
     Array([0, 3, 5], dtype=int32)
@@ -100,14 +100,14 @@ def ediff1d(
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
-    """The area under straight lines from sample to sample.
+    """Integrate samples along an axis by the trapezoidal rule.
 
     Args:
         y: the samples.
-        x: where they are: a vector, or an array that broadcasts with `y`; by default they are `dx`
-            apart.
+        x: the positions of the samples: a vector, or an array that broadcasts with `y`; by default
+            they are `dx` apart.
         dx: the distance of samples.
-        axis: along which they lie.
+        axis: the axis along which they lie.
 
     >>> irax.numpy.trapezoid(irax.numpy.array([0.0, 1.0, 4.0]), dx=0.5)
     Array(1.5, dtype=float32)
@@ -137,7 +137,8 @@ def gradient(
     axis: int | Sequence[int] | None = None,
     edge_order: int | None = None,
 ) -> Any:
-    """The slopes of samples: of second order inside, of first order at the two ends.
+    """Return the gradient of samples: by differences of second order inside, of first order at the
+    ends.
 
     Args:
         f: the samples.
@@ -200,12 +201,12 @@ def _slope(x: Array, distance: Array, axis: int) -> Array:
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
 ) -> Array:
-    """The elements with multiples of a period added, so that no step is longer than half of it.
+    """Add multiples of a period to the elements, so that no step is longer than half of it.
 
     Args:
         p: an array.
         discont: the least step that is changed; half a period, or more.
-        axis: along which.
+        axis: the axis.
         period: the period.
 
     >>> irax.numpy.unwrap(irax.numpy.array([0, 1, 3, 0]), period=4)

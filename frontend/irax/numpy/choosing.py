@@ -21,7 +21,8 @@ from irax.typing import ArrayLike
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
 ) -> Array:
-    """The elements of the first choice whose condition holds, `default` where none does.
+    """Return, for each element, that of the first choice whose condition holds, or `default` if
+    none does.
 
     Raises:
         ValueError: no conditions, or not a choice for each.
@@ -47,17 +48,17 @@ def choose(
     out: None = None,
     mode: str = "raise",
 ) -> Array:
-    """The elements of the arrays that integers tell: `choices[a[i]][i]` for each place i.
+    """Choose each element from one of several arrays: `choices[a[i]][i]` for each index i.
 
     Args:
         a: integers.
         choices: arrays; all are broadcast with `a`.
         out: not supported.
-        mode: for numbers of no array: "clip": the nearest; "wrap": counting goes on at the other
-            end; "raise": a ValueError, which only known integers can give.
+        mode: for integers out of range: "clip": the nearest array; "wrap": the integer modulo their
+            number; "raise": a ValueError, which needs known integers.
 
     Raises:
-        ValueError: not integers, no choices, a number of none with "raise", or another mode.
+        ValueError: not integers, no choices, an integer out of range with "raise", or another mode.
         ConcretizationTypeError: traced integers with "raise".
 
     >>> choices = irax.numpy.array([[1, 2, 3], [10, 20, 30]])
@@ -93,13 +94,14 @@ def piecewise(
     *args: Any,
     **kw: Any,
 ) -> Array:
-    """A function by parts: at each element the one whose condition holds, the last if several do.
+    """Evaluate a piecewise function: for each element the function whose condition holds, the last
+    of several.
 
     Args:
         x: an array.
         condlist: booleans, of the shape of x, for each of the functions.
-        funclist: functions of arrays, or numbers. One more than conditions is for what is left,
-            which is 0 otherwise. Each is computed for all elements.
+        funclist: functions of arrays, or numbers. One more than conditions is for the remaining
+            elements, which are 0 otherwise. Each function is computed for all elements.
         args: further arguments of the functions.
         kw: likewise.
 
@@ -145,5 +147,5 @@ def piecewise(
 
 
 def _is_flag(x: Any) -> bool:
-    """Whether something is a boolean without dimensions, so that a list of them is one mask."""
+    """Return True for a boolean scalar: a list of these is one mask."""
     return isinstance(x, bool | np.bool)

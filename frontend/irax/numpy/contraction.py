@@ -1,4 +1,4 @@
-"""Products summed over axes: dot, matmul, tensordot and their like."""
+"""Products of arrays summed over axes: dot, matmul, tensordot and the like."""
 
 from __future__ import annotations
 
@@ -40,14 +40,15 @@ def dot(
     preferred_element_type: DTypeLike | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """Products summed over the last axis of `a` and the last but one (or only one) of `b`.
+    """Return the dot product: products summed over the last axis of `a` and the last but one of
+    `b`.
 
     For vectors the inner product, for matrices the matrix product, for a scalar a multiple.
 
     Args:
         a: an array.
         b: an array.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
         out_sharding: not supported.
 
@@ -88,14 +89,14 @@ def matmul(
     preferred_element_type: DTypeLike | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """The product of matrices in the last two axes; leading axes are broadcast. `a @ b`.
+    """Return the matrix product `a @ b` over the last two axes; leading axes are broadcast.
 
-    A vector stands for a row on the left and a column on the right, which the result is without.
+    A vector stands for a row on the left and a column on the right; the result lacks that axis.
 
     Args:
         a: an array of at least one dimension.
         b: likewise.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
         out_sharding: not supported.
 
@@ -143,13 +144,13 @@ def vecdot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The inner products of vectors along an axis of each; the other axes are broadcast.
+    """Return the inner products of vectors along an axis; the other axes are broadcast.
 
     Args:
         x1: an array; of complex numbers, the conjugates are taken.
         x2: an array.
         axis: the axis of both.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
 
     Raises:
@@ -169,7 +170,7 @@ def vecdot(
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The products of matrices in the last two axes and vectors in the last."""
+    """Return the products of matrices in the last two axes and vectors in the last axis."""
     x, y = _two("matvec", x1, x2)
     judge_ranks([x, y], "matvec", core=[2, 1])
     if x.ndim < 2 or y.ndim < 1 or x.shape[-1] != y.shape[-1]:
@@ -178,7 +179,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The products of the conjugates of vectors in the last axis and matrices in the last two."""
+    """Return the products of conjugated vectors in the last axis and matrices in the last two."""
     x, y = _two("vecmat", x1, x2)
     judge_ranks([x, y], "vecmat", core=[1, 2])
     if x.ndim < 1 or y.ndim < 2 or x.shape[-1] != y.shape[-2]:
@@ -193,7 +194,7 @@ def vdot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The inner product of all elements of two arrays, each taken as one vector."""
+    """Return the inner product of two flattened arrays; the first is conjugated."""
     x, y = _two("vdot", a, b)
     return dot(
         conjugate(ravel(x)),
@@ -210,7 +211,7 @@ def inner(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """Products summed over the last axis of both."""
+    """Return products summed over the last axis of both arrays."""
     x, y = _two("inner", a, b)
     if not x.ndim or not y.ndim:
         return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
@@ -221,7 +222,7 @@ def inner(
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
-    """The products of each element of `a` with each of `b`: a matrix."""
+    """Return the matrix of products of each element of `a` with each of `b`."""
     if out is not None:
         raise NotImplementedError("outer: the argument 'out' is not supported: use the result")
     x, y = _two("outer", a, b)
@@ -237,13 +238,14 @@ def tensordot(
     preferred_element_type: DTypeLike | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """Products summed over axes of both.
+    """Return products summed over axes of both arrays.
 
     Args:
         a: an array.
         b: an array.
-        axes: how many: the last ones of `a` with the first ones of `b`; or (axes of a, axes of b).
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        axes: the number of axes: the last ones of `a` with the first ones of `b`; or (axes of a,
+            axes of b).
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
         out_sharding: not supported.
 
@@ -273,7 +275,7 @@ def tensordot(
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
-    """The Kronecker product: each element of `a` times all of `b`, in its place."""
+    """Return the Kronecker product: each element of `a` becomes a block, that element times `b`."""
     x, y = _two("kron", a, b)
     rank = max(x.ndim, y.ndim)
     x, y = (lax.reshape(v, (1,) * (rank - v.ndim) + v.shape) for v in (x, y))
@@ -292,7 +294,7 @@ def trace(
     dtype: DTypeLike | None = None,
     out: None = None,
 ) -> Array:
-    """The sum of a diagonal: see `diagonal`."""
+    """Return the sum of a diagonal: see `diagonal`."""
     return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
@@ -304,7 +306,8 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> Array:
-    """The cross product of vectors of length 3 (of length 2: its one component that is not 0).
+    """Return the cross product of vectors of length 3; for length 2, its one component that is not
+    0.
 
     Args:
         a: an array of vectors.

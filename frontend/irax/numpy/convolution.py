@@ -20,7 +20,7 @@ def convolve(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The convolution of two vectors: the coefficients of the product of two polynomials.
+    """Return the convolution of two vectors: the coefficients of the product of two polynomials.
 
     Integers become floats first.
 
@@ -29,7 +29,7 @@ def convolve(
         v: a vector.
         mode: "full", all sums of the N + M - 1 that have a term; "valid", those that have all
             terms, `max(N, M) - min(N, M) + 1`; or "same", the `max(N, M)` in the middle.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
 
     Raises:
@@ -52,7 +52,8 @@ def correlate(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """The correlation of two vectors: products of `a` and the conjugate of `v` moved along it.
+    """Return the cross-correlation of two vectors: of `a` with the conjugate of `v` shifted along
+    it.
 
     Integers become floats first.
 
@@ -60,7 +61,7 @@ def correlate(
         a: a vector.
         v: a vector.
         mode: as in `convolve`.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
 
     Raises:
@@ -70,7 +71,7 @@ def correlate(
     Array([-2., -2., -2.], dtype=float32)
     """
     x, y = _vectors("correlate", a, v)
-    if x.size < y.size:  # the shorter one is what moves, the other way
+    if x.size < y.size:  # the shorter one moves, in the other direction
         moved = _slide("correlate", conjugate(y), x, mode, precision, preferred_element_type)
         return flip(moved)
     return _slide("correlate", x, conjugate(y), mode, precision, preferred_element_type)
@@ -89,7 +90,7 @@ def _vectors(name: str, a: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 def _slide(
     name: str, x: Array, y: Array, mode: str, precision: PrecisionLike, dtype: DTypeLike | None
 ) -> Array:
-    """The products of y, the shorter vector, and the part of x at each of its places, summed."""
+    """Return the inner product of y, the shorter vector, with each window of x."""
     rest = y.size - 1
     paddings = {"full": (rest, rest), "same": (y.size // 2, rest - y.size // 2), "valid": (0, 0)}
     if mode not in paddings:

@@ -33,19 +33,19 @@ def array(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """An array of numbers, of another array, or of (nested) lists of these, traced ones included.
+    """Create an array from numbers, arrays, or nested lists of these, traced ones included.
 
     Args:
         object: the data. Anything that NumPy can make an array of will do.
         dtype: the elements' dtype; by default that which the data promotes to.
         copy: of no effect: arrays never share memory that could be written to.
-        order: accepted where it makes no difference ("K", "A", "C").
+        order: only "K", "A" and "C", which make no difference.
         ndmin: the least number of dimensions; ones are put in front.
-        device: where to put it: a device of `irax.devices()`.
+        device: the device to put it on, one of `irax.devices()`.
         out_sharding: not supported.
 
     Raises:
-        TypeError: data that is no numbers.
+        TypeError: data that are not numbers.
         ValueError: lists of different lengths.
         OverflowError: a Python int that the dtype cannot hold.
 
@@ -76,10 +76,11 @@ def asarray(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """`array(a, dtype)`; an array that already is one of irax stays itself.
+    """Convert `a` to an array, as `array(a, dtype)`; an array of irax of that dtype is returned
+    itself.
 
     Raises:
-        ValueError: `copy=False` for what is not an array of irax and of the dtype.
+        ValueError: `copy=False`, if `a` is not an array of irax of the dtype.
     """
     result = array(a, dtype, order=order, device=device, out_sharding=out_sharding)
     if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
@@ -91,20 +92,20 @@ def asarray(
 
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:
-    """An array of the same elements."""
+    """Return a copy of an array."""
     return array(a, order=order)
 
 
 def astype(
     x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Any = None
 ) -> Array:
-    """The elements as another dtype; None is the default float.
+    """Convert the elements to another dtype; None is the default float.
 
     Args:
         x: an array. Of complex numbers, the real part becomes a float or an integer.
         dtype: a dtype.
         copy: of no effect.
-        device: where to put the result.
+        device: the device to put the result on.
 
     >>> irax.numpy.astype(irax.numpy.array([1.5, 0.0]), bool)
     Array([ True, False], dtype=bool)
@@ -129,7 +130,7 @@ def _from_object(x: Any) -> Array:
 
 
 def _elements_of(x: Any) -> np.ndarray[Any, Any] | None:
-    """What NumPy sees in another library's array or in a buffer; None if it is neither."""
+    """Return another library's array or a buffer as a NumPy array; None if it is neither."""
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
         return np.asarray(x)
     try:
@@ -139,7 +140,7 @@ def _elements_of(x: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
-    """Of a Python number, or lists that may hold anything."""
+    """Return an array of a Python number, or of lists that may hold anything."""
     leaves = list(_leaves(x))
     if not all(isinstance(leaf, bool | int | float | complex | np.generic) for leaf in leaves):
         return _from_arrays(x, leaves, dtype)
@@ -187,7 +188,7 @@ def _short(x: Any) -> str:
 
 
 def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Array:
-    """Nested lists that hold arrays: they are stacked, from the inside out."""
+    """Return an array of nested lists that hold arrays, which are stacked from the inside out."""
     kept = dtypes.result_type(*map(_from_object, leaves)) if dtype is None else dtype
 
     def stacked(item: Any) -> Array:
@@ -210,7 +211,7 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
 def zeros(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
 ) -> Array:
-    """An array of zeros, float32 by default.
+    """Return an array of zeros, float32 by default.
 
     >>> irax.numpy.zeros(3)
     Array([0., 0., 0.], dtype=float32)
@@ -221,7 +222,7 @@ def zeros(
 def ones(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
 ) -> Array:
-    """An array of ones, float32 by default.
+    """Return an array of ones, float32 by default.
 
     >>> irax.numpy.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
@@ -232,7 +233,7 @@ def ones(
 def empty(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
 ) -> Array:
-    """An array of zeros: no memory is left without a value."""
+    """Return an array of zeros: irax leaves no memory uninitialized."""
     return placed("empty", _filled("empty", shape, 0, dtype), device, out_sharding)
 
 
@@ -249,13 +250,13 @@ def full(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """An array with every element `fill_value`, which may be an array to broadcast.
+    """Return an array with every element `fill_value`, which may be an array to broadcast.
 
     Args:
         shape: ints, or one int.
         fill_value: a number, or an array.
         dtype: of the result; that of `fill_value` by default.
-        device: where to put the result.
+        device: the device to put the result on.
         out_sharding: not supported.
 
     >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
@@ -277,7 +278,7 @@ def zeros_like(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """Zeros in the shape and dtype of `a`."""
+    """Return zeros in the shape and dtype of `a`."""
     return full_like(a, 0, dtype, shape, device=device, out_sharding=out_sharding)
 
 
@@ -289,7 +290,7 @@ def ones_like(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """Ones in the shape and dtype of `a`."""
+    """Return ones in the shape and dtype of `a`."""
     return full_like(a, 1, dtype, shape, device=device, out_sharding=out_sharding)
 
 
@@ -300,7 +301,7 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Array:
-    """Zeros in the shape and dtype of `prototype`."""
+    """Return zeros in the shape and dtype of `prototype`."""
     return full_like(prototype, 0, dtype, shape, device=device)
 
 
@@ -313,14 +314,14 @@ def full_like(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """An array in the shape and dtype of `a` with every element `fill_value`.
+    """Return an array in the shape and dtype of `a` with every element `fill_value`.
 
     Args:
         a: an array, or a `ShapeDtypeStruct`.
         fill_value: a number, or an array to broadcast.
         dtype: of the result, in place of that of `a`.
         shape: of the result, in place of that of `a`.
-        device: where to put the result.
+        device: the device to put the result on.
         out_sharding: not supported.
 
     >>> irax.numpy.full_like(irax.numpy.arange(3), 7)
@@ -351,7 +352,7 @@ def eye(
     *,
     device: Any = None,
 ) -> Array:
-    """N rows and M columns (N by default), ones on a diagonal: k to the right of the main one.
+    """Return a matrix of N rows and M columns (N by default) with ones on the diagonal number k.
 
     >>> irax.numpy.eye(2)
     Array([[1., 0.],
@@ -367,12 +368,13 @@ def eye(
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:
-    """The n by n matrix of ones on the diagonal."""
+    """Return the n by n identity matrix."""
     return eye(n, dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """N rows and M columns, ones on a diagonal and below: k to the right of the main one. Float32.
+    """Return a matrix of N rows and M columns with ones on the diagonal number k and below; float32
+    by default.
 
     >>> irax.numpy.tri(2, 3)
     Array([[1., 0., 0.],
@@ -383,21 +385,21 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
 
 
 def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
-    """A diagonal of a matrix; of those beyond its corners, the first."""
+    """Clamp the number of a diagonal to those of a matrix, and one beyond each corner."""
     if not np.issubdtype(dtypes.dtype_of(k)[0], np.integer):
         raise ValueError(f"eye: k must be an integer, got {k!r}")
     return max(-shape[-2], min(k, shape[-1])) if isinstance(k, int) else k
 
 
 def tril(m: ArrayLike, k: int = 0) -> Array:
-    """The matrices in the last two dimensions, with zeros above a diagonal."""
+    """Return the matrices in the last two dimensions with zeros above the diagonal number k."""
     (x,) = as_arrays([m], "tril")
     _check_matrices("tril", x)
     return matrices.lower(x, operator.index(k))
 
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
-    """The matrices in the last two dimensions, with zeros below a diagonal."""
+    """Return the matrices in the last two dimensions with zeros below the diagonal number k."""
     (x,) = as_arrays([m], "triu")
     _check_matrices("triu", x)
     return matrices.upper(x, operator.index(k))
@@ -409,24 +411,24 @@ def _check_matrices(name: str, x: Array) -> None:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """The places of an n by m matrix on a diagonal and below."""
+    """Return the indices of an n by m matrix on the diagonal number k and below."""
     rows, columns = np.tril_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """The places of an n by m matrix on a diagonal and above."""
+    """Return the indices of an n by m matrix on the diagonal number k and above."""
     rows, columns = np.triu_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """The places on the main diagonal of an array with `ndim` dimensions of size n."""
+    """Return the indices of the main diagonal of an array with `ndim` dimensions of size n."""
     return (lax.iota(dtypes.default_int(), n),) * ndim
 
 
 def diag(v: ArrayLike, k: int = 0) -> Array:
-    """The matrix with a vector on a diagonal; for a matrix, its diagonal.
+    """Return the matrix with a vector on the diagonal number k; for a matrix, that diagonal.
 
     >>> irax.numpy.diag(irax.numpy.array([1, 2]))
     Array([[1, 0],
@@ -444,7 +446,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 
 
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
-    """The matrix with all elements of an array on a diagonal, k to the right of the main one.
+    """Return the matrix with all elements of an array on the diagonal number k.
 
     >>> irax.numpy.diagflat(irax.numpy.array([[1], [2]]))
     Array([[1, 0],
@@ -454,7 +456,8 @@ def diagflat(v: ArrayLike, k: int = 0) -> Array:
 
 
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The elements whose places along two axes differ by `offset`, along a new last axis.
+    """Return diagonals: the elements whose indices along two axes differ by `offset`, along a new
+    last axis.
 
     >>> irax.numpy.diagonal(irax.numpy.arange(9).reshape(3, 3), 1)
     Array([1, 5], dtype=int32)

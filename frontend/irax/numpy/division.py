@@ -20,7 +20,7 @@ from irax_compiler.ops import elementwise as ew
 
 
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The remainder of x1 / x2 rounded to zero: it has the sign of x1."""
+    """Return the remainder of x1 / x2 truncated: it has the sign of x1."""
     operands = integers_of_bools(*promote_dtypes(x1, x2, what="fmod"))
     return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
 
@@ -28,7 +28,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 # Outside of traces NumPy divides, in one step. Its zeros have the sign that the quotient would
 # have, and that of y for a remainder; those of traced ones have either.
 def _without_zeros(y: Array) -> tuple[Array, Array | None]:
-    """Integers with 1 in place of 0, and where they are 0; None where it is known that none is."""
+    """Return integers with 1 in place of 0, and a mask of the zeros, or None if there are none."""
     if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
         return y, None
     zero = equal(y, 0)
@@ -36,7 +36,7 @@ def _without_zeros(y: Array) -> tuple[Array, Array | None]:
 
 
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The largest integer that is at most x1 / x2, in the operands' dtype.
+    """Return the largest integer that is at most x1 / x2, in the operands' dtype.
 
     An integer divided by 0 is 0.
 
@@ -51,7 +51,7 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def _quotient_of_floats(x: Array, y: Array) -> Array:
-    """The remainder is exact, and the quotient follows from it."""
+    """Divide floats: the remainder is exact, and the quotient follows from it."""
     rest = fmod(x, y)
     quotient = divide(subtract(x, rest), y)
     whole = round(where(_is_across(rest, y), subtract(quotient, 1), quotient))
@@ -63,7 +63,7 @@ def _quotient_of_integers(x: Array, y: Array) -> Array:
     x, y = promote(x, y, what="floor_divide")
     quotient = apply(ew.divide, x, y, what="floor_divide")
     if not is_unsigned(x):
-        # The op rounds to zero: one too much where the signs differ and something is left.
+        # The op truncates: one too much where the signs differ and there is a remainder.
         inexact = not_equal(multiply(quotient, y), x)
         rounded_up = logical_and(inexact, not_equal(less(x, 0), less(y, 0)))
         quotient = where(rounded_up, subtract(quotient, 1), quotient)
@@ -71,9 +71,9 @@ def _quotient_of_integers(x: Array, y: Array) -> Array:
 
 
 def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """What x1 is more than floor_divide(x1, x2) x2: it has the sign of x2.
+    """Return x1 - floor_divide(x1, x2) x2, which has the sign of x2.
 
-    That of an integer divided by 0 is 0.
+    The remainder of an integer divided by 0 is 0.
 
     >>> irax.numpy.remainder(-7, 3)
     Array(2, dtype=int32, weak_type=True)
@@ -93,7 +93,7 @@ def _remainder(x: Array, y: Array) -> Array:
 
 
 def _is_across(rest: Array, y: Array) -> Array:
-    """Whether a remainder is on the other side of 0 than what was divided by."""
+    """Return True where a remainder and the divisor have opposite signs."""
     return logical_and(not_equal(rest, 0), not_equal(less(rest, 0), less(y, 0)))
 
 
@@ -101,7 +101,7 @@ mod = remainder
 
 
 def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
-    """floor_divide(x1, x2) and remainder(x1, x2).
+    """Return floor_divide(x1, x2) and remainder(x1, x2).
 
     >>> irax.numpy.divmod(7.5, 2)
     (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))

@@ -38,7 +38,7 @@ _DTYPES = {code: np.dtype(getattr(ml_dtypes, name)) for name, code in _CODES.ite
 
 
 def is_supported_dtype(dtype: DTypeLike) -> bool:
-    """Whether arrays of a dtype can be shared: not those whose elements are packed into bytes.
+    """Return True if arrays of a dtype can be shared: their elements have whole bytes.
 
     >>> is_supported_dtype("bfloat16"), is_supported_dtype("int4")
     (True, False)
@@ -48,19 +48,19 @@ def is_supported_dtype(dtype: DTypeLike) -> bool:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """An array of another library, by the DLPack protocol.
+    """Import an array of another library by the DLPack protocol.
 
     The memory is shared where that is possible; then nobody may write to it from then on.
 
     Args:
         x: an array of NumPy, PyTorch, ..., in the memory of the CPU or such that it can be moved
             there.
-        device: where to put it: a device of `irax.devices()`.
+        device: the device to put it on, one of `irax.devices()`.
         copy: True to have memory of its own, False to share in any case, None where possible.
 
     Raises:
         TypeError: `x` does not have the protocol, or its dtype is not one of irax.
-        BufferError: it cannot be shared, but has to be; or its library does not give it away.
+        BufferError: it cannot be shared and `copy` is False; or its library does not export it.
 
     >>> irax.numpy.from_dlpack(np.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
@@ -103,7 +103,7 @@ def _placed_here(value: np.ndarray[Any, Any], device: Any) -> Array:
 
 
 class _Tensor(ctypes.Structure):
-    """What a message says of an array; the old kind of message begins with it."""
+    """DLPack's `DLTensor`: memory, device, dtype, shape and strides of an array."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -117,7 +117,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Versioned(ctypes.Structure):
-    """The new kind of message."""
+    """DLPack's `DLManagedTensorVersioned`: the message of version 1.0."""
 
     _fields_ = (
         ("major", ctypes.c_uint32),
@@ -193,16 +193,16 @@ def to_capsule(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """What `x.__dlpack__` gives to the `from_dlpack` of another library.
+    """Return the capsule of an array for `from_dlpack` of another library, as `x.__dlpack__` does.
 
-    The old protocol (`max_version` below 1.0) cannot say that memory is not to be written to: it
-    gets a copy, unless `copy=False` insists.
+    The old protocol (`max_version` below 1.0) has no read-only memory: it gets a copy, unless
+    `copy=False`.
 
     Args:
         x: an array.
         stream: None: there are no streams on the CPU.
         max_version: the newest version of the protocol that the other library understands.
-        dl_device: where it wants the array: (1, 0), the CPU, or None.
+        dl_device: the device that it wants the array on: (1, 0), the CPU, or None.
         copy: True for memory of its own, False for that of `x`.
 
     Raises:
@@ -235,7 +235,7 @@ def to_capsule(
 
 
 def _writeable(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory, for the old protocol: NumPy sends only what may be written to."""
+    """Return a writeable view of an array: NumPy exports no other by the old protocol."""
     if value.flags.writeable:
         return value
 
@@ -243,7 +243,7 @@ def _writeable(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class _Memory:
-    """The memory of a read-only array, which NumPy takes for such as may be written to."""
+    """The memory of a read-only array, which NumPy takes for writeable."""
 
     def __init__(self, value: np.ndarray[Any, Any]) -> None:
         self.value = value

@@ -1,4 +1,4 @@
-"""Parts of arrays put in, taken out, or replaced: all return changed copies."""
+"""Insertion, deletion and replacement of parts of arrays; all functions return changed copies."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def _not_in_place(name: str, inplace: bool) -> None:
 def insert(
     arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None
 ) -> Array:
-    """The array with values put in before given places of an axis.
+    """Insert values before given indices of an axis.
 
     Args:
         arr: an array.
-        obj: the places: an int, a vector of ints, or a slice; negative ones count from the end.
-        values: what to put in; broadcast to the places, and converted to the array's dtype.
+        obj: the indices: an int, a vector of ints, or a slice; negative ones count from the end.
+        values: the values to insert; broadcast, and converted to the array's dtype.
         axis: the axis; by default the elements are taken as one dimension.
 
     Raises:
-        IndexError: a place beyond the axis.
+        IndexError: an index out of range.
         ValueError: `obj` has more than one dimension.
 
     >>> irax.numpy.insert(irax.numpy.array([1, 2, 3]), 1, 9)
@@ -100,18 +100,18 @@ def delete(
     *,
     assume_unique_indices: bool = False,
 ) -> Array:
-    """The array without given places of an axis.
+    """Delete the parts at given indices of an axis.
 
     Args:
         arr: an array.
-        obj: the places: an int, an array of ints, a mask, or a slice.
+        obj: the indices: an int, an array of ints, a mask, or a slice.
         axis: the axis; by default the elements are taken as one dimension.
-        assume_unique_indices: the caller's word that no place is there twice: they may be traced
+        assume_unique_indices: the caller promises that no index occurs twice: they may be traced
             then.
 
     Raises:
-        IndexError: a place beyond the axis.
-        ConcretizationTypeError: a traced array of places, or a mask.
+        IndexError: an index out of range.
+        ConcretizationTypeError: a traced array of indices, or a traced mask.
 
     >>> irax.numpy.delete(irax.numpy.array([1, 2, 3]), 1)
     Array([1, 3], dtype=int32)
@@ -145,7 +145,7 @@ def delete(
 
 
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
-    """`values` after `arr` along an axis; with `axis=None`, all elements of both.
+    """Append `values` to `arr` along an axis; with `axis=None`, both are flattened.
 
     >>> irax.numpy.append(irax.numpy.array([1, 2]), irax.numpy.array([3]))
     Array([1, 2, 3], dtype=int32)
@@ -154,7 +154,8 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
 
 
 def resize(a: ArrayLike, new_shape: Any) -> Array:
-    """The elements in row-major order, over and over, in a new shape.
+    """Return an array of a new shape, filled with the elements in row-major order, repeated as
+    needed.
 
     Raises:
         ValueError: a negative size.
@@ -175,12 +176,12 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
 
 
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
-    """The array without the zeros at its front and back.
+    """Remove zeros at the front and the back of an array.
 
     Args:
         filt: an array whose elements are known.
         trim: "f" for the front, "b" for the back, "fb" for both.
-        axis: along which; by default all axes.
+        axis: the axis or axes; all by default.
 
     Raises:
         ConcretizationTypeError: a traced array.
@@ -213,12 +214,12 @@ def extract(
     size: int | None = None,
     fill_value: ArrayLike = 0,
 ) -> Array:
-    """The elements where a condition holds, in row-major order.
+    """Return the elements where a condition holds, in row-major order.
 
     Args:
-        condition: an array; what is not 0 holds.
+        condition: an array; elements that are not 0 hold.
         arr: an array of the same size.
-        size: how many there are to be; with it the condition may be traced.
+        size: the length of the result; with it the condition may be traced.
         fill_value: what is missing is filled with.
 
     >>> irax.numpy.extract(irax.numpy.array([True, False, True]), irax.numpy.array([1, 2, 3]))
@@ -236,13 +237,14 @@ def compress(
     fill_value: ArrayLike = 0,
     out: None = None,
 ) -> Array:
-    """The parts of an array along an axis for which a condition holds.
+    """Return the parts of an array along an axis for which a condition holds.
 
     Args:
-        condition: a vector; what is not 0 holds. Where it is shorter than the axis, the rest goes.
+        condition: a vector; elements that are not 0 hold. If it is shorter than the axis, the rest
+            is dropped.
         a: an array.
         axis: the axis; by default the elements are taken as one dimension.
-        size: how many parts there are to be; with it the condition may be traced.
+        size: the number of parts in the result; with it the condition may be traced.
         fill_value: what is missing is filled with.
         out: not supported.
 
@@ -279,12 +281,12 @@ def compress(
 
 
 def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
-    """The array with the elements where a mask holds replaced, in row-major order.
+    """Replace the elements where a mask holds, in row-major order.
 
     Args:
         arr: an array.
-        mask: an array of the same size; what is not 0 holds.
-        vals: what to put there, over and over.
+        mask: an array of the same size; elements that are not 0 hold.
+        vals: the new values, repeated as needed.
         inplace: must be False: arrays are immutable.
 
     >>> x = irax.numpy.arange(4)
@@ -311,15 +313,14 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
 def put(
     a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, inplace: bool = True
 ) -> Array:
-    """The array with the elements in given places, counted in row-major order, replaced.
+    """Replace the elements at given indices into the flattened array.
 
     Args:
         a: an array.
-        ind: the places.
-        v: what to put there, over and over.
-        mode: for places beyond the array: "clip": the nearest, which for negative ones is the
-            first; by default those count from the end first; "wrap": counting goes
-            on at the other end.
+        ind: the indices.
+        v: the new values, repeated as needed.
+        mode: for indices out of range: "clip": the nearest, which for negative ones is the first;
+            by default those count from the end first; "wrap": the index modulo the size.
         inplace: must be False: arrays are immutable.
 
     >>> irax.numpy.put(irax.numpy.zeros((2, 2)), irax.numpy.array([0, 3]), 1.0, inplace=False)
@@ -356,15 +357,15 @@ def put_along_axis(
     *,
     mode: str | None = None,
 ) -> Array:
-    """The array with elements replaced, for each place of the other axes in its own places.
+    """Replace elements along an axis, at indices that differ for each position of the other axes.
 
     Args:
         arr: an array.
-        indices: the places along the axis, with as many axes as the array.
-        values: what to put there; broadcast.
+        indices: indices along the axis, with as many axes as the array.
+        values: the new values; broadcast.
         axis: the axis; None: both are taken as one dimension.
         inplace: must be False: arrays are immutable.
-        mode: for places beyond the axis: see `Array.at`.
+        mode: for indices out of range: see `Array.at`.
 
     >>> x = irax.numpy.zeros((2, 2))
     >>> irax.numpy.put_along_axis(x, irax.numpy.array([[0], [1]]), 5.0, axis=1, inplace=False)
@@ -394,12 +395,12 @@ def put_along_axis(
 def fill_diagonal(
     a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True
 ) -> Array:
-    """The array with the elements of the main diagonal replaced.
+    """Replace the elements of the main diagonal.
 
     Args:
         a: an array of at least two dimensions; of more, all of one size.
-        val: what to put there, over and over.
-        wrap: whether the diagonal of a tall matrix begins anew below its end.
+        val: the new values, repeated as needed.
+        wrap: True if the diagonal of a tall matrix begins anew below its end.
         inplace: must be False: arrays are immutable.
 
     >>> irax.numpy.fill_diagonal(irax.numpy.zeros((2, 2)), 3.0, inplace=False)

@@ -1,4 +1,4 @@
-"""What irax.numpy.linalg makes of factorizations: solutions, inverses, determinants, ranks."""
+"""Functions of irax.numpy.linalg by factorizations: solutions, inverses, determinants, ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EigResult(NamedTuple):
 
 
 class EighResult(NamedTuple):
-    """Of Hermitian matrices."""
+    """Eigenvalues and eigenvectors of Hermitian matrices."""
 
     eigenvalues: Array
     eigenvectors: Array
@@ -57,13 +57,13 @@ class SlogdetResult(NamedTuple):
 
 
 def inexact(what: str, *operands: ArrayLike) -> list[Array]:
-    """The operands in one dtype, of floats or complex numbers."""
+    """Return the operands in one dtype, of floats or complex numbers."""
     arrays = promote_dtypes(*operands, what=what)
     return [convert(x, inexact_dtype(x.dtype)) for x in arrays]
 
 
 def square(what: str, x: Array) -> Array:
-    """The same. Raises ValueError if it is no square matrices."""
+    """Return `x`; raise ValueError if its last two dimensions are not square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(
             f"{what}: expected square matrices in the last two dimensions, got shape {x.shape}"
@@ -72,8 +72,8 @@ def square(what: str, x: Array) -> Array:
 
 
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
-    """The lower (or upper) triangular matrices L with L L^H = a (U^H U = a); nan where a is not
-    positive definite.
+    """Return the lower (or upper) triangular matrices L with L L^H = a (U^H U = a); nan where a is
+    not positive definite.
 
     >>> jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
@@ -88,7 +88,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
 
 
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
-    """The factors of matrices a = Q R.
+    """Return the factors of matrices a = Q R.
 
     Args:
         a: matrices [..., m, n].
@@ -115,8 +115,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 
 
 def eig(a: ArrayLike) -> EigResult:
-    """The eigenvalues and eigenvectors, as columns of norm 1, of square matrices; complex. The CPU
-    has it alone.
+    """Return the eigenvalues and eigenvectors, as columns of norm 1, of square matrices; complex.
+    It runs on the CPU alone.
 
     >>> jnp.linalg.eig(jnp.array([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
     Array([2.+0.j, 3.+0.j], dtype=complex64)
@@ -127,7 +127,9 @@ def eig(a: ArrayLike) -> EigResult:
 
 
 def eigvals(a: ArrayLike) -> Array:
-    """The eigenvalues of square matrices, complex and in no order. The CPU has it alone."""
+    """Return the eigenvalues of square matrices, complex and in no order. It runs on the
+    CPU alone.
+    """
     (x,) = inexact("linalg.eigvals", a)
     square("linalg.eigvals", x)
     (values,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
@@ -135,7 +137,7 @@ def eigvals(a: ArrayLike) -> Array:
 
 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
-    """The eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
+    """Return the eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
 
     >>> jnp.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(5)
     Array([1., 3.], dtype=float32)
@@ -146,7 +148,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
 
 
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """The eigenvalues of Hermitian matrices, ascending."""
+    """Return the eigenvalues of Hermitian matrices, ascending."""
     x, lower = _hermitian("linalg.eigvalsh", a, UPLO)
     return factorizations.eigvalsh(x, lower=lower, symmetrize_input=symmetrize_input)
 
@@ -165,11 +167,11 @@ def svd(
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
-    """U, S and Vh of a = U diag(S) Vh, S descending; S alone without `compute_uv`.
+    """Return U, S and Vh of a = U diag(S) Vh, S descending; S alone without `compute_uv`.
 
     Args:
         a: matrices [..., m, n].
-        full_matrices: U and Vh are square; what completes them has no derivative.
+        full_matrices: U and Vh are square; the vectors that complete them have no derivative.
         compute_uv: compute U and Vh.
         hermitian: a hint, which changes no result.
         subset_by_index: the first and the last but one of the singular values wanted, by number.
@@ -186,7 +188,7 @@ def svd(
 
 
 def svdvals(x: ArrayLike, /) -> Array:
-    """The singular values, descending."""
+    """Return the singular values, descending."""
     return svd(x, compute_uv=False)
 
 
@@ -194,7 +196,7 @@ def svdvals(x: ArrayLike, /) -> Array:
 
 
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
-    """The x with a x = b.
+    """Solve a x = b for square matrices a.
 
     Args:
         a: square matrices [..., n, n].
@@ -222,7 +224,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def inv(a: ArrayLike) -> Array:
-    """The inverse of square matrices.
+    """Return the inverse of square matrices.
 
     >>> jnp.linalg.inv(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     Array([[0.5 , 0.  ],
@@ -236,8 +238,8 @@ def inv(a: ArrayLike) -> Array:
 def lstsq(
     a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    """The x of the smallest |a x - b|, and of these of the smallest |x|; the squares of what is
-    left; the rank of a; its singular values.
+    """Solve a x = b by least squares: return x, of smallest norm; the sums of squared residuals;
+    the rank of a; its singular values.
 
     Args:
         a: a matrix [m, n].
@@ -271,7 +273,8 @@ def pinv(
     *,
     rcond: ArrayLike | None = None,
 ) -> Array:
-    """The pseudo-inverse of matrices: singular values up to `rtol` times the largest count as 0.
+    """Return the pseudo-inverse of matrices: singular values up to `rtol` times the largest count
+    as 0.
 
     Its derivative is that of matrices of the same rank (G. Golub and V. Pereyra, 1973).
 
@@ -328,7 +331,7 @@ def _wide_pinv_tangent(x: Array, p: Array, t: Array) -> Array:
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
-    """The x with tensordot(a, x, x.ndim) = b."""
+    """Solve tensordot(a, x, x.ndim) = b."""
     array, right = inexact("linalg.tensorsolve", a, b)
     if axes is not None:
         array = manipulation.moveaxis(array, axes, range(array.ndim - len(axes), array.ndim))
@@ -338,7 +341,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
 
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
-    """The inverse for tensordot(., ., ind)."""
+    """Return the inverse of `a` for tensordot(., ., ind)."""
     (x,) = inexact("linalg.tensorinv", a)
     if ind <= 0:
         raise ValueError(f"linalg.tensorinv: ind must be positive, got {ind}")
@@ -371,11 +374,12 @@ def _pivoted(x: Array) -> _Pivoted:
 
 
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
-    """The sign of the determinant (for complex matrices its phase), and the logarithm of its size.
+    """Return the sign of the determinant (its phase, if complex), and the logarithm of its absolute
+    value.
 
     Args:
         a: square matrices [..., n, n].
-        method: by which factors: "lu" (the default) or "qr".
+        method: the factorization: "lu" (the default) or "qr".
 
     Raises:
         ValueError: another method, or no square matrices.
@@ -398,7 +402,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
 
 
 def det(a: ArrayLike) -> Array:
-    """The determinant of square matrices. It has a derivative at singular matrices, too.
+    """Return the determinant of square matrices. It has a derivative at singular matrices, too.
 
     >>> jnp.linalg.det(jnp.array([[2.0, 0.0], [1.0, 3.0]]))
     Array(6., dtype=float32)
@@ -414,7 +418,7 @@ def det(a: ArrayLike) -> Array:
 
 
 def _by_first_row(rows: list[list[Array]]) -> Array:
-    """A polynomial, which has all derivatives."""
+    """Return determinants by their polynomial in the elements, which has all derivatives."""
     if len(rows) == 1:
         return rows[0][0]
     minors = [[row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows))]
@@ -457,13 +461,14 @@ def matrix_rank(
     hermitian: bool = False,
     tol: ArrayLike | None = None,
 ) -> Array:
-    """How many singular values are larger than `rtol` times the largest.
+    """Return the rank of matrices: the number of singular values larger than `rtol` times the
+    largest.
 
     Args:
         M: matrices [..., m, n].
         rtol: a number, or one for each matrix.
         hermitian: a hint, which changes no result.
-        tol: a limit that is not relative.
+        tol: an absolute limit for singular values, in place of `rtol`.
     """
     (x,) = inexact("linalg.matrix_rank", M)
     del hermitian

@@ -1,4 +1,4 @@
-"""Which functions of `irax.numpy` are in modules that are imported when first used."""
+"""Functions of `irax.numpy` in modules that are imported when first used."""
 
 MODULES = ("fft", "linalg")
 """Namespaces of their own."""

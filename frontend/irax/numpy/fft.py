@@ -22,7 +22,7 @@ _NORMS = ("backward", "ortho", "forward")
 
 
 def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> float:
-    """What the transform is multiplied by; an inverse one has 1/n already."""
+    """Return the factor of a transform for `norm`; an inverse one has 1/n already."""
     if norm is not None and norm not in _NORMS:
         raise ValueError(f"{what}: norm must be None, {', '.join(map(repr, _NORMS))}, got {norm!r}")
     n = prod(sizes)
@@ -34,7 +34,7 @@ def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> 
 
 
 def resized(x: Array, axis: int, n: int) -> Array:
-    """Cut, or filled up with zeros, along an axis."""
+    """Return an array truncated, or padded with zeros, along an axis."""
     if x.shape[axis] >= n:
         return x[(*[slice(None)] * axis, slice(0, n))]
     widths = [(0, n - x.shape[d]) if d == axis else (0, 0) for d in range(x.ndim)]
@@ -72,7 +72,7 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
 
 
 def _along(x: Array, kind: str, places: Sequence[int], sizes: Sequence[int]) -> Array:
-    """A transform of any dimensions, as many as there are, one after the other."""
+    """Apply a transform to any number of dimensions, one after the other."""
     plain = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
     steps = [(d, n, plain) for d, n in zip(places[:-1], sizes[:-1], strict=True)]
     last = (places[-1], sizes[-1], kind)
@@ -144,7 +144,7 @@ _OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The real transform of numbers whose second half are conjugates of the first."""
+    """Return the real Fourier transform of a Hermitian-symmetric signal, given its first half."""
     _check_axis("fft.hfft", axis)
     _scale("fft.hfft", norm, (1,), inverse=False)
     return irfft(ufuncs.conjugate(a), n, axis, _OTHER[norm])
@@ -158,7 +158,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
 
 
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of `fft`'s n results, for samples that are `d` apart.
+    """Return the frequencies of `fft`'s n results, for samples that are `d` apart.
 
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
@@ -167,7 +167,7 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None
 
 
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of `rfft`'s results, for n samples that are `d` apart."""
+    """Return the frequencies of `rfft`'s results, for n samples that are `d` apart."""
     return _frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype, device)
 
 
@@ -190,7 +190,7 @@ def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:
 
 
 def fftshift(x: ArrayLike, axes: Any = None) -> Array:
-    """The frequency 0 moved to the middle of the axes, by default all."""
+    """Move the frequency 0 to the middle of the axes, by default all."""
     return _shifted("fft.fftshift", x, axes, forward=True)
 
 

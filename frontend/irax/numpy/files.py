@@ -1,4 +1,4 @@
-"""Arrays from files, buffers and functions; and into files."""
+"""Arrays from files, buffers, text and functions; and into files."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
 
 
 def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
-    """The elements in a buffer, such as bytes.
+    """Return the elements in a buffer, such as bytes.
 
     Args:
         buffer: anything with Python's buffer protocol.
         dtype: of the elements, as they are in the buffer.
-        count: how many; by default all.
-        offset: after how many bytes they begin.
+        count: the number of elements; all by default.
+        offset: the number of bytes before the first element.
 
     >>> irax.numpy.frombuffer(b"irax", dtype="uint8")
     Array([105, 114,  97, 120], dtype=uint8)
@@ -105,13 +105,13 @@ def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: i
 
 
 def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
-    """The numbers in a text.
+    """Parse the numbers in a text.
 
     Args:
         string: the text.
         dtype: of the numbers.
-        count: how many; by default all.
-        sep: what is between them.
+        count: the number of elements; all by default.
+        sep: the separator between them.
 
     >>> irax.numpy.fromstring("1, 2", dtype=int, sep=",")
     Array([1, 2], dtype=int32)
@@ -142,12 +142,12 @@ fromiter: Callable[..., NoReturn] = _impure("fromiter")
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any
 ) -> Any:
-    """The array whose elements are what a function gives for their places.
+    """Return an array made by a function of the indices along each axis.
 
     Args:
-        function: takes the place along each axis.
+        function: takes an array of indices for each axis.
         shape: ints.
-        dtype: of the places.
+        dtype: of the indices.
         kwargs: further arguments of the function.
 
     >>> irax.numpy.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int)

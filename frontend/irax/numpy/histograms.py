@@ -1,4 +1,4 @@
-"""Histograms: how many elements fall into each of a row of intervals."""
+"""Histograms: counts of elements in intervals."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def bincount(
     length: int | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """How often each of the numbers 0, 1, 2, ... is there.
+    """Count the occurrences of each of the numbers 0, 1, 2, ...
 
     Args:
         x: a vector of integers or booleans; negative ones count as 0.
-        weights: what each of them counts; 1 by default.
+        weights: the weight of each; 1 by default.
         minlength: the least length of the result.
         length: the length of the result; with it `x` may be traced. Larger numbers are left out.
         out_sharding: not supported.
@@ -81,13 +81,13 @@ def bincount(
 def digitize(
     x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None
 ) -> Array:
-    """The number of the interval that each element falls into; 0 is before the first edge.
+    """Return the number of the interval that each element falls into; 0 is before the first edge.
 
     Args:
         x: an array.
         bins: the edges, a vector that ascends or descends.
-        right: whether an interval includes its upper edge, in place of the lower one.
-        method: how to search: see `searchsorted`.
+        right: True if an interval includes its upper edge, in place of the lower one.
+        method: the method of `searchsorted`.
 
     >>> irax.numpy.digitize(irax.numpy.array([0.5, 2.0, 9.0]), irax.numpy.array([1.0, 2.0]))
     Array([0, 2, 2], dtype=int32)
@@ -139,7 +139,7 @@ def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
 ) -> Array:
-    """The edges of the intervals of `histogram`.
+    """Return the edges of the intervals of `histogram`.
 
     Args:
         a: an array.
@@ -158,7 +158,7 @@ def histogram_bin_edges(
 
 
 def _interval(values: Array, edges: Array) -> tuple[Array, Array]:
-    """Which interval values fall into, and whether they do; the last edge belongs to the last."""
+    """Return the interval of each value, and True if there is one. The last has both edges."""
     place = subtract(searchsorted(edges, values, side="right"), 1)
     place = where(equal(values, edges[-1]), edges.size - 2, place)
     inside = logical_and(less_equal(edges[0], values), less_equal(values, edges[-1]))
@@ -172,14 +172,14 @@ def histogram(
     weights: ArrayLike | None = None,
     density: bool | None = None,
 ) -> tuple[Array, Array]:
-    """How many elements fall into each of a row of intervals, as floats; and their edges.
+    """Return the histogram of an array: counts of elements in intervals, as floats, and the edges.
 
     Args:
         a: an array.
         bins: the number of intervals, or a vector of their edges.
         range: the first and the last edge; the extrema of `a` by default.
-        weights: what each element counts; 1 by default.
-        density: whether to divide so that the area is 1.
+        weights: the weight of each element; 1 by default.
+        density: True to divide by the total and the widths, so that the integral is 1.
 
     Raises:
         NotImplementedError: the name of a rule, such as "auto", for `bins`.
@@ -238,16 +238,16 @@ def histogramdd(
     weights: ArrayLike | None = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points fall into each cell of a grid, as integers, or what they weigh together;
-    and the edges along each axis.
+    """Return the histogram of points in any number of dimensions: counts (integers) or sums of
+    weights in the cells of a grid, and the edges along each axis.
 
     Args:
         sample: an array with a row for each point.
         bins: the number of intervals along all axes; or a list with a number, or a vector of
             edges, for each axis.
         range: the first and the last edge along each axis; None: the extrema.
-        weights: what each point counts; 1 by default.
-        density: whether to divide so that the volume is 1.
+        weights: the weight of each point; 1 by default.
+        density: True to divide by the total and the volumes, so that the integral is 1.
 
     Raises:
         ValueError: not a matrix; not as many entries in `bins` or `range` as columns.
@@ -292,8 +292,8 @@ def histogram2d(
     weights: ArrayLike | None = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points fall into each cell of a grid, as integers, or what they weigh together;
-    and the edges along both axes.
+    """Return the histogram of points in the plane: counts (integers) or sums of weights in the
+    cells of a grid, and the edges along both axes.
 
     Args:
         x: the points' first coordinates, a vector.
@@ -301,8 +301,8 @@ def histogram2d(
         bins: the number of intervals along both axes, or a vector of edges for both; or a list
             with such a number or vector for each.
         range: the first and the last edge along each axis; None: the extrema.
-        weights: what each point counts; 1 by default.
-        density: whether to divide so that the volume is 1.
+        weights: the weight of each point; 1 by default.
+        density: True to divide by the total and the volumes, so that the integral is 1.
 
     >>> x = irax.numpy.array([0.0, 1.0, 1.0])
     >>> irax.numpy.histogram2d(x, x, bins=2)[0]

@@ -1,7 +1,8 @@
-"""An index taken apart: what `x[index]` asks of each dimension of x, and how the result lies.
+"""Parsing of an index: the selection in each dimension of x, and the layout of `x[index]`.
 
-NumPy's rules, all of them: ints, slices, Ellipsis, None, arrays of integers and of booleans. What
-is known while tracing (ints, slices, NumPy arrays) is settled here, so that the IR has none of it.
+NumPy's rules, all of them: ints, slices, Ellipsis, None, arrays of integers and of booleans.
+Indices that are known while tracing (ints, slices, NumPy arrays) are resolved here, so that the IR
+has none of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Indices = Array | np.ndarray[Any, Any]
 
 @dataclass
 class Dim:
-    """What is asked of one dimension: `size` elements from `start` on, every `step`-th of them."""
+    """The selection in one dimension: `size` elements from `start` on, every `step`-th."""
 
     start: int
     size: int
@@ -41,15 +42,15 @@ class Dim:
     taken: bool = False
     """An int chose the one element: the result lacks the dimension."""
     indices: Indices | None = None
-    """The elements are those that this array of ints names, none of them negative by intent."""
+    """The indices of the elements, counted from 0; None for a slice."""
 
 
 @dataclass
 class Parts:
-    """An index for arrays of one shape."""
+    """A parsed index for arrays of one shape."""
 
     shape: tuple[int, ...]
-    """That of the array, with a 1 where the index has a lone True or False."""
+    """The shape of the array, with a 1 where the index has a lone True or False."""
     dims: list[Dim] = field(default_factory=list)
     """One for each dimension of `shape`."""
     layout: list[int] = field(default_factory=list)
@@ -61,9 +62,10 @@ class Parts:
     known: bool = True
     """No part of the index is traced."""
     outside: bool = False
-    """A known index is out of range; `for_numpy`, and `dims` for an int, have the nearest one."""
+    """A known index is out of range; `for_numpy`, and `dims` for an int, have the nearest valid
+    one."""
     int_outside: bool = False
-    """So is an int: nothing of the index is in range."""
+    """An int is out of range, and so is the whole index."""
     for_numpy: list[Any] = field(default_factory=list)
     """The index for NumPy: ints and index arrays without Arrays, moved into range."""
 
@@ -85,11 +87,11 @@ class Parts:
 
 
 def parse(shape: tuple[int, ...], index: Any, wrap: bool = True) -> Parts:
-    """Takes an index of an array of `shape` apart.
+    """Parse an index of an array of `shape`.
 
     Args:
-        shape: that of the array.
-        index: what stands between the brackets.
+        shape: the shape of the array.
+        index: the expression between the brackets.
         wrap: negative integers count from the end; otherwise they are out of range.
 
     Raises:
@@ -327,8 +329,8 @@ def _slice_entry(entry: Any, item: slice) -> int | None:
 
 
 def _places(indices: Indices, n: int, wrap: bool) -> Indices:
-    """An index array as places in a dimension of size `n`, of a dtype that can hold them; negative
-    ones count from the end if `wrap`. What is out of range stays so.
+    """Return an index array as indices into a dimension of size `n`, of a dtype that can hold them;
+    negative ones count from the end if `wrap`. What is out of range stays so.
     """
     if isinstance(indices, np.ndarray):
         return _known_places(indices, n, wrap)

@@ -1,4 +1,4 @@
-"""Places and grids: index arrays of many kinds, and what is written with brackets, `mgrid[0:3]`."""
+"""Index arrays, grids, and objects that are indexed by brackets, such as `mgrid[0:3]`."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ def _shape_of(name: str, arr: Any, rank: int | None) -> tuple[int, ...]:
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
-    """The places of a matrix on a diagonal and below.
+    """Return the indices of a matrix on the diagonal number k and below.
 
     Args:
         arr: a matrix.
-        k: how far the diagonal is to the right of the main one.
+        k: the diagonal; 0 is the main one, 1 the one to its right.
     """
     rows, columns = _shape_of("tril_indices_from", arr, 2)
     return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
-    """The places of a matrix on a diagonal and above.
+    """Return the indices of a matrix on the diagonal number k and above.
 
     Args:
         arr: a matrix.
-        k: how far the diagonal is to the right of the main one.
+        k: the diagonal; 0 is the main one, 1 the one to its right.
     """
     rows, columns = _shape_of("triu_indices_from", arr, 2)
     return triu_indices(rows, k, columns)
 
 
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
-    """The places on the main diagonal of an array whose axes have one size.
+    """Return the indices of the main diagonal of an array whose axes have one size.
 
     Raises:
         ValueError: fewer than two axes, or different sizes.
@@ -69,13 +69,13 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 def mask_indices(
     n: int, mask_func: Callable[[ArrayLike, int], Array], k: int = 0, *, size: int | None = None
 ) -> tuple[Array, Array]:
-    """The places of an n by n matrix that a function such as `triu` keeps.
+    """Return the indices of the elements of an n by n matrix that a function such as `triu` keeps.
 
     Args:
         n: the number of rows and columns.
         mask_func: takes a matrix and `k`, puts zeros where it does not keep elements.
         k: the function's second argument.
-        size: how many places there are to be: see `nonzero`.
+        size: the number of indices: see `nonzero`.
 
     >>> irax.numpy.mask_indices(2, irax.numpy.triu)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
@@ -85,10 +85,10 @@ def mask_indices(
 
 
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:
-    """Index arrays for the crossings of some places of each axis.
+    """Return index arrays for the grid of some indices of each axis.
 
     Args:
-        args: vectors of integers; booleans stand for the places where they hold.
+        args: vectors of integers; booleans stand for the indices where they hold.
 
     Raises:
         ValueError: not vectors.
@@ -117,19 +117,19 @@ def ravel_multi_index(
     *,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The numbers, in row-major order, of elements given by their places along each axis.
+    """Convert indices along each axis to indices into the flattened array.
 
     Args:
         multi_index: integers for each axis; broadcast.
         dims: the shape.
-        mode: for places beyond an axis: "clip": the nearest; "wrap": counting goes on at the other
-            end; "raise": a ValueError, which only known integers can give.
+        mode: for indices out of range: "clip": the nearest; "wrap": the index modulo the size;
+            "raise": a ValueError, which needs known integers.
         order: "C", or "F" where the first axis runs fastest.
-        dtype: of the result; what that of the places promotes to by default.
+        dtype: of the result; by default, the dtype that the indices promote to.
 
     Raises:
         TypeError: not integers.
-        ValueError: another number of axes, or places beyond them with "raise".
+        ValueError: another number of axes, or indices out of range with "raise".
         ConcretizationTypeError: traced integers with "raise".
 
     >>> irax.numpy.ravel_multi_index((irax.numpy.array([0, 1]), irax.numpy.array([2, 2])), (2, 3))

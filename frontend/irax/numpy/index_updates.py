@@ -53,7 +53,7 @@ class At:
 
 
 class AtIndex:
-    """`x.at[index]`: its methods return a changed copy of x, or what is there.
+    """`x.at[index]`: its methods return an updated copy of x, or the elements at the index.
 
     All take these keywords:
         indices_are_sorted: the index arrays are in ascending order.
@@ -90,10 +90,11 @@ class AtIndex:
 
     @api_boundary
     def get(self, *, fill_value: Any = None, **options: Any) -> Array:
-        """The elements there, `x[index]`, with a choice of what happens out of range.
+        """Return the elements at the index, as `x[index]`, with a choice of mode for indices out of
+        range.
 
         Args:
-            fill_value: with mode="fill", what is out of range reads as this. By default nan,
+            fill_value: with mode="fill", the value of elements out of range. By default nan,
                 the smallest signed and the largest unsigned integer, True.
             options: see the class.
         """
@@ -105,50 +106,50 @@ class AtIndex:
 
     @api_boundary
     def set(self, values: Any, **options: Any) -> Array:
-        """A copy of x with `values` there."""
+        """Return a copy of x with the elements at the index set to `values`."""
         return self._update("set", options).set(values)
 
     @api_boundary
     def add(self, values: Any, **options: Any) -> Array:
-        """A copy of x with `values` added there."""
+        """Return a copy of x with `values` added to the elements at the index."""
         return self._update("add", options).combine("add", values)
 
     @api_boundary
     def subtract(self, values: Any, **options: Any) -> Array:
-        """A copy of x with `values` subtracted there."""
+        """Return a copy of x with `values` subtracted from the elements at the index."""
         return self._update("subtract", options).subtract(values)
 
     @api_boundary
     def multiply(self, values: Any, **options: Any) -> Array:
-        """A copy of x with the elements there multiplied by `values`."""
+        """Return a copy of x with the elements at the index multiplied by `values`."""
         return self._update("multiply", options).combine("multiply", values)
 
     mul = multiply
 
     @api_boundary
     def divide(self, values: Any, **options: Any) -> Array:
-        """A copy of x, as floats, with the elements there divided by `values`."""
+        """Return a copy of x, as floats, with the elements at the index divided by `values`."""
         return self._update("divide", options).divide(values)
 
     @api_boundary
     def power(self, values: Any, **options: Any) -> Array:
-        """A copy of x with the elements there raised to the power of `values`."""
+        """Return a copy of x with the elements at the index raised to the power of `values`."""
         return self._update("power", options).power(values)
 
     @api_boundary
     def min(self, values: Any, **options: Any) -> Array:
-        """A copy of x with the elements there no larger than `values`."""
+        """Return a copy of x with the minimum of its elements and `values` at the index."""
         return self._update("min", options).combine("minimum", values)
 
     @api_boundary
     def max(self, values: Any, **options: Any) -> Array:
-        """A copy of x with the elements there no smaller than `values`."""
+        """Return a copy of x with the maximum of its elements and `values` at the index."""
         return self._update("max", options).combine("maximum", values)
 
     @api_boundary
     def apply(self, func: Callable[[Array], Array], **options: Any) -> Array:
-        """A copy of x with `func` applied to the elements there, once for each time that an
-        element is named.
+        """Return a copy of x with `func` applied to the elements at the index, once for each time
+        that an element is named.
 
         Args:
             func: takes and gives an array of any shape, element by element.
@@ -199,7 +200,7 @@ class _Update:
 
     @cached_property
     def once(self) -> bool:
-        """Whether no element is named twice, as far as is known."""
+        """True if it is known that no element is named twice."""
         return self.options.unique or not self.parts.fancy or _all_different(self.parts)
 
     # -- the kinds of change --
@@ -250,10 +251,10 @@ class _Update:
             flat = AtIndex(flat, values[counts > done]).apply(func)
         return indexing.reshape(flat, self.x.shape)
 
-    # -- what they are made of --
+    # -- parts of them --
 
     def _values(self, values: Any) -> Array:
-        """The values as an array of the dtype of x, of a shape that broadcasts."""
+        """Return the values as an array of the dtype of x, of a shape that broadcasts."""
         if isinstance(values, list | tuple):
             values = jnp.asarray(values)
         values = as_array(values, f"{self.what}: values")
@@ -281,7 +282,7 @@ class _Update:
         return indexing.read(self.x, self.parts)
 
     def _products(self, values: Array) -> Array:
-        """For each element of x, the product of the values that are meant for it."""
+        """Return for each element of x the product of the values that are to multiply it."""
         ones = ConcreteArray(np.ones(self.x.shape, self.x.dtype))
         return _Update(self.what, ones, self.parts, self.options)._write("multiply", values)
 
@@ -343,7 +344,7 @@ class _Update:
 
 
 def _as_region(values: Array, parts: Parts) -> Array:
-    """What was read from a region, as it lies in the array."""
+    """Return values that were read from a region in the layout of the array."""
     return indexing.flip(indexing.reshape(values, indexing.region_sizes(parts)), parts.dims)
 
 
@@ -367,7 +368,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
 
 
 def _all_different(parts: Parts) -> bool:
-    """Whether index arrays are known to name no element twice."""
+    """Return True if index arrays are known to name no element twice."""
     if not parts.known or parts.outside:
         return False
     dims = parts.indexed()
@@ -378,7 +379,7 @@ def _all_different(parts: Parts) -> bool:
 
 
 def _clamped(parts: Parts) -> Parts:
-    """The index with what is out of range moved to the nearest element."""
+    """Return the index with indices out of range clamped to the nearest element."""
 
     def nearest(dim: Dim, n: int) -> Dim:
         if dim.indices is None:
@@ -412,7 +413,7 @@ def refuse_setitem(x: Array, index: Any, value: Any) -> NoReturn:
 
 
 def _line_to_write() -> str | None:
-    """The user's line as one with `.at`, if it is an assignment that can be read."""
+    """Return the user's line rewritten with `.at`, if it is an assignment that can be read."""
     frame = source.user_frame()
     if frame is None:
         return None

@@ -28,7 +28,7 @@ _BASIC = {int, slice, NoneType, EllipsisType}
 
 
 def getitem(x: Array, index: Any) -> Array:
-    """The elements of an array that an index names, by NumPy's rules.
+    """Return the elements of an array at an index, by NumPy's rules.
 
     Args:
         x: any array.
@@ -59,7 +59,7 @@ def _are_basic(index: Any) -> bool:
 
 
 def _is_of_places(index: Any) -> bool:
-    """Whether an index is one array of integers, or some of them: which they are is no matter."""
+    """Return True if an index is an array of integers with elements, or a tuple of those."""
     arrays = index if type(index) is tuple else (index,)
     return all(type(i) is ConcreteArray and i.dtype != np.bool_ for i in arrays)
 
@@ -73,7 +73,7 @@ def _read_at(x: Array, index: Any) -> Array:
 
 
 def read(x: Array, parts: Parts) -> Array:
-    """The elements that an index names; what is out of range reads the nearest element."""
+    """Return the elements at an index; an index out of range reads the nearest element."""
     known = elements(x) if parts.known else None
     if known is not None:
         return ConcreteArray(np.asarray(known[tuple(parts.for_numpy)]), x.weak_type)
@@ -91,7 +91,7 @@ def read(x: Array, parts: Parts) -> Array:
 
 
 def read_or_fill(x: Array, parts: Parts, fill_value: Any) -> Array:
-    """The elements that an index names, and `fill_value` for what is out of range."""
+    """Return the elements at an index, and `fill_value` for indices out of range."""
     found = read(x, parts)
     inside = is_inside(parts)
     if inside is None:
@@ -115,7 +115,7 @@ def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
 
 
 def _gather(x: Array, parts: Parts) -> Array:
-    """Reads at the index arrays; `x` is what ints and slices left."""
+    """Gather at the index arrays from `x`, the region that ints and slices select."""
     if 0 in parts.result_shape():
         return empty(parts.result_shape(with_new=False), x)
     dims, indices = window_dims(parts)
@@ -127,8 +127,8 @@ def _gather(x: Array, parts: Parts) -> Array:
 
 
 def window_dims(parts: Parts) -> tuple[WindowDims, Array]:
-    """How gather and scatter go by the index arrays of what ints and slices left; the index
-    vectors that they take.
+    """Return the dimension numbers by which gather and scatter read the index arrays, once ints and
+    slices are resolved, and the index vectors that they take.
     """
     kept = [d for d, dim in enumerate(parts.dims) if not dim.taken]
     indexed = tuple(i for i, d in enumerate(kept) if parts.dims[d].indices is not None)
@@ -157,22 +157,22 @@ def _vectors(parts: Parts, arrays: Sequence[Array]) -> Array:
     return bind(shape.Concatenate(len(parts.block)), *columns)
 
 
-# ---- the region that ints and slices leave -------------------------------------------------------
+# ---- the region of ints and slices ---------------------------------------------------------------
 
 
 def read_region(x: Array, parts: Parts) -> Array:
-    """What ints and slices leave of an array, without the dimensions that ints took."""
+    """Return the region of an array that ints and slices select, without the dimensions of ints."""
     x = flip(slice_region(x, parts.dims), parts.dims)
     return reshape(x, tuple(dim.size for dim in parts.dims if not dim.taken))
 
 
 def region_sizes(parts: Parts) -> tuple[int, ...]:
-    """The shape of what ints and slices leave, and traced scalars where they need no gather."""
+    """Return the shape of the region of ints, slices and traced scalars that need no gather."""
     return tuple(dim.size if parts.fancy or dim.indices is None else 1 for dim in parts.dims)
 
 
 def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
-    """A part of an array, of the same rank."""
+    """Return a slice of an array, of the same rank."""
     if tuple(dim.size for dim in dims) == x.shape:
         return x
     starts = tuple(dim.start for dim in dims)
@@ -184,13 +184,13 @@ def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
 
 
 def flip(x: Array, dims: Sequence[Dim]) -> Array:
-    """An array with the dimensions that are to be read backwards turned around."""
+    """Return an array with the dimensions that are read backwards reversed."""
     flipped = tuple(d for d, dim in enumerate(dims) if dim.flipped)
     return bind(shape.Reverse(flipped), x, weak_type=x.weak_type) if flipped else x
 
 
 def reshape(x: Array, target: tuple[int, ...]) -> Array:
-    """The same elements in another shape; `x` itself where it has that shape."""
+    """Return the elements in another shape; `x` itself where it has that shape."""
     return x if x.shape == target else bind(shape.Reshape(target), x, weak_type=x.weak_type)
 
 
@@ -200,20 +200,20 @@ def empty(target: tuple[int, ...], like: Array) -> Array:
 
 
 def strided(parts: Parts) -> list[Dim]:
-    """The slices whose step a dynamic slice cannot take; everything of the other dimensions."""
+    """Return the slices with steps, which no dynamic slice has; other dimensions are whole."""
     return [
         dim if dim.step > 1 else Dim(0, n) for n, dim in zip(parts.shape, parts.dims, strict=True)
     ]
 
 
 def fold_strides(x: Array, parts: Parts) -> tuple[Array, list[Dim]]:
-    """The array after its strided slices, and what remains to be done by a dynamic slice."""
+    """Return the array after its strided slices, and the dynamic slice that remains."""
     x = slice_region(x, strided(parts))
     return x, [replace(dim, start=0, step=1) if dim.step > 1 else dim for dim in parts.dims]
 
 
 def start_scalars(dims: Sequence[Dim]) -> list[Array]:
-    """Where a dynamic slice starts: known numbers and traced ones, all of one dtype."""
+    """Return the starts of a dynamic slice, known numbers and traced ones, in one dtype."""
     traced = [dim.indices for dim in dims if isinstance(dim.indices, Array)]
     dtype = np.dtype(np.int64 if any(i.dtype.itemsize == 8 for i in traced) else np.int32)
     return [
@@ -224,12 +224,12 @@ def start_scalars(dims: Sequence[Dim]) -> list[Array]:
     ]
 
 
-# ---- what is out of range ------------------------------------------------------------------------
+# ---- indices out of range ------------------------------------------------------------------------
 
 
 def is_inside(parts: Parts) -> Array | None:
-    """Whether all that an index names is in range: a bool, or one for each place in the block of
-    index arrays. None where that is certain.
+    """Return True where an index is in range: a bool, or one for each element of the block of index
+    arrays; None if all is.
     """
     if parts.int_outside:
         return ConcreteArray(np.array(False))
@@ -260,7 +260,7 @@ def _in_range(indices: Array, n: int) -> list[Array]:
 
 
 def spread_over_result(inside: Array, parts: Parts) -> Array:
-    """A bool for each place in the block of index arrays as one for each element of the result."""
+    """Broadcast bools of the block of index arrays to the elements of the result."""
     target = parts.result_shape()
     if not inside.ndim:
         return broadcast_to(inside, target)

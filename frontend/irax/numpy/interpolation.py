@@ -1,4 +1,4 @@
-"""Functions given by points."""
+"""Interpolation between points."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def interp(
     right: ArrayLike | str | None = None,
     period: ArrayLike | None = None,
 ) -> Array:
-    """Values at `x` of the function that goes straight from each point (xp, fp) to the next.
+    """Interpolate linearly between points (xp, fp) at `x`.
 
     Args:
-        x: where to take values.
+        x: the positions to evaluate at.
         xp: an ascending vector; with a period in any order.
         fp: the values there.
-        left: the value before the first point; by default the first one. With "extrapolate" the
-            straight between the first two points goes on.
-        right: the value after the last point, likewise; by default the last one.
-        period: after how much the function repeats; `left` and `right` are of no effect then.
+        left: the value before the first point; by default that of the first one. With "extrapolate"
+            the line through the first two points continues.
+        right: the value after the last point, likewise; by default that of the last one.
+        period: the period of the function, if it has one; `left` and `right` are of no effect then.
 
     Raises:
         ValueError: not vectors of one length, no points, complex places, or a period 0; `left` or
@@ -84,7 +84,9 @@ def interp(
 def _repeating(
     at: Array, points: Array, values: Array, period: ArrayLike
 ) -> tuple[Array, Array, Array]:
-    """Places moved into the first period, and points in order, with one more at either end."""
+    """Return positions moved into the first period, and sorted points, with one more at
+    each end.
+    """
     (length,) = as_arrays([period], "interp")
     if length.ndim or (isinstance(length, ConcreteArray) and length.value == 0):
         raise ValueError(f"interp: period must be a number other than 0, got {period!r}")

@@ -1,4 +1,4 @@
-"""Questions about dtypes, as the array API standard puts them."""
+"""Kinds of dtypes, as the array API standard has them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> bool:
-    """Whether a dtype is of a kind of the array API standard.
+    """Return True if a dtype is of a kind of the array API standard.
 
     Args:
         dtype: a dtype, or what `numpy.dtype` takes.

@@ -97,7 +97,7 @@ def einsum(
     preferred_element_type: DTypeLike | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """Products of arrays, summed over axes, by Einstein's convention.
+    """Sum products of arrays over axes, by Einstein's convention.
 
     Args:
         subscripts: a letter for each axis, operands separated by commas: "ij,jk->ik". Letters that
@@ -106,9 +106,9 @@ def einsum(
             followed by a list of ints for its axes, and so on.
         operands: arrays.
         out: not supported.
-        optimize: in which order to multiply more than two: False for left to right; otherwise
-            a way that `opt_einsum.contract_path` knows, or a path that it gave.
-        precision: how exactly hardware is to multiply: see `irax.lax.Precision`.
+        optimize: the order of products of more than two operands: False for left to right;
+            otherwise a method of `opt_einsum.contract_path`, or a path that it returned.
+        precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
         out_sharding: not supported.
 
@@ -258,12 +258,12 @@ def _names(terms: Sequence[tuple[Array, Labels]]) -> Sequence[Hashable]:
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[Any, Any]:
-    """In which order `einsum` multiplies its operands, and what that costs.
+    """Return the order in which `einsum` multiplies its operands, and its cost.
 
     Args:
         subscripts: as for `einsum`.
         operands: arrays; only their shapes matter.
-        optimize: how to find the order: a way that `opt_einsum.contract_path` knows.
+        optimize: a method of `opt_einsum.contract_path`.
 
     Returns:
         For each step the numbers of operands that it takes (its result comes last from then on),

@@ -1,4 +1,4 @@
-"""irax.numpy.linalg: norms, products, and what is made of factorizations."""
+"""irax.numpy.linalg: norms, products, and functions by factorizations."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ from irax.typing import ArrayLike, Axis
 def norm(
     x: ArrayLike, ord: int | float | str | None = None, axis: Axis = None, keepdims: bool = False
 ) -> Array:
-    """The norm of vectors or matrices.
+    """Return the norm of vectors or matrices.
 
     Where a Euclidean norm is 0, its derivative is taken to be 0.
 
     Args:
         x: an array.
         ord: for vectors a number p: the p-norm (2 by default; inf and -inf: the largest and the
-            smallest element; 0: how many are not 0). For matrices "fro" (the default), 1 and -1
-            (of column sums the largest, smallest), inf and -inf (likewise of row sums), 2 and -2
-            (of singular values), "nuc" (their sum).
+            smallest element; 0: the number of elements that are not 0). For matrices "fro" (the
+            default), 1 and -1 (of column sums the largest, smallest), inf and -inf (likewise of row
+            sums), 2 and -2 (of singular values), "nuc" (their sum).
         axis: one axis for vectors, two for matrices; by default the whole array: of any shape
             without `ord`, otherwise a vector or a matrix.
-        keepdims: whether the result keeps those axes, with size 1.
+        keepdims: True if the result keeps those axes, with size 1.
 
     Raises:
         ValueError: an `ord` that vectors or matrices do not have, or more than two axes.
@@ -134,7 +134,9 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
 
 
 def cond(x: ArrayLike, p: Any = None) -> Array:
-    """The condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular values."""
+    """Return the condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular
+    values.
+    """
     (array,) = _inexact("linalg.cond", x)
     if p in (None, 2, -2):
         s = svdvals(array)

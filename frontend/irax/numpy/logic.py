@@ -1,4 +1,4 @@
-"""Comparing, choosing, and working on truth values and bits, elementwise."""
+"""Elementwise comparisons, choices, and logical and bitwise functions."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ greater_equal: BinaryUfunc = _order(
 
 
 def isnan(x: ArrayLike, /) -> Array:
-    """Whether x is nan; no integer is."""
+    """Return True where x is nan; no integer is."""
     (x,) = as_arrays([x], "isnan")
     return not_equal(x, x)
 
 
 def isinf(x: ArrayLike, /) -> Array:
-    """Whether x, or a part of it, is infinite, either way."""
+    """Return True where x, or its real or imaginary part, is infinity or -infinity."""
     array = floats("isinf", x)
     if np.issubdtype(array.dtype, np.complexfloating):
         return logical_or(isinf(lax.real(array)), isinf(lax.imag(array)))
@@ -82,7 +82,7 @@ def isinf(x: ArrayLike, /) -> Array:
 
 
 def isfinite(x: ArrayLike, /) -> Array:
-    """Whether x, or both its parts, are neither nan nor infinite."""
+    """Return True where x, or both its parts, are neither nan nor infinite."""
     array = floats("isfinite", x)
     if np.issubdtype(array.dtype, np.complexfloating):
         return logical_and(isfinite(lax.real(array)), isfinite(lax.imag(array)))
@@ -90,19 +90,19 @@ def isfinite(x: ArrayLike, /) -> Array:
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
-    """Whether x is infinity. Raises ValueError for complex numbers."""
+    """Return True where x is infinity. Raises ValueError for complex numbers."""
     no_out("isposinf", out)
     return equal(real_floats("isposinf", x), np.inf)
 
 
 def isneginf(x: ArrayLike, /, out: None = None) -> Array:
-    """Whether x is -infinity. Raises ValueError for complex numbers."""
+    """Return True where x is -infinity. Raises ValueError for complex numbers."""
     no_out("isneginf", out)
     return equal(real_floats("isneginf", x), -np.inf)
 
 
 def signbit(x: ArrayLike, /) -> Array:
-    """Whether x is below 0, or -0.0. Raises ValueError for complex numbers."""
+    """Return True where x is below 0, or -0.0. Raises ValueError for complex numbers."""
     (x,) = as_arrays([x], "signbit")
     if np.issubdtype(x.dtype, np.complexfloating):
         raise ValueError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
@@ -120,7 +120,7 @@ def _truth(x: ArrayLike, name: str) -> Array:
 
 
 def _truths(x1: ArrayLike, x2: ArrayLike, name: str) -> list[Array]:
-    """Whether elements are not 0, of two operands that would be promoted together."""
+    """Return both operands as booleans: True where they are not 0. They must promote together."""
     found = [_truth(x, name) for x in (x1, x2)]
     dtypes.judge_dtypes(x1, x2)
     judge_ranks([x1, x2], name)
@@ -129,26 +129,26 @@ def _truths(x1: ArrayLike, x2: ArrayLike, name: str) -> list[Array]:
 
 @universal(2, True)
 def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether both are not 0."""
+    """Return True where both are not 0."""
     x, y = _truths(x1, x2, "logical_and")
     return apply(bitwise.and_, x, y, what="logical_and")
 
 
 @universal(2, False)
 def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether either is not 0."""
+    """Return True where at least one is not 0."""
     x, y = _truths(x1, x2, "logical_or")
     return apply(bitwise.or_, x, y, what="logical_or")
 
 
 @universal(2, False)
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether just one is not 0."""
+    """Return True where exactly one is not 0."""
     return not_equal(*_truths(x1, x2, "logical_xor"))
 
 
 def logical_not(x: ArrayLike, /) -> Array:
-    """Whether x is 0."""
+    """Return True where x is 0."""
     return equal(x, 0)
 
 
@@ -167,13 +167,13 @@ invert: Unary = bitwise_not
 
 
 def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 with its bits moved up by x2."""
+    """Shift the bits of x1 left by x2."""
     operands = integers_of_bools(*promote_dtypes(x1, x2, what="left_shift"))
     return apply(bitwise.shift_left, *operands, what="left_shift", accepts=np.integer)
 
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 with its bits moved down by x2; negative numbers stay negative."""
+    """Shift the bits of x1 right by x2; negative numbers stay negative."""
     operands = integers_of_bools(*promote_dtypes(x1, x2, what="right_shift"))
     unsigned = is_unsigned(operands[0])
     op = bitwise.shift_right_logical if unsigned else bitwise.shift_right_arithmetic
@@ -188,7 +188,7 @@ bitwise_right_shift = right_shift
 
 
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
-    """The elements of `x` where a condition holds, those of `y` elsewhere: `irax.numpy.where`,
-    which takes a condition alone, too.
+    """Return the elements of `x` where a condition holds, those of `y` elsewhere:
+    `irax.numpy.where`, which takes a condition alone, too.
     """
     return choose(_truth(condition, "where"), x, y, "where")

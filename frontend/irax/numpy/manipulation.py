@@ -1,4 +1,4 @@
-"""Moving elements around: shapes, axes, joining, splitting, turning around."""
+"""Functions that move elements: shapes, axes, joining, splitting, reversing."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from irax.typing import ArrayLike, Axis
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
-    """The size of each dimension."""
+    """Return the size of each dimension."""
     return _array_or_none("shape", a).shape
 
 
 def ndim(a: ArrayLike) -> int:
-    """The number of dimensions."""
+    """Return the number of dimensions."""
     return _array_or_none("ndim", a).ndim
 
 
 def size(a: ArrayLike, axis: Axis = None) -> int:
-    """The number of elements, or of those along an axis or several.
+    """Return the number of elements, or the size of an axis, or the product of several.
 
     >>> irax.numpy.size(irax.numpy.ones((2, 3, 4)), (0, 1))
     6
@@ -53,7 +53,7 @@ def _array_or_none(what: str, x: Any) -> Array:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether something is a number or an array of shape ()."""
+    """Return True for a number or an array of shape ()."""
     if isinstance(element, Array | np.ndarray):
         return element.ndim == 0
     return np.isscalar(element)
@@ -67,7 +67,7 @@ def reshape(
     copy: bool | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """The same elements under another shape; one size may be -1, for what is left over.
+    """Reshape an array; one size may be -1, and follows from the others.
 
     Args:
         a: an array.
@@ -121,20 +121,20 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
 
 
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array:
-    """All elements in one dimension; `order` as for `reshape`."""
+    """Flatten an array to one dimension; `order` as for `reshape`."""
     no_sharding("ravel", out_sharding)
     (x,) = as_arrays([a], "ravel")
     return reshape(x, (x.size,), "C" if order in ("K", "A") else order)
 
 
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
-    """The array with axes of size 1 put in, at these places of the result."""
+    """Insert axes of size 1, at these positions of the result."""
     (x,) = as_arrays([a], "expand_dims")
     return lax.expand_dims(x, tuple(axis) if isinstance(axis, tuple | list) else (axis,))  # pyright: ignore[reportArgumentType]
 
 
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
-    """The array without these axes, which must be of size 1; without all such axes if None.
+    """Remove these axes, which must be of size 1; all axes of size 1 if None.
 
     Raises:
         ValueError: an axis of another size.
@@ -160,17 +160,19 @@ def _at_least(name: str, rank: int, arrays: Sequence[ArrayLike]) -> Any:
 
 
 def atleast_1d(*arys: ArrayLike) -> Any:
-    """Arrays of at least one dimension."""
+    """Return arrays with at least one dimension."""
     return _at_least("atleast_1d", 1, arys)
 
 
 def atleast_2d(*arys: ArrayLike) -> Any:
-    """Arrays of at least two dimensions; a vector becomes a row."""
+    """Return arrays with at least two dimensions; a vector becomes a row."""
     return _at_least("atleast_2d", 2, arys)
 
 
 def atleast_3d(*arys: ArrayLike) -> Any:
-    """Arrays of at least three dimensions; a vector lies along the second, a matrix gets a last."""
+    """Return arrays with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n,
+    1).
+    """
     return _at_least("atleast_3d", 3, arys)
 
 
@@ -178,7 +180,7 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 
 
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """The axes in another order: result axis i is axis axes[i]; reversed by default.
+    """Permute the axes: axis i of the result is axis axes[i]; reversed by default.
 
     Raises:
         ValueError: `axes` does not name each axis once.
@@ -201,7 +203,7 @@ permute_dims = transpose
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     (x,) = as_arrays([x], "matrix_transpose")
     if x.ndim < 2:
         raise ValueError(f"matrix_transpose: expected at least 2 dimensions, got shape {x.shape}")
@@ -209,7 +211,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
-    """Two axes exchanged."""
+    """Exchange two axes."""
     (x,) = as_arrays([a], "swapaxes")
     first, second = (canonical_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
     order = list(range(x.ndim))
@@ -218,10 +220,10 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
-    """Axes `source` moved to places `destination`; the others keep their order.
+    """Move axes `source` to positions `destination`; the others keep their order.
 
     Raises:
-        ValueError: different numbers of axes and places, or one that is not there.
+        ValueError: different numbers of axes and positions, or one that is out of range.
     """
     (x,) = as_arrays([a], "moveaxis")
     sources = canonical_axes("moveaxis", source, x.ndim)
@@ -234,7 +236,7 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
-    """One axis moved to before the axis `start`."""
+    """Move one axis to before the axis `start`."""
     (x,) = as_arrays([a], "rollaxis")
     axis = canonical_axis("rollaxis", axis, x.ndim)
     start = start + x.ndim if start < 0 else start
@@ -245,7 +247,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 
 
 def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> Array:
-    """The array repeated to a shape: along new leading axes, and where it has size 1.
+    """Broadcast an array to a shape: along new leading axes, and axes of size 1.
 
     Raises:
         ValueError: it does not fit.
@@ -256,13 +258,13 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> 
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to together."""
+    """Return the shape that arrays of these shapes broadcast to together."""
     sizes = [canonical_shape("broadcast_shapes", s) for s in shapes]
     return _broadcast_shapes(*sizes, what="broadcast_shapes") if sizes else ()
 
 
 def broadcast_arrays(*args: ArrayLike) -> list[Array]:
-    """The arrays broadcast to one shape; each keeps its dtype."""
+    """Broadcast arrays to one shape; each keeps its dtype."""
     arrays = as_arrays(args, "broadcast_arrays")
     if not arrays:
         return []
@@ -274,7 +276,7 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
 
 
 def _sequence(name: str, arrays: Any) -> list[Array]:
-    """The members of a sequence of arrays, or the parts of an array along its first axis."""
+    """Return the members of a sequence of arrays, or the parts of an array along its first axis."""
     if isinstance(arrays, Array | np.ndarray):
         (x,) = as_arrays([arrays], name)
         if not x.ndim:
@@ -288,11 +290,11 @@ def _sequence(name: str, arrays: Any) -> list[Array]:
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
-    """The arrays one after another along an axis; with `axis=None`, all their elements.
+    """Join arrays along an axis; with `axis=None`, flattened.
 
     Args:
         arrays: a sequence of arrays, promoted to one dtype; their shapes may differ along `axis`.
-        axis: along which they are joined.
+        axis: the axis along which they are joined.
         dtype: the dtype of the result.
 
     Raises:
@@ -316,7 +318,7 @@ concat = concatenate
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
-    """The arrays, of one shape, one after another along a new axis.
+    """Join arrays of one shape along a new axis.
 
     Raises:
         TypeError: not a sequence of arrays.
@@ -337,31 +339,31 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
 
 
 def vstack(tup: Any, dtype: Any = None) -> Array:
-    """The arrays below each other; vectors are rows."""
+    """Stack arrays vertically, along the first axis; vectors are rows."""
     parts = [atleast_2d(x) for x in _sequence("vstack", tup)]
     return concatenate(parts, 0, dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Array:
-    """The arrays beside each other: along the second axis, for vectors along the first."""
+    """Stack arrays horizontally: along the second axis, vectors along the first."""
     parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
     return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Array:
-    """The arrays behind each other: along the third axis."""
+    """Stack arrays along the third axis."""
     parts = [atleast_3d(x) for x in _sequence("dstack", tup)]
     return concatenate(parts, 2, dtype)
 
 
 def column_stack(tup: Any) -> Array:
-    """The arrays beside each other; vectors are columns."""
+    """Stack arrays along the second axis; vectors are columns."""
     parts = _sequence("column_stack", tup)
     return concatenate([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in parts], 1)
 
 
 def block(arrays: Any) -> Array:
-    """Nested lists of arrays put together: the innermost along the last axis, and so on outwards.
+    """Assemble nested lists of arrays: the innermost along the last axis, and so on outwards.
 
     Raises:
         ValueError: an empty list, or lists nested to different depths.
@@ -430,7 +432,7 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
-    """The elements of an argument that decides on shapes."""
+    """Return the elements of an argument that shapes depend on."""
     if isinstance(x, Array):
         why = f"{name} needs {what} to know the shape of its result"
         return x.concrete(why, errors.ConcretizationTypeError)
@@ -438,7 +440,7 @@ def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
 
 
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """An array in parts: an int number of equal ones, or those that begin at given places.
+    """Split an array into a number of equal parts, or into parts that begin at given indices.
 
     Raises:
         ValueError: it cannot be split evenly.
@@ -450,52 +452,52 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """`split`; where sizes do not come out even, the first parts have one more."""
+    """Split an array as `split`; if it cannot be split evenly, the first parts have one more."""
     return _split("array_split", ary, indices_or_sections, axis, even=False)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """`split` along the second axis; for a vector along the first."""
+    """Split along the second axis, a vector along the first."""
     axis = 0 if ndim(ary) == 1 else 1
     return _split("hsplit", ary, indices_or_sections, axis, even=True)
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """`split` along the first axis."""
+    """Split along the first axis."""
     return _split("vsplit", ary, indices_or_sections, 0, even=True)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """`split` along the third axis."""
+    """Split along the third axis."""
     return _split("dsplit", ary, indices_or_sections, 2, even=True)
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of an array along an axis, without that axis."""
+    """Return the parts of an array along an axis, without that axis."""
     return tuple(_sequence("unstack", moveaxis(x, axis, 0)))
 
 
-# ---- turning around ------------------------------------------------------------------------------
+# ---- reversing -----------------------------------------------------------------------------------
 
 
 def flip(m: ArrayLike, axis: Axis = None) -> Array:
-    """The elements in reverse order along some axes, all by default."""
+    """Reverse the elements along some axes, all by default."""
     (x,) = as_arrays([m], "flip")
     return lax.rev(x, canonical_axes("flip", axis, x.ndim))
 
 
 def flipud(m: ArrayLike) -> Array:
-    """The rows in reverse order."""
+    """Reverse the rows."""
     return flip(m, 0)
 
 
 def fliplr(m: ArrayLike) -> Array:
-    """The columns in reverse order."""
+    """Reverse the columns."""
     return flip(m, 1)
 
 
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """Turned k times by 90 degrees, from the first of `axes` towards the second."""
+    """Rotate by 90 degrees k times, from the first of `axes` towards the second."""
     (x,) = as_arrays([m], "rot90")
     first, second = canonical_axes("rot90", tuple(axes), x.ndim)
     match k % 4:

@@ -1,4 +1,4 @@
-"""What the array API standard asks a namespace about: its dtypes, devices and abilities."""
+"""The array API standard's inspection of a namespace: its dtypes, devices and capabilities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irax.numpy.kinds import isdtype
 
 __array_api_version__ = "2024.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
-"""Those of the standard that this namespace fits."""
+"""The versions of the standard that this namespace supports."""
 
 _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -21,22 +21,22 @@ _NAMES = (
 
 
 class NamespaceInfo:
-    """What `__array_namespace_info__` returns."""
+    """The array API standard's inspection object, as `__array_namespace_info__` returns it."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Which optional parts of the standard there are, outside of `jit`."""
+        """Return the optional parts of the standard that are supported outside of `jit`."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Any:
-        """The device that arrays are on unless told otherwise."""
+        """Return the device that arrays are on by default."""
         return backend.current_device()
 
     def devices(self) -> list[Any]:
-        """All devices."""
+        """Return all devices."""
         return list(backend.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of numbers that nothing is said about: the same on every device."""
+        """Return the default dtypes, which are the same on every device."""
         _check_device(device, "default_dtypes")
         return {
             "real floating": dtypes.default_float(),
@@ -48,7 +48,7 @@ class NamespaceInfo:
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype[Any]]:
-        """The dtypes of the standard that arrays can have now, by name; those of a kind."""
+        """Return the standard's dtypes that arrays can have, by name: all, or those of a kind."""
         _check_device(device, "dtypes")
         there = {name: np.dtype(name) for name in _NAMES}
         return {
@@ -65,7 +65,7 @@ def _check_device(device: Any, what: str) -> None:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """Questions that the array API standard has for a namespace.
+    """Return the array API standard's inspection object of the namespace.
 
     >>> irax.numpy.__array_namespace_info__().default_dtypes()["real floating"]
     dtype('float32')

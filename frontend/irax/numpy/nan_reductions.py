@@ -1,4 +1,4 @@
-"""Reductions that leave nan out."""
+"""Reductions that ignore nan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 
 
 def _cleaned(name: str, a: ArrayLike, neutral: float) -> tuple[Array, Array | None]:
-    """The array with a number in place of nan, and where nan was; None for what has no nan."""
+    """Return the array with a number in place of nan, and a mask of nan, or None."""
     (x,) = as_arrays([a], name)
     if not dtypes.issubdtype(x.dtype, np.inexact):
         return x, None
@@ -113,7 +113,7 @@ nancumprod: Cumulative = _cumulative("cumprod", 1)
 
 
 def _present(name: str, a: ArrayLike, where: ArrayLike | None) -> tuple[Array, Array]:
-    """The array with 0 in place of nan, and which of its elements take part."""
+    """Return the array with 0 in place of nan, and a mask of the elements that take part."""
     x, missing = _cleaned(name, a, 0)
     there = lax.full(x.shape, True, np.bool) if missing is None else logical_not(missing)
     if where is None:
@@ -129,7 +129,7 @@ def nanmean(
     keepdims: bool = False,
     where: ArrayLike | None = None,
 ) -> Array:
-    """`mean`, leaving nan out; nan for nothing but nan.
+    """Return the mean over axes, ignoring nan; nan if there is no other element.
 
     >>> irax.numpy.nanmean(irax.numpy.array([1.0, irax.numpy.nan, 4.0]))
     Array(2.5, dtype=float32)
@@ -148,7 +148,9 @@ def nanvar(
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
 ) -> Array:
-    """`var`, leaving nan out; nan where no more than `ddof` elements are left."""
+    """Return the variance over axes, ignoring nan; nan where no more than `ddof` elements
+    are left.
+    """
     x, there = _present("nanvar", a, where)
     return statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
 
@@ -163,5 +165,5 @@ def nanstd(
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
 ) -> Array:
-    """`std`, leaving nan out; nan where no more than `ddof` elements are left."""
+    """Return the standard deviation over axes, ignoring nan; nan as for `nanvar`."""
     return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))

@@ -1,4 +1,4 @@
-"""What numbers are made of: parts of floats, divisors of integers, bits, sides of complex ones."""
+"""Parts of numbers: mantissas and exponents, divisors, bits, and parts of complex numbers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _real_floats(name: str, *operands: ArrayLike) -> Any:
 
 
 def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
-    """What is behind the point, and what is before it, both with the sign of x.
+    """Return the fractional and the integral part of x, both with the sign of x.
 
     >>> irax.numpy.modf(-1.5)
     (Array(-0.5, dtype=float32, weak_type=True), Array(-1., dtype=float32, weak_type=True))
@@ -77,7 +77,8 @@ def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
 
 @library
 def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
-    """m and e for which x = m 2**e, where m is from 0.5 to 1; for 0, infinity and nan x and 0.
+    """Return m and e for which x = m 2**e, where m is from 0.5 to 1; for 0, infinity and nan x and
+    0.
 
     >>> irax.numpy.frexp(12.0)
     (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
@@ -94,7 +95,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     fraction, bias = 1 << limits.nmant, 1 - limits.minexp
     bits = lax.bitcast_convert_type(number, whole)
     size = bitwise_and(bits, _int(~_sign_bit(whole), whole))
-    # Numbers that have fewer bits are moved until their first bit is where others have none.
+    # Subnormal numbers are scaled until their first bit is the implicit one of others.
     small = less(size, _int(fraction, whole))
     shift = where(small, subtract(lax.clz(size), _int(limits.nexp, whole)), _int(0, whole))
     field = where(small, _int(1, whole), right_shift(size, _int(limits.nmant, whole)))
@@ -174,7 +175,7 @@ def _ldexp(number: Array, power: Array) -> Array:
 
 
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """The float after x in the direction of y.
+    """Return the float after x in the direction of y.
 
     >>> irax.numpy.nextafter(1.0, 2.0) - 1.0
     Array(1.1920929e-07, dtype=float32, weak_type=True)
@@ -183,7 +184,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 
 def spacing(x: ArrayLike, /) -> Array:
-    """How far it is from x to the next float away from 0, with the sign of x.
+    """Return the distance from x to the next float away from 0, with the sign of x.
 
     >>> irax.numpy.spacing(1.0)
     Array(1.1920929e-07, dtype=float32, weak_type=True)
@@ -210,7 +211,7 @@ def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
 
 
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """The greatest common divisor of integers; never negative.
+    """Return the greatest common divisor of integers; never negative.
 
     Raises:
         ValueError: not integers.
@@ -238,7 +239,7 @@ def _gcd(x: Array, y: Array) -> Array:
 
 
 def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """The least common multiple of integers; never negative.
+    """Return the least common multiple of integers; never negative.
 
     Raises:
         ValueError: not integers.
@@ -269,12 +270,11 @@ def _shifts(name: str, bitorder: str) -> np.ndarray[Any, Any]:
 
 
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Eight elements at a time as the bits of a byte: set where they are not 0.
+    """Pack eight elements at a time into the bits of a byte: set where they are not 0.
 
     Args:
         a: booleans or integers.
-        axis: along which; by default all elements are taken as one dimension. What the last byte
-            lacks is filled with 0.
+        axis: the axis; by default the array is flattened. The last byte is filled up with 0.
         bitorder: "big": the first element is the highest bit; "little": the lowest.
 
     Raises:
@@ -299,12 +299,12 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:
-    """The bits of bytes, one after the other along an axis.
+    """Unpack the bits of bytes, one after the other along an axis.
 
     Args:
         a: an array of uint8.
-        axis: along which; by default all elements are taken as one dimension.
-        count: how many bits to return, filled with 0; if negative, how many to leave out.
+        axis: the axis; by default the array is flattened.
+        count: the number of bits to return, filled up with 0; if negative, the number to leave out.
         bitorder: "big": the highest bit comes first; "little": the lowest.
 
     Raises:
@@ -334,11 +334,11 @@ def unpackbits(
 
 
 def angle(z: ArrayLike, deg: bool = False) -> Array:
-    """The angle of complex numbers, from -pi to pi.
+    """Return the angle of complex numbers, from -pi to pi.
 
     Args:
         z: an array.
-        deg: whether in degrees.
+        deg: True for degrees.
 
     >>> irax.numpy.angle(1j, deg=True)
     Array(90., dtype=float32)
@@ -349,11 +349,11 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 
 
 def iscomplex(x: ArrayLike) -> Array:
-    """Whether each element has an imaginary part that is not 0."""
+    """Return True where the imaginary part is not 0."""
     (number,) = as_arrays([x], "iscomplex")
     return not_equal(imag(number), 0)
 
 
 def isreal(x: ArrayLike) -> Array:
-    """Whether each element has no imaginary part, or 0."""
+    """Return True where there is no imaginary part, or it is 0."""
     return logical_not(iscomplex(x))

@@ -1,4 +1,4 @@
-"""Elements in order: sort and its kin, and searching in what is sorted."""
+"""Sorting, and searching in sorted arrays."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """The elements in ascending order along an axis; nan comes last.
+    """Sort the elements along an axis in ascending order; nan comes last.
 
     Args:
         a: an array.
-        axis: along which to sort; None: all elements as one dimension.
+        axis: the axis; None to flatten the array first.
         kind: not supported: there is one algorithm, see `stable`.
         order: not supported: it is for structured arrays.
-        stable: whether equal elements keep their order.
-        descending: whether the order is turned around; nan comes first then.
+        stable: True if equal elements keep their order.
+        descending: True to reverse the order; nan comes first then.
 
     Raises:
         ValueError: there is no such axis.
@@ -63,22 +63,22 @@ def argsort(
     descending: bool = False,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The places of the elements in ascending order along an axis; nan comes last.
+    """Return the indices that sort the elements along an axis in ascending order; nan comes last.
 
     Args:
         a: an array.
-        axis: along which to sort; None: all elements as one dimension.
+        axis: the axis; None to flatten the array first.
         kind: not supported: there is one algorithm, see `stable`.
         order: not supported: it is for structured arrays.
-        stable: whether equal elements keep their order.
-        descending: whether the order is turned around.
-        dtype: of the places; the default integer.
+        stable: True if equal elements keep their order.
+        descending: True to reverse the order.
+        dtype: of the indices; the default integer.
 
     >>> irax.numpy.argsort(irax.numpy.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
     x, axis = _to_sort("argsort", a, axis, kind, order)
-    if descending:  # turned around before and after, so that equal elements keep their order
+    if descending:  # reversed before and after, so that equal elements keep their order
         x = lax.rev(x, (axis,))
     wanted = dtypes.default_int() if dtype is None else dtypes.requested_dtype(dtype, "argsort")
     places = lax.broadcasted_iota(wanted, x.shape, axis)
@@ -104,7 +104,7 @@ def _to_sort(name: str, a: ArrayLike, axis: int | None, kind: Any, order: Any) -
 
 
 def sort_complex(a: ArrayLike) -> Array:
-    """The elements as complex numbers, sorted by their real, then their imaginary parts.
+    """Sort elements as complex numbers by their real, then their imaginary parts.
 
     >>> irax.numpy.sort_complex(irax.numpy.array([2, 1 + 1j]))
     Array([1.+1.j, 2.+0.j], dtype=complex64)
@@ -114,11 +114,11 @@ def sort_complex(a: ArrayLike) -> Array:
 
 
 def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
-    """The elements of an axis so that the one in place `kth` is where sorting would put it, smaller
+    """Reorder the elements of an axis so that element `kth` is where sorting would put it, smaller
     ones before it and larger ones after it.
 
     Raises:
-        ValueError: there is no such axis, or no such place.
+        ValueError: there is no such axis, or no such index.
 
     >>> irax.numpy.partition(irax.numpy.array([3, 1, 2]), 1)[1]
     Array(2, dtype=int32)
@@ -127,10 +127,10 @@ def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 
 
 def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
-    """The places of the elements in the order of `partition`.
+    """Return the indices of the elements in the order of `partition`.
 
     Raises:
-        ValueError: there is no such axis, or no such place.
+        ValueError: there is no such axis, or no such index.
     """
     return argsort(_checked("argpartition", a, kth, axis), axis, dtype=np.int32)
 
@@ -144,7 +144,7 @@ def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The places in the order of the last key, then of the one before it where that ties, ...
+    """Return the indices that sort by the last key, then by the one before it, and so on.
 
     Raises:
         TypeError: no keys.
@@ -170,9 +170,9 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 def precedes(x: Array, y: Array) -> Array:
-    """Whether x comes before y in sorted order: nan after all numbers, complex ones by real part.
+    """Return True where x comes before y in sorted order: nan last, complex numbers by real part.
 
-    The two have one dtype, and broadcast.
+    The two have one dtype and are broadcast.
     """
     if x.dtype.kind == "c":
         same_real = logical_not(logical_or(precedes(real(x), real(y)), precedes(real(y), real(x))))
@@ -192,13 +192,13 @@ def searchsorted(
     *,
     method: str = "scan",
 ) -> Array:
-    """Where in an ascending vector elements would have to be put in: before or after equal ones.
+    """Return the indices in an ascending vector at which to insert elements, to keep the order.
 
     Args:
         a: a vector in ascending order; nan comes last.
         v: the elements.
         side: "left": before equal ones; "right": after them.
-        sorter: the places of `a` in ascending order, if it is not.
+        sorter: the indices that sort `a`, if it is not sorted.
         method: "scan" halves the vector in a loop, "scan_unrolled" without one; "sort" sorts both
             together; "compare_all" compares each with each. "default" is "scan".
 
@@ -226,7 +226,7 @@ def searchsorted(
 
 
 def _comes_before(x: Array, value: Array, side: str) -> Array:
-    """Whether an element stays in front of what is put in."""
+    """Return True where an element stays in front of the inserted value."""
     return precedes(x, value) if side == "left" else logical_not(precedes(value, x))
 
 
@@ -236,7 +236,7 @@ def _compare_all(x: Array, values: Array, side: str) -> Array:
 
 
 def _place_dtype(x: Array) -> np.dtype[Any]:
-    """Of places in a vector: as in JAX, 32 bits where they are enough."""
+    """Return the dtype of indices into a vector: as in JAX, 32 bits where they are enough."""
     return np.dtype(np.int32 if x.size < np.iinfo(np.int32).max else np.int64)
 
 
@@ -284,8 +284,8 @@ _SEARCHES: dict[str, Callable[[Array, Array, str], Array]] = {
 
 
 def sorted_runs(keys: Sequence[Array], equal_nan: bool) -> tuple[list[Array], Array, Array]:
-    """Vectors sorted together, by the first, then the second, ...: the sorted vectors, the places
-    that their elements were in, and where elements begin that differ from the ones before them.
+    """Sort vectors together, by the first, then the second, ...: return the sorted vectors, the
+    indices that sort them, and a mask of the elements that differ from the ones before them.
     """
     places = lax.iota(dtypes.default_int(), keys[0].size)
     *ordered, order = lax.sort((*keys, places), 0, num_keys=len(keys))

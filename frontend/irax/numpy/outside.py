@@ -11,28 +11,28 @@ from irax.numpy.ufunc_objects import ufunc
 
 _AS_THEY_ARE = frozenset(
     [
-        # What they are given is not an array yet, or lies elsewhere.
+        # Their arguments are not arrays yet, or are in files.
         *("array", "asarray", "copy", "frombuffer", "fromfile", "fromfunction", "fromiter"),
         *("fromstring", "from_dlpack", "load", "save", "savez"),
-        # They ask for, or change, more than their arguments.
+        # They depend on, or change, global options.
         *("array_repr", "array_str", "get_printoptions", "printoptions", "set_printoptions"),
         # They compute nothing.
         *("broadcast_shapes", "frompyfunc", "iscomplexobj", "isdtype", "isrealobj", "isscalar"),
         *("ndim", "shape", "size", "__array_namespace_info__"),
-        # NumPy has it whole.
+        # One function of NumPy's, which needs no replay.
         "frexp",
     ]
 )
 
 
 def replay_all(namespace: dict[str, Any]) -> None:
-    """Replaces functions in a namespace by those that users are to have."""
+    """Replace functions in a namespace by their public forms."""
     for name, value in list(namespace.items()):
         namespace[name] = as_public(name, value)
 
 
 def as_public(name: str, value: Any) -> Any:
-    """What a name of `irax.numpy` is, given what the module that defines it has."""
+    """Return the public form of a value that a module defines under a name of `irax.numpy`."""
     if name in _AS_THEY_ARE:
         return api_boundary(value) if inspect.isfunction(value) else value
     if isinstance(value, ufunc):

@@ -1,4 +1,4 @@
-"""Arrays with further elements around them: pad."""
+"""Padding of arrays: pad."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from irax.typing import ArrayLike
 
 
 def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
-    """The array with further elements around it.
+    """Pad an array with elements around it.
 
     Args:
         array: an array.
-        pad_width: how many to put before and after: ((before, after), ...) for each axis, (before,
-            after) for all of them, or an int for all sides.
-        mode: what they are: "constant", "edge" (the outermost element), "reflect" (mirrored at the
+        pad_width: the number of elements before and after: ((before, after), ...) for each axis,
+            (before, after) for all axes, or an int for all sides.
+        mode: their values: "constant", "edge" (the outermost element), "reflect" (mirrored at the
             outermost element), "symmetric" (mirrored beyond it), "wrap" (from the other end),
             "linear_ramp" (in even steps to an end value), "maximum", "minimum", "mean" or "median"
             (of the elements next to that side), or "empty" (zeros). A function is given each vector
@@ -111,7 +111,7 @@ _PLACES: dict[str, Any] = {
     "symmetric": _mirrored_beyond,
     "wrap": lambda places, n: places % n,
 }
-"""For each mode, the place in an axis of size n that a place beyond it is filled from."""
+"""For each mode, the index in an axis of size n that an index beyond it is filled from."""
 
 
 def _with_elements(x: Array, widths: Widths, mode: str, kind: str | None) -> Array:
@@ -127,9 +127,7 @@ def _with_elements(x: Array, widths: Widths, mode: str, kind: str | None) -> Arr
 
 
 def _oddly(x: Array, mirrored: Array, places: np.ndarray, axis: int, mode: str) -> Array:
-    """Mirrors elements and turns them about the outermost ones: each period begins where the last
-    one ended.
-    """
+    """Reflect elements through the outermost ones: each period begins where the last one ended."""
     n = x.shape[axis]
     if n == 1:
         return mirrored
@@ -148,7 +146,7 @@ def _oddly(x: Array, mirrored: Array, places: np.ndarray, axis: int, mode: str) 
     return add(turn, drift)
 
 
-# ---- numbers that follow from those at a side ----------------------------------------------------
+# ---- values computed from those at a side --------------------------------------------------------
 
 
 def _with_ramps(x: Array, widths: Widths, mode: str, values: Any) -> Array:
@@ -163,7 +161,7 @@ def _with_ramps(x: Array, widths: Widths, mode: str, values: Any) -> Array:
 
 
 def _ramp(end: ArrayLike, edge: Array, count: int, axis: int) -> Array:
-    """`count` steps from an end value almost to the edge, along a new axis."""
+    """Return `count` steps from an end value almost to the edge, along a new axis."""
     (start,) = as_arrays([end], "pad: end_values")
     start = lax.broadcast(convert(start, edge.dtype), edge.shape)
     return linspace(start, edge, count, False, dtype=edge.dtype, axis=axis)
@@ -188,7 +186,7 @@ def _with_statistics(x: Array, widths: Widths, mode: str, length: Any) -> Array:
 
 
 def _statistic(mode: str, x: Array, axis: int) -> Array:
-    """In the dtype of the array; means of integers are rounded."""
+    """Return a statistic in the dtype of the array; means of integers are rounded."""
     from irax.numpy.quantiles import median
 
     folds = {"maximum": largest, "minimum": smallest, "mean": mean, "median": median}
@@ -218,7 +216,7 @@ _MODES: dict[str, tuple[Callable[..., Array], str | None]] = {
 
 
 def _pairs(what: str, value: Any, rank: int) -> list[tuple[Any, Any]]:
-    """(before, after) for each axis, from any of the forms that NumPy allows."""
+    """Return (before, after) for each axis, from any of the forms that NumPy allows."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, tuple | list):

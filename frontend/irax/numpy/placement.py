@@ -1,4 +1,4 @@
-"""Where arrays are: their devices, their memory, and whether they have been computed."""
+"""Devices and memory of arrays, and whether they have been computed."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from irax.execution import backend
 
 
 def _block_until_ready(x: Array) -> Array:
-    """The array itself, once its elements have been computed; an error of that comes up here."""
+    """Wait until the elements have been computed, raise its errors, and return the array."""
     if isinstance(x, ConcreteArray) and x._buffer is not None:
         x._buffer.wait()
     return x
 
 
 def _is_ready(x: Array) -> bool:
-    """Whether the elements have been computed."""
+    """Return True if the elements have been computed."""
     buffer = x._buffer if isinstance(x, ConcreteArray) else None
     return buffer is None or buffer.is_ready()
 
 
 def _copy_to_host_async(x: Array) -> None:
-    """Lets the elements come to where NumPy sees them, for a later use of theirs."""
+    """Start to copy the elements to the host, for a later use there."""
     if isinstance(x, ConcreteArray) and _is_ready(x):
         x.value  # noqa: B018 fetched, and kept
 
 
 def device_of(x: Array) -> Any:
-    """The device that has the elements; calling it, an old spelling, gives it too."""
+    """Return the device that has the elements; calling it, an old spelling, returns it too."""
     buffer = x._buffer if isinstance(x, ConcreteArray) else None
     return backend.current_device() if buffer is None else buffer.device
 
 
 def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
-    """The array on a device.
+    """Return the array on a device.
 
     Raises:
         RuntimeError: there is no such device.
@@ -48,7 +48,7 @@ def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
 
 
 def _pointer(x: Array) -> int:
-    """The address of the first element where NumPy sees it; valid as long as the array is kept."""
+    """Return the address of the first element on the host; valid as long as the array is kept."""
     return x.concrete("an address", errors.ConcretizationTypeError).ctypes.data
 
 
@@ -60,9 +60,9 @@ class Shard(NamedTuple):
 
     device: Any
     index: tuple[slice, ...]
-    """Which part it is."""
+    """The slices of the array that it is."""
     replica_id: int
-    """Which one of several devices that have the same part."""
+    """Its number among the devices that have this part."""
     data: Array
 
 
@@ -72,7 +72,7 @@ def _shards(x: Array) -> list[Shard]:
 
 
 def _addressable_data(x: Array, index: int) -> Array:
-    """The part on one of the array's devices.
+    """Return the part on one of the array's devices.
 
     Raises:
         IndexError: `index` is not 0: an array is on one device.
@@ -80,11 +80,11 @@ def _addressable_data(x: Array, index: int) -> Array:
     return _shards(x)[index].data
 
 
-# ---- giving memory up ----------------------------------------------------------------------------
+# ---- deletion ------------------------------------------------------------------------------------
 
 
 class _Deleted:
-    """In place of the buffer of a deleted array: every use of it says so."""
+    """Stands for the buffer of a deleted array: every use of it raises an error."""
 
     def is_deleted(self) -> bool:
         return True
@@ -94,13 +94,13 @@ class _Deleted:
 
 
 def _delete(x: Array) -> None:
-    """Gives the elements up; using the array from then on is a RuntimeError."""
+    """Delete the elements; using the array afterwards is a RuntimeError."""
     if isinstance(x, ConcreteArray):
         x._numpy, x._buffer = None, _Deleted()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _is_deleted(x: Array) -> bool:
-    """Whether the elements were given up."""
+    """Return True if the array was deleted."""
     buffer = x._buffer if isinstance(x, ConcreteArray) else None
     return buffer is not None and buffer.is_deleted()
 

@@ -1,4 +1,4 @@
-"""Polynomials as vectors of coefficients, that of the highest power first."""
+"""Polynomials as vectors of coefficients, from the highest power down."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _padded(x: Array, size: int) -> Array:
 
 
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
-    """The value at x of the polynomial with coefficients p.
+    """Evaluate the polynomial with coefficients p at x.
 
     Args:
         p: the coefficients; several polynomials lie along the first axis.
-        x: where: broadcast with the other axes of `p`.
-        unroll: how many steps of a long polynomial to write out before looping.
+        x: an array, broadcast with the other axes of `p`.
+        unroll: the number of steps in each step of the compiled loop.
 
     >>> irax.numpy.polyval(irax.numpy.array([1, 2, 3]), 10)
     Array(123, dtype=int32)
@@ -83,7 +83,7 @@ def _horner(coefficients: Array, at: Array, shape: tuple[int, ...], unroll: int)
 
 
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The sum of two polynomials.
+    """Return the sum of two polynomials.
 
     >>> irax.numpy.polyadd(irax.numpy.array([1, 2]), irax.numpy.array([5, 0, 0]))
     Array([5, 1, 2], dtype=int32)
@@ -94,7 +94,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The difference of two polynomials."""
+    """Return the difference of two polynomials."""
     x, y = _vectors("polysub", a1, a2)
     size = max(x.size, y.size)
     return subtract(_padded(x, size), _padded(y, size))
@@ -107,12 +107,12 @@ def _trimmed(x: Array, name: str) -> Array:
 
 
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
-    """The product of two polynomials, as floats.
+    """Return the product of two polynomials, as floats.
 
     Args:
         a1: a vector of coefficients.
         a2: likewise.
-        trim_leading_zeros: whether to drop zeros in front of both first; the coefficients must be
+        trim_leading_zeros: True to drop zeros in front of both first; the coefficients must be
             known then.
 
     >>> irax.numpy.polymul(irax.numpy.array([1, 2]), irax.numpy.array([1, -2]))
@@ -126,12 +126,12 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
 
 
 def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
-    """The quotient and the remainder of two polynomials, as floats.
+    """Return the quotient and the remainder of two polynomials, as floats.
 
     Args:
         u: the dividend.
         v: the divisor; its first coefficient must not be 0.
-        trim_leading_zeros: whether to drop zeros in front of the remainder; the coefficients must
+        trim_leading_zeros: True to drop zeros in front of the remainder; the coefficients must
             be known then. Otherwise it is as long as `u`.
 
     >>> irax.numpy.polydiv(irax.numpy.array([1, 3, 2]), irax.numpy.array([1, 1]))
@@ -153,7 +153,7 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
 
 
 def polyder(p: ArrayLike, m: int = 1) -> Array:
-    """The derivative of a polynomial, taken m times; as floats.
+    """Return the m-th derivative of a polynomial, as floats.
 
     >>> irax.numpy.polyder(irax.numpy.array([1, 2, 3]))
     Array([2., 2.], dtype=float32)
@@ -168,11 +168,11 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
 
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
-    """The polynomial whose derivative, taken m times, is p; as floats.
+    """Integrate a polynomial m times; as floats.
 
     Args:
         p: a vector of coefficients.
-        m: how often to integrate.
+        m: the number of integrations.
         k: the constants, one for each time, or one for all; 0 by default.
 
     >>> irax.numpy.polyint(irax.numpy.array([2, 2]), k=3)
@@ -207,7 +207,8 @@ def _order(name: str, m: int) -> int:
 
 
 def poly(seq_of_zeros: ArrayLike) -> Array:
-    """The coefficients of the polynomial with these zeros, or of a matrix' characteristic one.
+    """Return the coefficients of the polynomial with these zeros, or of a matrix's characteristic
+    one.
 
     >>> irax.numpy.poly(irax.numpy.array([1, 2]))
     Array([ 1., -3.,  2.], dtype=float32)
@@ -230,11 +231,12 @@ def _grown(x: Array) -> Array:
 
 
 def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
-    """The zeros of a polynomial, as complex numbers: eigenvalues of its companion matrix.
+    """Return the zeros of a polynomial, as complex numbers: the eigenvalues of its companion
+    matrix.
 
     Args:
         p: a vector of coefficients.
-        strip_zeros: whether to drop coefficients 0 at both ends first, which must be known then;
+        strip_zeros: True to drop coefficients 0 at both ends first, which must be known then;
             without it the first one must not be 0.
 
     Raises:
@@ -267,12 +269,12 @@ def _complex(x: Array) -> np.dtype[Any]:
 
 
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
-    """The powers of numbers: a row for each, from the power N - 1 down to 0.
+    """Return the Vandermonde matrix: a row for each number, with its powers from N - 1 down to 0.
 
     Args:
         x: a vector.
-        N: how many powers; as many as numbers by default.
-        increasing: whether powers go up instead.
+        N: the number of powers; as many as numbers by default.
+        increasing: True for ascending powers.
 
     >>> irax.numpy.vander(irax.numpy.array([2, 3]), 3)
     Array([[4, 2, 1],
@@ -302,16 +304,16 @@ def polyfit(
     w: ArrayLike | None = None,
     cov: bool | str = False,
 ) -> Any:
-    """The polynomial of least squares through points.
+    """Fit a polynomial to points by least squares.
 
     Args:
-        x: a vector, where the points are.
+        x: a vector, the positions of the points.
         y: their values: a vector, or a matrix with a column for each polynomial.
         deg: the degree.
         rcond: singular values smaller than this, relative to the largest, are taken for 0.
-        full: whether to return also the residuals, rank, singular values and rcond.
+        full: True to return also the residuals, rank, singular values and rcond.
         w: weights, for the values, not their squares.
-        cov: whether to return also the covariance of the coefficients; "unscaled": where the
+        cov: True to return also the covariance of the coefficients; "unscaled": where the
             weights are reciprocals of standard deviations.
 
     Raises:

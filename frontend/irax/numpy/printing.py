@@ -1,4 +1,4 @@
-"""How arrays print: as NumPy's do, under the name `Array`."""
+"""Printing of arrays, as NumPy's are printed, under the name `Array`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ def representation(x: ConcreteArray) -> str:
 
 
 def text(x: Array) -> str:
-    """The elements as NumPy prints them; for a traced array, its type."""
+    """Return the elements as NumPy prints them; for a traced array, its type."""
     return str(x.value) if isinstance(x, ConcreteArray) else repr(x)
 
 
 def formatted(x: Array, spec: str) -> str:
-    """What an f-string shows: `f"{x}"` is `str(x)`, and a number may have a format.
+    """Return the text of an array in an f-string: `f"{x}"` is `str(x)`, and a number may have a
+    format.
 
     Raises:
         TypeError: a format for an array that is not of shape ().
@@ -83,7 +84,7 @@ def array_repr(
         arr: an array.
         max_line_width: the most characters in a line.
         precision: the most digits after the point.
-        suppress_small: whether tiny numbers print as 0.
+        suppress_small: True to print tiny numbers as 0.
 
     >>> irax.numpy.array_repr(irax.numpy.array([1 / 3]), precision=2)
     'Array([0.33], dtype=float32)'

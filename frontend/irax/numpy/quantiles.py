@@ -33,11 +33,11 @@ from irax.numpy.ufuncs import (
 from irax.typing import ArrayLike, Axis
 
 Place = tuple[Array, Array]
-"""The number of an element in ascending order, and how far to go from it towards the next one."""
+"""The index of an element in sorted order, and the fraction of the way to the next one."""
 
 
 def _continuous(alpha: float, beta: float) -> Callable[[Any, Array], Place]:
-    """Straight lines between elements, which stand for shares by Hyndman and Fan's formula."""
+    """Return linear interpolation between elements, at Hyndman and Fan's positions."""
 
     def place(n: Any, q: Array) -> Place:
         shift = add(alpha, multiply(q, 1 - alpha - beta))
@@ -124,7 +124,7 @@ def _quantile(
     shares = convert(shares, x.dtype)
     if percent:
         shares = divide(shares, 100)
-    if not x.shape[0]:  # as for nothing but nan
+    if not x.shape[0]:  # as if all elements were nan
         x = lax.full((1, *x.shape[1:]), np.nan, x.dtype)
     lanes = x.ndim - 1
     missing = isnan(x)
@@ -153,14 +153,16 @@ def _quantile(
 
 
 def _rows(x: Array, axes: tuple[int, ...]) -> Array:
-    """The array with the axes as one, the first."""
+    """Return the array with the axes merged into one, the first."""
     kept = tuple(d for d in range(x.ndim) if d not in axes)
     count = math.prod(x.shape[d] for d in axes)
     return lax.reshape(lax.transpose(x, (*axes, *kept)), (count, *(x.shape[d] for d in kept)))
 
 
 def _interpolated(x: Array, place: Array, share: Array, by_lane: bool, rank: int) -> Array:
-    """Elements of sorted lanes at places between them; the places have `rank` axes of their own."""
+    """Interpolate sorted rows between their elements, at positions with `rank` axes of
+    their own.
+    """
     index = convert(clip(place, 0, x.shape[0] - 1), dtypes.default_int())
     after = lax.min(lax.add(index, lax.full_like(index, 1)), lax.full_like(index, x.shape[0] - 1))
     if by_lane:
@@ -196,11 +198,11 @@ def _weights(name: str, weights: ArrayLike, shape: tuple[int, ...], axes: tuple[
 
 
 def _weighted(x: Array, weights: Array, shares: Array) -> Array:
-    """The first element of each lane at which the weights so far make up a share."""
+    """Return the first element of each row at which the cumulative weights reach a share."""
     x, weights = lax.sort((x, weights), 0)
     so_far = lax.cumsum(weights, 0)
     so_far = divide(so_far, so_far[-1])
-    so_far = where(equal(so_far, 0), -1, so_far)  # what weighs nothing is never the first
+    so_far = where(equal(so_far, 0), -1, so_far)  # elements of weight 0 are never the first
     column = reshape(shares, (1, *shares.shape, *[1] * (x.ndim - 1)))
     rows = reshape(so_far, (x.shape[0], *[1] * shares.ndim, *x.shape[1:]))
     before = reductions.sum(less(rows, column), 0, dtypes.default_int())
@@ -219,7 +221,7 @@ def quantile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """The elements that shares `q` of all elements, over axes, are below.
+    """Return the quantiles `q` of the elements over axes.
 
     Args:
         a: an array; nan among its elements makes the result nan, and so do no elements.
@@ -227,12 +229,12 @@ def quantile(
         axis: the axis or axes; all by default.
         out: not supported.
         overwrite_input: of no effect.
-        method: what is between two elements: "linear", "lower", "higher", "nearest", "midpoint",
-            "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
-            "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased" or
-            "normal_unbiased"; as for `numpy.quantile`.
-        keepdims: whether the result keeps those axes, with size 1.
-        weights: how often each element counts, with the method "inverted_cdf".
+        method: the estimate between two elements: "linear", "lower", "higher", "nearest",
+            "midpoint", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+            "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased" or "normal_unbiased";
+            as for `numpy.quantile`.
+        keepdims: True if the result keeps those axes, with size 1.
+        weights: the weight of each element, with the method "inverted_cdf".
 
     Raises:
         TypeError: complex numbers.
@@ -255,7 +257,7 @@ def nanquantile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """`quantile`, leaving nan out; nan for nothing but nan.
+    """Return quantiles as `quantile`, ignoring nan; nan if there is no other element.
 
     >>> irax.numpy.nanquantile(irax.numpy.array([1.0, irax.numpy.nan, 4.0]), 0.5)
     Array(2.5, dtype=float32)
@@ -275,7 +277,7 @@ def percentile(
     weights: ArrayLike | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """`quantile`, with `q` in percent.
+    """Return quantiles as `quantile`, with `q` in percent.
 
     >>> irax.numpy.percentile(irax.numpy.array([1.0, 2.0, 4.0]), 75)
     Array(3., dtype=float32)
@@ -296,7 +298,7 @@ def nanpercentile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """`percentile`, leaving nan out; nan for nothing but nan."""
+    """Return percentiles as `percentile`, ignoring nan; nan if there is no other element."""
     return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, percent=True)
 
 
@@ -307,7 +309,8 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """The middle element over axes, or the mean of the two in the middle; nan if any is.
+    """Return the median over axes: the middle element, or the mean of the two; nan if any element
+    is.
 
     >>> irax.numpy.median(irax.numpy.array([3, 1, 2, 9]))
     Array(2.5, dtype=float32)
@@ -322,5 +325,5 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """`median`, leaving nan out; nan for nothing but nan."""
+    """Return the median over axes, ignoring nan; nan if there is no other element."""
     return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims)

@@ -1,4 +1,4 @@
-"""Numbers at even distances, and grids of them."""
+"""Evenly spaced numbers, and grids."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def arange(
     device: Any = None,
     out_sharding: None = None,
 ) -> Array:
-    """start, start + step, ... below stop; without stop, 0, step, ... below start.
+    """Return start, start + step, ... below stop; without stop, 0, step, ... below start.
 
     Raises:
         ConcretizationTypeError: a traced argument: the shape would depend on it.
         ValueError: a complex number.
-        TypeError: no number.
+        TypeError: an argument that is not a number.
 
     >>> irax.numpy.arange(2, 8, 2)
     Array([2, 4, 6], dtype=int32)
@@ -95,20 +95,20 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` numbers at even distances from start to stop.
+    """Return `num` evenly spaced numbers from start to stop.
 
     Args:
         start: a number or an array.
         stop: likewise.
-        num: how many.
-        endpoint: whether `stop` is the last one, or the one after it.
-        retstep: whether to return the distance, too.
+        num: the number of elements.
+        endpoint: True if `stop` is the last number, False if it is the one after that.
+        retstep: True to return the distance, too.
         dtype: of the result; a float by default.
-        axis: along which the numbers lie.
-        device: where to put the result.
+        axis: the axis along which the numbers lie.
+        device: the device to put the result on.
 
     Raises:
-        ValueError: a negative number of them.
+        ValueError: `num` is negative.
 
     >>> irax.numpy.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -145,7 +145,7 @@ def logspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> Array:
-    """`base` to the powers `linspace(start, stop, num)`."""
+    """Return `base` to the powers `linspace(start, stop, num)`."""
     powers = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return powers if dtype is None else convert(powers, dtypes.requested_dtype(dtype, "logspace"))
 
@@ -158,15 +158,15 @@ def geomspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> Array:
-    """`num` numbers from start to stop, each the one before times the same number.
+    """Return `num` numbers from start to stop in geometric progression.
 
     Args:
         start: a number or an array; not 0.
         stop: likewise; of the same sign.
-        num: how many.
-        endpoint: whether `stop` is the last one, or the one after it.
+        num: the number of elements.
+        endpoint: True if `stop` is the last number, False if it is the one after that.
         dtype: of the result; a float by default.
-        axis: along which the numbers lie.
+        axis: the axis along which the numbers lie.
 
     >>> irax.numpy.geomspace(1, 100, 3)
     Array([  1.,  10., 100.], dtype=float32)
@@ -174,7 +174,7 @@ def geomspace(
     first, last = floats("geomspace", start, stop)
     working = first.dtype
     if working.kind == "c":
-        # Both are turned so that the path begins at a positive number.
+        # Both are rotated so that the path begins at a positive number.
         turn = divide(first, abs(first))
         powers = linspace(log10(divide(first, turn)), log10(divide(last, turn)), num, endpoint)
     else:
@@ -197,7 +197,7 @@ def geomspace(
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> list[Array]:
-    """The coordinates of the points of a grid, given those along each axis.
+    """Return the coordinates of the points of a grid, given those along each axis.
 
     With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
     "ij" along the first. If `sparse`, each array has size 1 along the axes of the others.
@@ -228,7 +228,9 @@ def meshgrid(
 
 
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
-    """The place of each element of an array of shape `dimensions`, a first axis for its axes."""
+    """Return the indices of each element of an array of shape `dimensions`, along a new
+    first axis.
+    """
     sizes = canonical_shape("indices", dimensions)
     chosen = dtypes.requested_dtype(int if dtype is None else dtype, "indices")
     vectors = [lax.iota(chosen, n) for n in sizes]

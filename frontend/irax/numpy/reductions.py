@@ -1,4 +1,4 @@
-"""Folding axes away: sums, products, extrema, truth; and the same step by step."""
+"""Reductions over axes (sums, products, extrema, all, any) and cumulative ones."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ _PROMOTE = "\n        promote_integers: whether small integers become as wide as
 
 
 def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Array:
-    """The result of folding `axes` of `x`, with those axes kept at size 1 if asked for."""
+    """Return the result of a reduction of `x`, with `axes` kept at size 1 if asked for."""
     return lax.expand_dims(folded, axes) if keepdims and axes else folded
 
 
 def mask_of(name: str, where: ArrayLike) -> Array:
-    """A `where` argument as an array of booleans; a ValueError if it is of anything else."""
+    """Return a `where` argument as booleans; raise ValueError if it has another dtype."""
     (mask,) = as_arrays([where], f"{name}: where")
     if mask.dtype != np.bool:
         raise ValueError(f"{name}: where must be booleans, got {mask.dtype}; compare it with 0")
@@ -74,7 +74,7 @@ def mask_of(name: str, where: ArrayLike) -> Array:
 
 
 def masked(name: str, x: Array, where: ArrayLike | None, value: ArrayLike) -> Array:
-    """`x` with a number where a mask, broadcast to its shape, does not hold."""
+    """Return `x` with a number where a mask, broadcast to its shape, does not hold."""
     if where is None:
         return x
     return choose(broadcast_to(mask_of(name, where), x.shape), x, value)
@@ -107,7 +107,7 @@ def _wider(dtype: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What sums are computed in: float32 for narrower floats."""
+    """Return the dtype that sums are computed in: float32 for narrower floats."""
     narrow = dtypes.issubdtype(dtype, np.floating) and dtype.itemsize < 4
     return np.dtype(np.float32) if narrow else dtype
 
@@ -213,17 +213,17 @@ any: Truth = _truth("any", "or", "Whether some element is not 0, over axes; Fals
 
 
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements are not 0, over axes."""
+    """Count the elements that are not 0, over axes."""
     return sum(logical_not(equal(a, 0)), axis, dtypes.default_int(), keepdims=keepdims)
 
 
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The largest less the smallest element, over axes."""
+    """Return the largest element minus the smallest, over axes."""
     no_out("ptp", out)
     return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
-# ---- where the extremum is -----------------------------------------------------------------------
+# ---- indices of extrema --------------------------------------------------------------------------
 
 
 def _place(name: str, find: Callable[..., Array], doc: str) -> Place:
@@ -255,7 +255,7 @@ argmax: Place = _place("argmax", lax.argmax, "The place of the largest element a
 argmin: Place = _place("argmin", lax.argmin, "The place of the smallest element along an axis.")
 
 
-# ---- step by step --------------------------------------------------------------------------------
+# ---- cumulative reductions -----------------------------------------------------------------------
 
 
 def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Cumulative:
@@ -342,7 +342,7 @@ def isclose(
     atol: ArrayLike = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Whether |a - b| <= atol + rtol |b|; infinities are close to themselves only."""
+    """Return True where |a - b| <= atol + rtol |b|; an infinity is close only to itself."""
     x, y = as_arrays([a, b], "isclose")
     near = less_equal(abs(subtract(*_numbers(x, y))), add(atol, multiply(rtol, abs(y))))
     near = logical_or(equal(x, y), logical_and(near, logical_and(isfinite(x), isfinite(y))))
@@ -350,7 +350,7 @@ def isclose(
 
 
 def _numbers(x: Array, y: Array) -> tuple[Array, Array]:
-    """Booleans and unsigned integers, whose difference has a sign, as floats."""
+    """Return booleans and unsigned integers as floats, so that their difference has a sign."""
     if dtypes.issubdtype(dtypes.result_type(x, y), np.inexact):
         return x, y
     return convert(x, inexact_dtype(x.dtype)), convert(y, inexact_dtype(y.dtype))
@@ -363,12 +363,12 @@ def allclose(
     atol: ArrayLike = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Whether all elements of two arrays are close: see `isclose`."""
+    """Return True if all elements of two arrays are close: see `isclose`."""
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
-    """Whether two arrays have one shape and equal elements."""
+    """Return True if two arrays have one shape and equal elements."""
     x, y = _with_lists(a1, a2, "array_equal")
     if x.shape != y.shape:
         return as_arrays([False], "array_equal")[0]
@@ -377,7 +377,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Whether two arrays broadcast to one shape and have equal elements there."""
+    """Return True if two arrays broadcast to one shape and have equal elements there."""
     x, y = _with_lists(a1, a2, "array_equiv")
     try:
         shape = broadcast_shapes(x.shape, y.shape)
@@ -388,5 +388,5 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def _with_lists(a1: Any, a2: Any, what: str) -> list[Array]:
-    """The operands as arrays, of lists too."""
+    """Return the operands, which may be lists, as arrays."""
     return [asarray(x) if isinstance(x, list | tuple) else array_of(what, x) for x in (a1, a2)]

@@ -1,4 +1,4 @@
-"""Arrays made larger or moved along: roll, repeat, tile."""
+"""Rolling and repetition of arrays: roll, repeat, tile."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from irax.typing import ArrayLike, Axis
 
 
 def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
-    """The elements moved along by `shift` places; what leaves at the end comes in at the front.
+    """Roll the elements along axes by `shift`; elements beyond the end come in at the front.
 
     Args:
         a: an array.
         shift: an int, traced or not, or one for each of `axis`.
-        axis: along which; by default the elements are taken as one dimension.
+        axis: the axis; by default the array is flattened.
 
     >>> irax.numpy.roll(irax.numpy.arange(4), 1)
     Array([3, 0, 1, 2], dtype=int32)
@@ -67,14 +67,14 @@ def repeat(
     total_repeat_length: int | None = None,
     out_sharding: None = None,
 ) -> Array:
-    """Each element, or each part along an axis, several times in a row.
+    """Repeat each element, or each part along an axis.
 
     Args:
         a: an array.
-        repeats: how often: an int, or one for each part.
-        axis: along which; by default the elements are taken as one dimension.
-        total_repeat_length: how many there are in the end. With it `repeats` may be traced; what
-            is too much is left out, what is missing is filled with the last part.
+        repeats: the number of repetitions: an int, or one for each part.
+        axis: the axis; by default the array is flattened.
+        total_repeat_length: the size of the result. With it `repeats` may be traced; the result is
+            truncated, or filled up with the last part.
         out_sharding: not supported.
 
     Raises:
@@ -98,7 +98,7 @@ def repeat(
         return take(x, np.repeat(np.arange(n), numbers), axis)
     ends = lax.cumsum(counts)
     places = lax.iota(ends.dtype, operator.index(total_repeat_length))
-    # A place belongs to the part that as many parts have ended before.
+    # The part of an element is the number of parts that have ended before it.
     before = lax.le(lax.expand_dims(ends, (0,)), lax.expand_dims(places, (1,)))
     part = lax.reduce_sum(convert(before, dtypes.default_int()), (1,))
     return take(x, part, axis, mode="clip")
@@ -114,7 +114,7 @@ def _vector(name: str, counts: Any, n: int) -> tuple[Array, tuple[int], tuple[in
 
 
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
-    """Copies of an array beside each other: as many along each axis as `reps` says.
+    """Repeat an array along its axes: `reps` copies along each.
 
     >>> irax.numpy.tile(irax.numpy.arange(2), (2, 2))
     Array([[0, 1, 0, 1],

@@ -29,7 +29,7 @@ class ScalarType:
         return array(x, self.dtype)
 
     def __eq__(self, other: object) -> bool:
-        # NumPy's dtypes are equal to what only names one: strings, `float`, None (float64).
+        # NumPy's dtypes are equal to names of dtypes: strings, `float`, None (float64).
         if isinstance(other, ScalarType | np.dtype):
             return bool(self.dtype == other)
         if isinstance(other, type) and issubclass(other, np.generic):
@@ -95,7 +95,7 @@ unsignedinteger = np.unsignedinteger
 inexact = np.inexact
 floating = np.floating
 complexfloating = np.complexfloating
-# Kinds that no array of irax is of.
+# Kinds that no dtype of irax has.
 character = np.character
 flexible = np.flexible
 object_ = np.object_

@@ -1,4 +1,4 @@
-"""Elements by their places, places by the elements: take, nonzero."""
+"""Elements at indices, and indices of elements: take, nonzero, where."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from irax.typing import ArrayLike
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import window_shapes
 
-# ---- elements by their places --------------------------------------------------------------------
+# ---- elements at indices -------------------------------------------------------------------------
 
 
 def _places(
@@ -35,7 +35,7 @@ def _places(
     mode: str | None,
     error: type[Exception] = TypeError,
 ) -> tuple[Array, Array | None]:
-    """Indices that lie within an axis, and which of them did so; None if all do."""
+    """Return indices clamped to an axis, and a mask of those in range; None if all are."""
     (places,) = as_arrays([indices], name)
     if not dtypes.issubdtype(places.dtype, np.integer):
         raise error(f"{name}: indices must be integers, got {places.dtype}")
@@ -57,12 +57,12 @@ def _places(
 
 
 def _from_the_end(places: Array, size: int) -> Array:
-    """Places where negative ones have been counted from the end of an axis."""
+    """Return indices with negative ones counted from the end of an axis."""
     return logic.where(less(places, 0), add(places, size), places)
 
 
 def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
-    """What was found, with `fill_value` (or nan and the like) where the place was beyond."""
+    """Return elements with `fill_value` (or nan and the like) where the index was out of range."""
     if inside is None:
         return found
     fill = default_fill(found.dtype) if fill_value is None else fill_value
@@ -80,23 +80,23 @@ def take(
     indices_are_sorted: bool = False,
     fill_value: Any = None,
 ) -> Array:
-    """The parts of an array at given places of an axis.
+    """Take the parts of an array at given indices of an axis.
 
     Args:
         a: an array.
         indices: integers of any shape; negative ones count from the end.
-        axis: the axis, in whose place the result has the axes of `indices`; by default the
-            elements are taken as one dimension.
+        axis: the axis, which the axes of `indices` replace in the result; by default the array is
+            flattened.
         out: not supported.
-        mode: what a place beyond the axis gives: "fill", the default: `fill_value`; "clip": the
-            nearest one; "wrap": counting goes on at the other end.
-        unique_indices: the caller's word that no place is there twice; of no effect.
-        indices_are_sorted: the caller's word that indices ascend.
+        mode: for indices out of range: "fill", the default: `fill_value`; "clip": the nearest;
+            "wrap": the index modulo the size.
+        unique_indices: the caller promises that no index occurs twice; of no effect.
+        indices_are_sorted: the caller promises that indices ascend.
         fill_value: by default nan, the smallest signed or largest unsigned integer, or True.
 
     Raises:
         ValueError: indices that are not integers.
-        IndexError: places in an empty axis.
+        IndexError: indices into an empty axis.
 
     >>> irax.numpy.take(irax.numpy.array([10.0, 20.0]), irax.numpy.array([1, -2, 7]))
     Array([20., 10., nan], dtype=float32)
@@ -138,16 +138,16 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Array:
-    """For each place of the other axes, the elements at its own places of one axis.
+    """Take elements along an axis, at indices that differ for each position of the other axes.
 
     Args:
         arr: an array.
         indices: integers, with as many axes as the array; the others are broadcast.
-        axis: the axis; None: both are taken as one dimension.
+        axis: the axis; None to flatten both.
         mode: as in `take`.
         fill_value: as in `take`.
-        wrap_negative_indices: whether negative places count from the end, as by default but for
-            the mode "promise_in_bounds"; otherwise they are beyond it.
+        wrap_negative_indices: True if negative indices count from the end, the default but for the
+            mode "promise_in_bounds"; otherwise they are out of range.
 
     Raises:
         TypeError: indices that are not integers.
@@ -188,7 +188,7 @@ def take_along_axis(
     return _filled(found, inside if inside is None else broadcast_to(inside, shape), fill_value)
 
 
-# ---- places by the elements: shapes that depend on values ----------------------------------------
+# ---- indices of elements: shapes that depend on values -------------------------------------------
 
 
 def _mask(name: str, a: ArrayLike) -> Array:
@@ -197,13 +197,14 @@ def _mask(name: str, a: ArrayLike) -> Array:
 
 
 def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
-    """The places of the elements that are not 0: a vector for each axis, in row-major order.
+    """Return the indices of the elements that are not 0: a vector for each axis, in row-major
+    order.
 
     Args:
         a: an array.
-        size: how many there are to be; with it the array may be traced. What is too much is left
-            out, what is missing is filled.
-        fill_value: with what, a number or one for each axis; 0 by default.
+        size: the length of the result; with it the array may be traced. The result is truncated, or
+            filled up.
+        fill_value: a number to fill up with, or one for each axis; 0 by default.
 
     Raises:
         ValueError: an array of shape (), which has no axes.
@@ -225,7 +226,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     size = operator.index(size)
     flat = ravel(mask)
     count = lax.reduce_sum(convert(flat, dtypes.default_int()), (0,))
-    # The places that hold, in order, then the others.
+    # The indices of true elements, in order, then the others.
     places = lax.iota(dtypes.default_int(), flat.size)
     _, order = lax.sort((logical_not(flat), places))
     order = lax.pad(order, np.zeros((), order.dtype), [(0, size - order.size, 0)])
@@ -238,8 +239,8 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array, ...]:
-    """The place along each axis of elements given by their number in row-major order; negative
-    numbers count from the end, and what is beyond either end is the element there.
+    """Convert indices into the flattened array to indices along each axis; negative ones count from
+    the end, and indices out of range are clamped.
     """
     (rest,) = as_arrays([indices], "unravel_index")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -255,12 +256,12 @@ def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array
 
 
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The places of the elements that are not 0, in row-major order."""
+    """Return the indices of the elements that are not 0 in the flattened array."""
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The places of the elements that are not 0: a row for each."""
+    """Return the indices of the elements that are not 0: a row for each."""
     (x,) = as_arrays([a], "argwhere")
     places = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
     rows = lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
@@ -276,16 +277,16 @@ def where(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """The elements of `x` where a condition holds, those of `y` elsewhere.
+    """Return the elements of `x` where a condition holds, those of `y` elsewhere.
 
     With the condition alone it is `nonzero(condition)`, whose `size` and `fill_value` it takes.
 
     Args:
-        condition: an array; what is not 0 holds.
+        condition: an array; elements that are not 0 hold.
         x: an array or a number.
         y: likewise; all three are broadcast to one shape.
-        size: with the condition alone, how many places there are to be.
-        fill_value: with the condition alone, what fills up to `size`.
+        size: with the condition alone, the length of the result.
+        fill_value: with the condition alone, the number to fill up to `size` with.
 
     Raises:
         ValueError: shapes that do not fit, or `size` or `fill_value` with `x` and `y`.

@@ -1,7 +1,7 @@
-"""Arrays as sets: different elements, and what two arrays have in common.
+"""Arrays as sets: distinct elements, unions, intersections and differences.
 
-Elements are sorted, so that equal ones are neighbours. How many there are follows from their
-values: `size` says it for a traced array.
+Elements are sorted, so that equal ones are neighbours. Their number depends on the values: a traced
+array needs `size`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from irax.typing import ArrayLike
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -34,14 +34,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
@@ -59,18 +59,18 @@ def unique(
     fill_value: ArrayLike | None = None,
     sorted: bool = True,
 ) -> Any:
-    """The different elements in ascending order, or the different parts along an axis.
+    """Return the distinct elements in ascending order, or the distinct parts along an axis.
 
     Args:
         ar: an array.
-        return_index: whether to return where each of them is first.
-        return_inverse: whether to return which of them each element of `ar` is.
-        return_counts: whether to return how often each of them is there.
-        axis: along which parts are compared; by default single elements.
-        equal_nan: whether nan equals nan.
-        size: how many there are to be; with it the array may be traced. What is too much is left
-            out, what is missing is filled.
-        fill_value: with what; the smallest one by default.
+        return_index: True to return also the first index of each.
+        return_inverse: True to return also, for each element of `ar`, its index in the result.
+        return_counts: True to return also the number of occurrences of each.
+        axis: the axis along which parts are compared; by default single elements are.
+        equal_nan: True if nan equals nan.
+        size: the length of the result; with it the array may be traced. The result is truncated, or
+            filled up.
+        fill_value: the value to fill up with; the smallest element by default.
         sorted: of no effect: they are sorted.
 
     Returns:
@@ -91,14 +91,14 @@ def unique(
 def unique_all(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueAll:
-    """`unique`, with all that it can return; nan differs from nan."""
+    """Return the results of `unique` with all its options; nan differs from nan."""
     return UniqueAll(*_unique("unique_all", x, None, False, size, fill_value))
 
 
 def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueCounts:
-    """The different elements and how often each is there; nan differs from nan."""
+    """Return the distinct elements and their numbers of occurrences; nan differs from nan."""
     values, _, _, counts = _unique("unique_counts", x, None, False, size, fill_value)
     return UniqueCounts(values, counts)
 
@@ -106,7 +106,9 @@ def unique_counts(
 def unique_inverse(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueInverse:
-    """The different elements and which of them each element is; nan differs from nan."""
+    """Return the distinct elements and, for each element, its index among them; nan differs from
+    nan.
+    """
     values, _, inverse, _ = _unique("unique_inverse", x, None, False, size, fill_value)
     return UniqueInverse(values, inverse)
 
@@ -114,7 +116,7 @@ def unique_inverse(
 def unique_values(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> Array:
-    """The different elements; nan differs from nan."""
+    """Return the distinct elements; nan differs from nan."""
     return _unique("unique_values", x, None, False, size, fill_value)[0]
 
 
@@ -126,7 +128,7 @@ def _unique(
     size: int | None,
     fill_value: ArrayLike | None,
 ) -> tuple[Array, Array, Array, Array]:
-    """The values, where each is first, which of them each element is, how often each is there."""
+    """Return the distinct values, their first indices, the inverse indices and the counts."""
     (x,) = as_arrays([ar], name)
     along = 0 if axis is None else canonical_axis(name, axis, x.ndim)
     parts = ravel(x) if axis is None else moveaxis(x, along, 0)
@@ -163,7 +165,7 @@ def _ones_like(x: Array) -> Array:
 
 
 def known_count(name: str, mask: Array) -> int:
-    """How many elements of a mask hold.
+    """Return the number of true elements of a mask.
 
     Raises:
         ConcretizationTypeError: the mask is traced; the message says to give `size`.
@@ -181,14 +183,14 @@ def _two(name: str, ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:
 
 
 def _places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
-    """Where a mask holds, and for each of `size` places whether it does."""
+    """Return the indices of true elements, filled up to `size`, and a mask of those not filled."""
     count = known_count(name, mask) if size is None else operator.index(size)
     places = nonzero(mask, size=count, fill_value=mask.size)[0]
     return places, less(places, mask.size)
 
 
 def _chosen(values: Array, places: Array, there: Array, fill_value: ArrayLike | None) -> Array:
-    """The values at those places; the first of them, or `fill_value`, where there are no more."""
+    """Return the values at those indices, filled up with the first of them or `fill_value`."""
     if not values.size or not places.size:
         return lax.full(places.shape, 0 if fill_value is None else fill_value, values.dtype)
     first = places[0]
@@ -206,13 +208,13 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether each element is among others.
+    """Return True for each element that is among others.
 
     Args:
         element: an array.
         test_elements: the others.
         assume_unique: of no effect.
-        invert: whether to tell those that are not.
+        invert: True to return True for those that are not.
         method: "compare_all" compares each with each; "binary_search" and "sort" sort the others
             first. "auto" chooses.
 
@@ -240,7 +242,7 @@ def isin(
 
 
 _FEW = 16
-"""So many elements are compared with each sooner than they are sorted."""
+"""The most elements for which it is faster to compare with each than to sort."""
 
 
 def union1d(
@@ -250,13 +252,13 @@ def union1d(
     size: int | None = None,
     fill_value: ArrayLike | None = None,
 ) -> Array:
-    """The different elements of two arrays, in ascending order.
+    """Return the distinct elements of two arrays, in ascending order.
 
     Args:
         ar1: an array.
         ar2: an array.
-        size: how many there are to be: see `unique`.
-        fill_value: what is missing is filled with; the smallest one by default.
+        size: the length of the result: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
 
     >>> irax.numpy.union1d(irax.numpy.array([3, 1]), irax.numpy.array([1, 2]))
     Array([1, 2, 3], dtype=int32)
@@ -275,16 +277,16 @@ def intersect1d(
     size: int | None = None,
     fill_value: ArrayLike | None = None,
 ) -> Any:
-    """The different elements that are in both of two arrays, in ascending order.
+    """Return the distinct elements that are in both of two arrays, in ascending order.
 
     Args:
         ar1: an array.
         ar2: an array.
         assume_unique: of no effect.
-        return_indices: whether to return where each is first in `ar1`, and in `ar2`; what is
-            missing up to `size` is past their ends.
-        size: how many there are to be: see `unique`.
-        fill_value: what is missing is filled with; the smallest one by default.
+        return_indices: True to return also the first indices of each in `ar1` and in `ar2`; those
+            that fill up to `size` are past the ends.
+        size: the length of the result: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
 
     >>> irax.numpy.intersect1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([3, 2]))
     Array([3], dtype=int32)
@@ -320,14 +322,15 @@ def setdiff1d(
     size: int | None = None,
     fill_value: ArrayLike | None = None,
 ) -> Array:
-    """The different elements of one array that are not in another, in ascending order.
+    """Return the distinct elements of one array that are not in another, in ascending order.
 
     Args:
         ar1: an array.
         ar2: the other one.
-        assume_unique: whether the elements of `ar1` differ already; they keep their order then.
-        size: how many there are to be: see `unique`.
-        fill_value: what is missing is filled with; 0 by default.
+        assume_unique: True if the elements of `ar1` are distinct already; they keep their order
+            then.
+        size: the length of the result: see `unique`.
+        fill_value: the value to fill up with; 0 by default.
 
     >>> irax.numpy.setdiff1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
     Array([3], dtype=int32)
@@ -350,14 +353,14 @@ def setxor1d(
     size: int | None = None,
     fill_value: ArrayLike | None = None,
 ) -> Array:
-    """The different elements that are in just one of two arrays, in ascending order.
+    """Return the distinct elements that are in exactly one of two arrays, in ascending order.
 
     Args:
         ar1: an array.
         ar2: an array.
-        assume_unique: whether no array has an element twice, which then need not be looked for.
-        size: how many there are to be: see `unique`.
-        fill_value: what is missing is filled with; the smallest one by default.
+        assume_unique: True if the elements of each array are distinct already.
+        size: the length of the result: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
 
     >>> irax.numpy.setxor1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
     Array([2, 3], dtype=int32)
@@ -385,6 +388,6 @@ def setxor1d(
 
 
 def _second_begins(order: Array, x: Array) -> Array:
-    """Where the elements that are next to each other come from the first, then the second array."""
+    """Return True where an element is the first from the second array in a run of equal ones."""
     second = logical_not(less(order, x.size))
     return lax.concatenate([second[:1], logical_and(second[1:], logical_not(second[:-1]))], 0)

@@ -1,4 +1,4 @@
-"""Means and spreads."""
+"""Means, variances, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _float_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
 def _count(
     x: Array, axis: Axis, where: ArrayLike | None, keepdims: bool, dtype: np.dtype[Any]
 ) -> Array:
-    """How many elements are folded into each of the result: a scalar, if no mask tells."""
+    """Return the number of elements behind each element of the result: a scalar without a mask."""
     if where is None:
         axes = canonical_axes("mean", axis, x.ndim)
         return lax.full((), float(math.prod(x.shape[d] for d in axes)), dtype)
@@ -64,7 +64,7 @@ def mean(
     *,
     where: ArrayLike | None = None,
 ) -> Array:
-    """The mean of the elements over axes.
+    """Return the mean of the elements over axes.
 
     Args:
         a: an array.
@@ -72,8 +72,8 @@ def mean(
         dtype: of the result; by default that of the array, or the default float. Floats narrower
             than float32 are summed up in float32.
         out: not supported.
-        keepdims: whether the result keeps those axes, with size 1.
-        where: which elements take part.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
 
     >>> irax.numpy.mean(irax.numpy.array([1, 2, 6]))
     Array(3., dtype=float32)
@@ -101,16 +101,16 @@ def var(
     mean: ArrayLike | None = None,
     correction: int | float | None = None,
 ) -> Array:
-    """The variance over axes: the mean squared distance from the mean.
+    """Return the variance over axes: the mean squared distance from the mean.
 
     Args:
         a: an array.
         axis: the axis or axes; all by default.
         dtype: of the result; a float by default.
         out: not supported.
-        ddof: what is taken off the number of elements that the squares are divided by.
-        keepdims: whether the result keeps those axes, with size 1.
-        where: which elements take part.
+        ddof: the sum of squares is divided by the number of elements minus this.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
         mean: the mean, if it is known, with those axes kept.
         correction: another name for `ddof`.
 
@@ -144,7 +144,7 @@ def var(
 
 
 def _variance_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
-    """That of the result of `var`: real, where no dtype asks for anything else."""
+    """Return the dtype of the result of `var`: real by default."""
     if dtype is None:
         return real(lax.full((), 0, _float_dtype(x, None))).dtype
     asked = dtypes.requested_dtype(dtype, "var")
@@ -165,7 +165,9 @@ def std(
     mean: ArrayLike | None = None,
     correction: int | float | None = None,
 ) -> Array:
-    """The standard deviation over axes: the square root of `var`, whose arguments it takes."""
+    """Return the standard deviation over axes: the square root of `var`, whose arguments
+    it takes.
+    """
     no_out("std", out)
     (x,) = as_arrays([a], "std")
     options = {"where": where, "mean": mean, "correction": correction}
@@ -179,14 +181,14 @@ def average(
     returned: bool = False,
     keepdims: bool = False,
 ) -> Any:
-    """The mean over axes, with weights.
+    """Return the weighted mean over axes.
 
     Args:
         a: an array.
         axis: the axis or axes; all by default.
         weights: of the array's shape, or of the sizes of the axes, in their order.
-        returned: whether to return the sum of the weights, too.
-        keepdims: whether the result keeps those axes, with size 1.
+        returned: True to return the sum of the weights, too.
+        keepdims: True if the result keeps those axes, with size 1.
 
     Raises:
         ValueError: weights of another shape.
@@ -230,16 +232,16 @@ def cov(
     aweights: ArrayLike | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The covariances of variables: a matrix, or a number for one variable.
+    """Return the covariance matrix of variables, or the variance of one variable.
 
     Args:
         m: a vector of observations, or a matrix with a row for each variable.
         y: further variables.
-        rowvar: whether rows are variables; otherwise columns are.
-        bias: whether to divide by the number of observations, in place of one less.
-        ddof: what is taken off the number of observations, if neither of these.
-        fweights: how often each observation was made: integers.
-        aweights: how much each observation weighs.
+        rowvar: True if rows are variables, False if columns are.
+        bias: True to divide by the number of observations, in place of one less.
+        ddof: divide by the number of observations minus this, if neither of these.
+        fweights: the number of times that each observation was made: integers.
+        aweights: the weight of each observation.
         dtype: of the result; at least a float.
 
     Raises:
@@ -272,7 +274,7 @@ def cov(
 
 
 def _inexact(name: str, dtype: DTypeLike) -> np.dtype[Any]:
-    """The dtype that was asked for; a ValueError if it is not of floats or complex numbers."""
+    """Return the requested dtype; raise ValueError if it is not of floats or complex numbers."""
     asked = dtypes.requested_dtype(dtype, name)
     if not dtypes.issubdtype(asked, np.inexact):
         raise ValueError(f"{name}: dtype must be of floats or complex numbers, got {asked}")
@@ -290,7 +292,7 @@ def _variables(x: Array, rowvar: bool) -> Array:
 def _observation_weights(
     fweights: ArrayLike | None, aweights: ArrayLike | None, count: int, taken_off: Any, x: Array
 ) -> tuple[Array | None, Any]:
-    """The weights of observations, if there are any, and what sums of squares are divided by."""
+    """Return the weights of observations, if any, and the divisor of sums of squares."""
     arrays = []
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
@@ -317,12 +319,12 @@ def corrcoef(
     rowvar: bool = True,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The correlations of variables, from -1 to 1: a matrix, or 1 for one variable.
+    """Return the correlation matrix of variables, from -1 to 1, or 1 for one variable.
 
     Args:
         x: a vector of observations, or a matrix with a row for each variable.
         y: further variables.
-        rowvar: whether rows are variables; otherwise columns are.
+        rowvar: True if rows are variables, False if columns are.
         dtype: of the result; at least a float.
 
     >>> irax.numpy.corrcoef(irax.numpy.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))

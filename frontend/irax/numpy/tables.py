@@ -1,4 +1,4 @@
-"""How elementwise functions of `irax.numpy` are made from ops, and what the others share."""
+"""Makers of elementwise functions of `irax.numpy` from ops, and helpers of the others."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Un
 
 
 def floats(name: str, *operands: ArrayLike) -> Any:
-    """The operands promoted and broadcast to floats; one array for one operand."""
+    """Return the operands promoted and broadcast to floats; one array for one operand."""
     arrays = promote(*operands, what=name)
     dtype = inexact_dtype(arrays[0].dtype)
     arrays = [convert(x, dtype, x.weak_type) for x in arrays]
@@ -79,7 +79,7 @@ def floats(name: str, *operands: ArrayLike) -> Any:
 
 
 def real_floats(name: str, *operands: ArrayLike) -> Any:
-    """The same for functions that have no meaning for complex numbers, which are a ValueError."""
+    """Return `floats(name, *operands)`; raise ValueError for complex numbers."""
     arrays = floats(name, *operands)
     if (arrays[0] if isinstance(arrays, list) else arrays).dtype.kind == "c":
         raise ValueError(f"{name}: expected real numbers, got complex ones")
@@ -87,17 +87,17 @@ def real_floats(name: str, *operands: ArrayLike) -> Any:
 
 
 def integers_of_bools(*operands: Array) -> list[Array]:
-    """The operands, all of one dtype, as integers if they are booleans."""
+    """Return the operands, all of one dtype, as integers if they are booleans."""
     return [convert(x, np.dtype(np.int32)) if x.dtype == np.bool else x for x in operands]
 
 
 def is_inexact(x: Array) -> bool:
-    """Whether an array has floats or complex numbers."""
+    """Return True if an array has floats or complex numbers."""
     return dtypes.issubdtype(x.dtype, np.inexact)
 
 
 def is_unsigned(x: Array) -> bool:
-    """Whether an array has unsigned integers or booleans."""
+    """Return True if an array has unsigned integers or booleans."""
     return x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.unsignedinteger)
 
 
@@ -110,7 +110,7 @@ def no_sharding(name: str, out_sharding: Any) -> None:
 
 
 def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
-    """An array on the device that a `device` argument asks for; by default where it is.
+    """Return an array on the device of a `device` argument; None leaves it where it is.
 
     Raises:
         RuntimeError: there is no such device.

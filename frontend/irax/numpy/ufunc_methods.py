@@ -1,4 +1,4 @@
-"""The methods of a `ufunc`: by what there is for the function, or by applying it step by step."""
+"""The methods of a `ufunc`: by functions of their own, or by applying the ufunc step by step."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def reduce(
 
 
 def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None) -> Array:
-    """f over the first axis of `rows`, from its first row or `initial` on."""
+    """Reduce the first axis of `rows` by f, from its first row or `initial` on."""
     if f in _FOLDS:
         if f in (logic.logical_and, logic.logical_or) and rows.dtype != np.bool:
             rows = logic.not_equal(rows, 0)
@@ -116,7 +116,7 @@ def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None
         first = broadcast_to(as_arrays([initial], f.__name__)[0], rows.shape[1:])
     if not rows.shape[0]:
         return first
-    # What f returns for what it returned: the dtype that the loop carries.
+    # The dtype of f on its own results: the loop carries it.
     dtype = dtypes.result_type(f(first, rows[0]), first)
     first = convert(f(first, rows[0]) if mask is None else first, dtype)
     if mask is None:

@@ -1,6 +1,6 @@
-"""Elementwise functions as objects: what makes `add.reduce` of `add`.
+"""Ufuncs: elementwise functions as objects with methods, such as `add.reduce`.
 
-What the methods do is in `ufunc_methods`, which is made of such functions and registers it here.
+The methods are implemented in `ufunc_methods`, which uses such functions and registers itself here.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class ufunc:
 
     Args:
         func: a function of scalars.
-        nin: how many operands it takes.
-        nout: how many results it has.
-        name: what it is called; by default as `func` is.
+        nin: the number of operands.
+        nout: the number of results.
+        name: its name; by default that of `func`.
         nargs: must be `nin`.
-        identity: a number that changes nothing as an operand; None if there is none.
+        identity: the identity element; None if there is none.
         call: the function for arrays; by default `func` for each of their elements.
         reduce: the methods, with the arguments of those below but for `self`, where there is a
             better way than applying the function again and again.
@@ -76,19 +76,19 @@ class ufunc:
 
     @property
     def nin(self) -> int:
-        """How many operands it takes."""
+        """The number of operands."""
         return self._made_of[1]
 
     nargs = nin
 
     @property
     def nout(self) -> int:
-        """How many results it has."""
+        """The number of results."""
         return self._made_of[2]
 
     @property
     def identity(self) -> Any:
-        """A number that changes nothing as an operand; None if there is none."""
+        """The identity element; None if there is none."""
         return self._made_of[4]
 
     def __eq__(self, other: object) -> bool:
@@ -98,7 +98,7 @@ class ufunc:
         return hash(self._made_of)
 
     def replay(self) -> None:
-        """Makes calls outside of traces faster."""
+        """Replay calls outside of traces, which makes them faster."""
         self._call = replayed(self._call, numbers_vary=True)
 
     def _of_elements(self, *operands: ArrayLike) -> Any:
@@ -159,16 +159,17 @@ class ufunc:
         initial: ArrayLike | None = None,
         where: ArrayLike | None = None,
     ) -> Array:
-        """f(f(f(a0, a1), a2), ...) along axes; None: of all elements.
+        """Reduce axes: f(f(f(a0, a1), a2), ...); None: all axes.
 
         Args:
             a: an array.
-            axis: the axis or axes to fold.
+            axis: the axis or axes to reduce.
             dtype: of the result.
             out: not supported.
-            keepdims: whether the result keeps folded axes, with size 1.
-            initial: what to begin with.
-            where: which elements take part; needs `initial` if the function has no identity.
+            keepdims: True if the result keeps reduced axes, with size 1.
+            initial: the initial value.
+            where: a mask of the elements that take part; needs `initial` if the function has no
+                identity.
 
         Raises:
             ValueError: not a function of two operands; no elements and no identity.
@@ -180,11 +181,11 @@ class ufunc:
     def accumulate(
         self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
     ) -> Array:
-        """All that `reduce` comes by, step by step: a0, f(a0, a1), f(f(a0, a1), a2), ...
+        """Return the partial results of `reduce`: a0, f(a0, a1), f(f(a0, a1), a2), ...
 
         Args:
             a: an array.
-            axis: the axis along which to go.
+            axis: the axis to accumulate along.
             dtype: of the result.
             out: not supported.
         """
@@ -194,7 +195,8 @@ class ufunc:
     def at(
         self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True
     ) -> Array:
-        """A copy of `a` with f(a[i], b) at each place i; where one is named twice, twice.
+        """Return a copy of `a` with f(a[i], b) at each index i; an index that occurs twice counts
+        twice.
 
         Args:
             a: an array.
@@ -212,7 +214,7 @@ class ufunc:
 
     @api_boundary
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
-        """f of each element of A and each of B: of shape `A.shape + B.shape`."""
+        """Apply f to each element of A and each of B; the result has shape `A.shape + B.shape`."""
         return self._method("outer", A, B)
 
     @api_boundary
@@ -224,8 +226,8 @@ class ufunc:
         dtype: DTypeLike | None = None,
         out: None = None,
     ) -> Array:
-        """`reduce` of the parts of an axis from each place in `indices` up to the next one; of the
-        one element there where the next place is not beyond it.
+        """Reduce the parts of an axis from each index in `indices` up to the next one; the one
+        element there if the next index is not larger.
 
         Args:
             a: an array.
@@ -256,7 +258,7 @@ _methods: dict[str, Callable[..., Any]] = {}
 
 
 def method_of_ufuncs(function: _Function) -> _Function:
-    """Decorator of what a method of this name does; it takes the ufunc first."""
+    """Decorator of the implementation of a method of this name; it takes the ufunc first."""
     _methods[function.__name__] = function
     return function
 
@@ -270,13 +272,13 @@ def _signature(nin: int) -> inspect.Signature:
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
-    """A `ufunc` of a function of scalars.
+    """Make a `ufunc` of a function of scalars.
 
     Args:
         func: takes `nin` scalars, returns `nout` of them.
-        nin: how many operands.
-        nout: how many results.
-        identity: a number that changes nothing as an operand; None if there is none.
+        nin: the number of operands.
+        nout: the number of results.
+        identity: the identity element; None if there is none.
 
     >>> product = irax.numpy.frompyfunc(lambda x, y: x * y, 2, 1, identity=1)
     >>> product.accumulate(irax.numpy.arange(1, 5))

@@ -1,4 +1,4 @@
-"""Elementwise functions: operands of any dtypes and shapes are promoted and broadcast.
+"""Elementwise functions, which promote and broadcast their operands.
 
 A function that is one op is one line: its name, the op, what it computes, what it takes. The others
 are written out of those.
@@ -68,12 +68,12 @@ _sign: Unary = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
 
 
 def positive(x: ArrayLike, /) -> Array:
-    """+x: x itself."""
+    """Return x itself."""
     return as_arrays([x], "positive")[0]
 
 
 def abs(x: ArrayLike, /) -> Array:
-    """The absolute value; what has no sign stays as it is."""
+    """Return the absolute value; unsigned integers and booleans stay as they are."""
     (x,) = as_arrays([x], "abs")
     return x if is_unsigned(x) else _abs(x).with_weak_type(x.weak_type)
 
@@ -82,31 +82,32 @@ absolute = abs
 
 
 def fabs(x: ArrayLike, /) -> Array:
-    """The absolute value, as a float. Raises TypeError for complex numbers."""
+    """Return the absolute value, as a float. Raises TypeError for complex numbers."""
     number = floats("fabs", x)
     check_dtype("fabs", number.dtype, np.floating)
     return abs(number)
 
 
 def sign(x: ArrayLike, /) -> Array:
-    """-1, 0 or 1 by the sign of x; nan for nan."""
+    """Return -1, 0 or 1 by the sign of x; nan for nan."""
     (x,) = as_arrays([x], "sign")
     return lax.sign(x) if dtypes.issubdtype(x.dtype, np.unsignedinteger) else _sign(x)
 
 
 def reciprocal(x: ArrayLike, /) -> Array:
-    """1 / x, a float."""
+    """Return 1 / x, a float."""
     return lax.reciprocal(floats("reciprocal", x))
 
 
 def square(x: ArrayLike, /) -> Array:
-    """x x."""
+    """Return x x."""
     (x,) = integers_of_bools(*as_arrays([x], "square"))
     return apply(ew.multiply, x, x, what="square")
 
 
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 to the power x2. A Python int x2 gives multiplications, exact and differentiable at 0.
+    """Return x1 to the power x2. A Python int x2 gives multiplications, exact and differentiable at
+    0.
 
     Raises:
         TypeError: an integer to the power of a negative Python int.
@@ -124,18 +125,18 @@ pow = power
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 to the power x2, a float."""
+    """Return x1 to the power x2, a float."""
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
 def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The larger one; of nan and a number, the number."""
+    """Return the larger one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmax")
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
 def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The smaller one; of nan and a number, the number."""
+    """Return the smaller one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmin")
     return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
 
@@ -149,7 +150,7 @@ def clip(
     a_min: ArrayLike | None = None,
     a_max: ArrayLike | None = None,
 ) -> Array:
-    """The elements, kept between two bounds; `a_min` and `a_max` are NumPy's older names.
+    """Clip the elements to two bounds; `a_min` and `a_max` are NumPy's older names.
 
     Raises:
         ValueError: complex numbers, which have no order; nothing to clip.
@@ -172,13 +173,13 @@ def clip(
 
 
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """x1 with the sign of x2, a float."""
+    """Return x1 with the sign of x2, a float."""
     x, y = floats("copysign", x1, x2)
     return where(equal(signbit(x), signbit(y)), x, negative(x))
 
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """0 below 0, 1 above; x2 at 0."""
+    """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0."""
     x, at_zero = (floats("heaviside", v) for v in promote_dtypes(x1, x2, what="heaviside"))
     check_dtype("heaviside", x.dtype, np.floating)
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
@@ -192,7 +193,7 @@ def nan_to_num(
     posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Array:
-    """x with numbers in place of nan and infinities: by default 0 and the largest there are."""
+    """Replace nan and infinities by numbers: by default 0 and the largest of the dtype."""
     (result,) = as_arrays([x], "nan_to_num")
     if not is_inexact(result):
         return result
@@ -209,7 +210,7 @@ def nan_to_num(
 
 
 def bitwise_count(x: ArrayLike, /) -> Array:
-    """How many bits are set in the absolute value, as uint8."""
+    """Count the bits that are set in the absolute value, as uint8."""
     (x,) = integers_of_bools(*as_arrays([x], "bitwise_count"))
     counts = apply(bitwise.popcnt, abs(x), what="bitwise_count", accepts=np.integer)
     return convert(counts, np.dtype(np.uint8))
@@ -226,17 +227,17 @@ cbrt: Unary = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
 
 
 def exp2(x: ArrayLike, /) -> Array:
-    """2 to the power x."""
+    """Return 2 to the power x."""
     return lax.exp2(floats("exp2", x))
 
 
 def log2(x: ArrayLike, /) -> Array:
-    """The logarithm to base 2."""
+    """Return the logarithm to base 2."""
     return _in_units(log(x), math.log(2))
 
 
 def log10(x: ArrayLike, /) -> Array:
-    """The logarithm to base 10."""
+    """Return the logarithm to base 10."""
     return _in_units(log(x), math.log(10))
 
 
@@ -248,7 +249,7 @@ def _in_units(x: Array, unit: float) -> Array:
 
 @universal(2, -np.inf)
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
+    """Return log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
 
     >>> irax.numpy.logaddexp(1000.0, 1000.0)
     Array(1000.6932, dtype=float32, weak_type=True)
@@ -265,7 +266,7 @@ def _logaddexp_real(x: Array, y: Array) -> Array:
 
 
 def _logaddexp_complex(x: Array, y: Array) -> Array:
-    """From the one with the larger real part; the imaginary part between -pi and pi."""
+    """Compute it from the operand with the larger real part; the imaginary part is in [-pi, pi]."""
     ahead = greater(real(x), real(y))
     large, small = where(ahead, x, y), where(ahead, y, x)
     gap = where(equal(large, small), 0, subtract(small, large))
@@ -277,7 +278,7 @@ def _logaddexp_complex(x: Array, y: Array) -> Array:
 
 @universal(2, -np.inf)
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """log2(2**x1 + 2**x2), without overflow."""
+    """Return log2(2**x1 + 2**x2), without overflow."""
     x, y = floats("logaddexp2", x1, x2)
     return elementwise_shortcut("logaddexp2", x, y, formula=_logaddexp2)
 
@@ -288,7 +289,8 @@ def _logaddexp2(x: Array, y: Array) -> Array:
 
 
 def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """sqrt(x1**2 + x2**2), without overflow; its derivative at (0, 0) is that of the larger one.
+    """Return sqrt(x1**2 + x2**2), without overflow; its derivative at (0, 0) is that of the larger
+    one.
 
     >>> irax.numpy.hypot(3.0, 4.0)
     Array(5., dtype=float32, weak_type=True)
@@ -346,12 +348,12 @@ atan2: BinaryUfunc = arctan2
 
 
 def deg2rad(x: ArrayLike, /) -> Array:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
     return multiply(floats("deg2rad", x), float(np.pi / 180))
 
 
 def rad2deg(x: ArrayLike, /) -> Array:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
     return multiply(floats("rad2deg", x), float(180 / np.pi))
 
 
@@ -360,7 +362,7 @@ degrees = rad2deg
 
 
 def sinc(x: ArrayLike, /) -> Array:
-    """sin(pi x) / (pi x), 1 at 0."""
+    """Return sin(pi x) / (pi x), 1 at 0."""
     angle = multiply(floats("sinc", x), float(np.pi))
     near = less(abs(angle), 0.03)
     safe = where(near, 1, angle)
@@ -385,7 +387,7 @@ ceil: Unary = _rounding("ceil", ew.ceil, "The smallest integer that is at least 
 
 
 def rint(x: ArrayLike, /) -> Array:
-    """The nearest integer, of two the even one; a float. Of complex numbers, both parts."""
+    """Round to the nearest integer, of two the even one, as a float; complex numbers by parts."""
     number: Array = floats("rint", x)
     if number.dtype.kind == "c":
         return _by_parts(rint, number)
@@ -393,7 +395,7 @@ def rint(x: ArrayLike, /) -> Array:
 
 
 def trunc(x: ArrayLike, /) -> Array:
-    """x without what is behind the point, in x's dtype."""
+    """Truncate x to its integral part, in x's dtype."""
     (x,) = as_arrays([x], "trunc")
     return where(less(x, 0), ceil(x), floor(x)) if is_inexact(x) else x
 
@@ -402,7 +404,8 @@ fix = trunc
 
 
 def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
-    """The nearest number with so many decimals, the even one of two; integers stay as they are.
+    """Round to a number of decimals, of two nearest numbers to the even one; integers stay as they
+    are.
 
     Raises:
         NotImplementedError: negative decimals of integers.
@@ -431,13 +434,13 @@ around = round
 
 
 def real(x: ArrayLike, /) -> Array:
-    """The real part."""
+    """Return the real part."""
     (x,) = as_arrays([x], "real")
     return bind(ew.real, x, weak_type=x.weak_type) if x.dtype.kind == "c" else x
 
 
 def imag(x: ArrayLike, /) -> Array:
-    """The imaginary part."""
+    """Return the imaginary part."""
     (x,) = as_arrays([x], "imag")
     if x.dtype.kind != "c":
         return lax.full_like(x, 0)
@@ -445,13 +448,13 @@ def imag(x: ArrayLike, /) -> Array:
 
 
 def _by_parts(function: Unary, x: Array) -> Array:
-    """A function of real numbers, of the two parts of complex ones."""
+    """Apply a function of real numbers to both parts of complex ones."""
     parts = function(bind(ew.real, x)), function(bind(ew.imag, x))
     return bind(ew.complex_, *parts, weak_type=x.weak_type)
 
 
 def conjugate(x: ArrayLike, /) -> Array:
-    """The complex conjugate.
+    """Return the complex conjugate.
 
     >>> irax.numpy.conjugate(1 + 2j)
     Array(1.-2.j, dtype=complex64, weak_type=True)
@@ -467,7 +470,7 @@ conj = conjugate
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype is that of complex numbers. A list is as an array of its elements."""
+    """Return True if the dtype is complex. A list is taken as an array of its elements."""
     if x is None:
         return False
     if not hasattr(x, "dtype"):
@@ -476,5 +479,5 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype is not that of complex numbers."""
+    """Return True if the dtype is not complex."""
     return not iscomplexobj(x)

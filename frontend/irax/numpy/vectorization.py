@@ -1,4 +1,4 @@
-"""Functions of parts of arrays, for whole arrays: vectorize, apply_along_axis, apply_over_axes."""
+"""Functions of parts of arrays applied to whole arrays: vectorize, apply_along_axis and others."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def vectorize(
     excluded: Collection[int | str] = frozenset(),
     signature: str | None = None,
 ) -> Callable[..., Any]:
-    """The function that applies `pyfunc` to the elements, or rows, ..., of arrays, broadcast.
+    """Return a function that applies `pyfunc` to the elements, or rows, ..., of broadcast arrays.
 
     Args:
-        pyfunc: a function of scalars, or of what the signature says.
-        excluded: positions and names of arguments that are passed on whole.
+        pyfunc: a function of scalars, or of arrays of the dimensions in the signature.
+        excluded: positions and names of arguments that are passed on as they are.
         signature: for each argument, and each result, the dimensions that one call is for:
             "(n),(n)->()". A dimension that is a number must have that size.
 
@@ -130,7 +130,7 @@ class _Signature:
     def meet(
         self, sizes: dict[str, int], names: Sequence[str], shape: Sequence[int], what: str
     ) -> None:
-        """Raises ValueError where `shape` is not what `sizes` has for `names`; adds new ones."""
+        """Add the sizes of `names` in `shape` to `sizes`; raise ValueError if one differs there."""
         for name, n in zip(names, shape, strict=True):
             expected = int(name) if name.isdigit() else sizes.setdefault(name, n)
             if n != expected:
@@ -140,7 +140,7 @@ class _Signature:
                 )
 
     def check_results(self, sizes: dict[str, int], results: Any) -> None:
-        """Raises if the results of one call are not what the signature says."""
+        """Raise an error if the results of one call do not fit the signature."""
         leaves = tree_util.tree_leaves(results)
         several = isinstance(results, tuple)
         if len(leaves) != len(self.outputs) or several != (len(self.outputs) > 1):
@@ -201,10 +201,10 @@ def _mapped(
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> Any:
-    """A function of vectors, applied to each of those that lie along an axis.
+    """Apply a function of vectors to each vector along an axis.
 
     Args:
-        func1d: takes a vector, and the further arguments; what it returns takes the axis' place.
+        func1d: takes a vector, and the further arguments; its result replaces the axis.
         axis: the axis.
         arr: an array.
         args: further arguments, the same for all.
@@ -229,7 +229,7 @@ def apply_along_axis(
 def apply_over_axes(
     func: Callable[[ArrayLike, int], Array], a: ArrayLike, axes: int | Sequence[int]
 ) -> Array:
-    """A function of an array and an axis, applied for one axis after another.
+    """Apply a function of an array and an axis for one axis after another.
 
     Args:
         func: takes an array and an axis; its result keeps the axis, with any size, or lacks it.

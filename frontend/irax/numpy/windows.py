@@ -41,11 +41,11 @@ hanning: Window = _window("hanning", "The Hann window, a cosine.", "[0.  , 0.75,
 
 
 def kaiser(M: int, beta: ArrayLike) -> Array:
-    """The Kaiser window of length M, largest in the middle.
+    """Return the Kaiser window of length M.
 
     Args:
         M: the length.
-        beta: how steep it is; 0 is a rectangle.
+        beta: the shape parameter; 0 is a rectangle, larger values are narrower.
 
     >>> irax.numpy.kaiser(3, 2.0).round(2)
     Array([0.44, 1.  , 0.44], dtype=float32)
@@ -62,7 +62,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
 
 
 def i0(x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind and order 0.
+    """Return the modified Bessel function of the first kind and order 0.
 
     >>> irax.numpy.i0(1.0)
     Array(1.266066, dtype=float32, weak_type=True)
