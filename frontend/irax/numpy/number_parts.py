@@ -81,7 +81,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     0.
 
     >>> irax.numpy.frexp(12.0)
-    (Array(0.75, dtype=float32, weak_type=True), Array(4, dtype=int32))
+    (Array(0.75, dtype=float32), Array(4, dtype=int32))
     """
     number = _real_floats("frexp", x)
     given = number.dtype
@@ -341,7 +341,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
         deg: True for degrees.
 
     >>> irax.numpy.angle(1j, deg=True)
-    Array(90., dtype=float32)
+    Array(90., dtype=float32, weak_type=True)
     """
     number = floats("angle", z)
     result = arctan2(imag(number), real(number))
