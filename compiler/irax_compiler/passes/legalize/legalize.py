@@ -15,8 +15,8 @@ from irax_compiler.targets import target as targets
 @register_pass
 @dataclass
 class Legalize(Pass):
-    """Leaves a module that `target` compiles, and that means on it what StableHLO says it means,
-    as far as the target's defects are known. Types of functions stay as they are.
+    """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
+    defects are known. Types of functions do not change.
     """
 
     name: ClassVar[str] = "legalize"

@@ -40,7 +40,7 @@ CHLO: tuple[Legalization, ...] = (
     floats.digamma_at_zero,
     complex_functions.complex_function_of_chlo,
 )
-"""The legalizations that MLIR's own expansion of CHLO needs, for any target."""
+"""The legalizations that MLIR's expansion of CHLO needs, for any target."""
 
 IREE: tuple[Legalization, ...] = (
     definitions.by_definition,
@@ -134,7 +134,7 @@ IREE: tuple[Legalization, ...] = (
     complex_numbers.constant_of_complex128,
     complex_numbers.complex128_of_constants,
 )
-"""The legalizations that IREE needs for the processor, most of them wherever its programs run."""
+"""The legalizations that IREE needs for the CPU, most of them for all its targets."""
 
 ON_HOST = (
     triangular.triangular_solve_on_host,
@@ -142,7 +142,7 @@ ON_HOST = (
     sorting.first_on_host,
     sorting.sort_on_host,
 )
-"""Legalizations of IREE's that call functions of the host: for programs on the processor alone."""
+"""Legalizations for IREE that call host functions: for the CPU only."""
 
 _ON_CPU = (
     *ON_HOST,
@@ -181,7 +181,7 @@ XLA = (
     xla.scatter_into_scalar,
     xla.reversed_convolution,
 )
-"""The legalizations that XLA needs, behind PJRT."""
+"""The legalizations for XLA's compilers behind PJRT."""
 
 SPIRV = (
     spirv.windows_of_complex,
@@ -204,4 +204,4 @@ SPIRV = (
     spirv.leading_zeros_of_narrow,
     steps.too_many_steps,
 )
-"""The legalizations that IREE needs for SPIR-V, of which Vulkan's and Metal's programs are made."""
+"""The legalizations that IREE needs for SPIR-V, which Vulkan and Metal run."""

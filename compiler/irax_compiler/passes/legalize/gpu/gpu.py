@@ -33,7 +33,7 @@ class Format:
     largest: int
     """The bits of the largest finite number."""
     infinity: int
-    """The bits of infinity, or of what stands for it."""
+    """The bits of infinity, or of the value used in its place."""
     nan: int
     has_negative_zero: bool
 
@@ -59,7 +59,9 @@ def format_of(dtype: np.dtype) -> Format:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def float32_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """GPUs convert no 8-bit floats, as far as IREE knows: it is done with their bits."""
+    """Convert 8-bit floats by operations on their bits: IREE supports no such conversion on
+    GPUs.
+    """
     (x,) = map(Number, operation.operands)
     if not _is_float8(x.dtype) or dtype_of(operation.results[0]) != F32:
         return None
@@ -81,7 +83,7 @@ def float32_of_float8(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
-    """The way back, rounded to nearest, and to even between two."""
+    """Convert to 8-bit floats by operations on bits, rounding to nearest, ties to even."""
     (x,) = map(Number, operation.operands)
     dtype = dtype_of(operation.results[0])
     if not _is_float8(dtype) or x.dtype != F32:
@@ -111,7 +113,9 @@ def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sign", kind="bug", of="IREE")
 def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler crashes on a few of these, for AMD's GPUs."""
+    """Compute the sign of float64 by comparisons: IREE's compiler crashes on some uses of the op,
+    for AMD's GPUs.
+    """
     (x,) = map(Number, operation.operands)
     if x.dtype != np.float64:
         return None
@@ -120,7 +124,7 @@ def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", "stablehlo.convolution", kind="missing", of="IREE")
 def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """IREE multiplies no matrices of 8-bit floats on GPUs."""
+    """Multiply matrices of 8-bit floats in float32: IREE cannot multiply them on GPUs."""
     if not any(_is_float8(dtype_of(x)) for x in operation.operands):
         return None
     return read(operation).build([conversion.convert(x, F32) for x in operation.operands])
@@ -128,7 +132,9 @@ def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler crashes where what uses a sum of complex numbers is done along with it."""
+    """Put a barrier behind a sum of complex numbers: IREE's compiler crashes where it fuses users
+    with it.
+    """
     if dtype_of(operation.results[0]).kind != "c":
         return None
     return barrier.barrier.build(list(operation.clone().operation.results))
@@ -136,7 +142,9 @@ def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not compile some scatters along with what computes their updates."""
+    """Put a barrier before a scatter's updates: IREE does not compile some scatters fused with the
+    computation of their updates.
+    """
     first = len(operation.results) + 1
     updates = list(operation.operands)[first:]
     if all(mlir.is_argument(x) for x in updates):
@@ -150,7 +158,9 @@ def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", "stablehlo.reduce_window", kind="bug", of="IREE")
 def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not compile a fold whose init value is used elsewhere, too: it has its own."""
+    """Give a reduction init values of its own, behind a barrier: IREE does not compile one whose
+    init value has other users.
+    """
     first = len(operation.results)
     inits = list(operation.operands)[first:]
     if all(mlir.splat(x) is not None for x in inits):
@@ -164,7 +174,9 @@ def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not compile a sort of which it sees that a result is not used."""
+    """Put a barrier behind the results of a sort: IREE does not compile a sort if it sees that a
+    result is unused.
+    """
     if len(operation.results) == 1:
         return None
     return barrier.barrier.build(list(operation.clone().operation.results))
@@ -172,7 +184,9 @@ def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
 def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not compile some folds along with what takes a part of their results."""
+    """Put a barrier between a reduction and a slice of its result: IREE does not compile some of
+    these fused.
+    """
     (x,) = operation.operands
     if not _is_folded(x):
         return None
@@ -191,7 +205,9 @@ def _is_folded(x: Value) -> bool:
 
 @legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def fold_of_part(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler crashes on some folds along with what chooses from a part of an array."""
+    """Put a barrier between a selection from a slice and its reduction: IREE's compiler crashes on
+    some of these fused.
+    """
     first = len(operation.results)
     folded = list(operation.operands)[:first]
     if not any(_is_chosen_from_slice(x) for x in folded):

@@ -28,8 +28,8 @@ INT32 = np.dtype(np.int32)
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
 def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
-    """On GPUs, IREE's sort compares each element with each in one thread, and some, of several
-    operands or of 8-bit floats, it does not compile.
+    """Sort by a network. On GPUs, IREE's sort compares all pairs of elements in one thread, and it
+    does not compile some sorts of several operands or of 8-bit floats.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
@@ -42,7 +42,9 @@ def sort_by_exchanges(operation: Operation) -> Sequence[Value] | None:
 
 
 def _order(keys: Sequence[Value], dimension: int) -> Value:
-    """The places of the elements in the order of the keys, then of the places themselves."""
+    """Return the indices of the elements in the order of the keys, and of the indices for equal
+    keys.
+    """
     length = shape_of(keys[0])[dimension]
     steps = list(_steps(length))
     table = shape.Constant(np.array(steps, np.int32))()
@@ -62,7 +64,9 @@ def _order(keys: Sequence[Value], dimension: int) -> Value:
 
 
 def _steps(length: int) -> Iterator[tuple[int, int, int]]:
-    """For each step p, r and d: elements i with i & p == r are compared with those at i + d."""
+    """Return, for each step, p, r and d: elements i with i & p == r are compared with those at i +
+    d.
+    """
     top = 1 << ((length - 1).bit_length() - 1)
     p = top
     while p:
@@ -76,7 +80,7 @@ def _steps(length: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _exchanged(columns: Sequence[Value], step: Value, dimension: int) -> Iterator[Value]:
-    """The columns after one step: rows of them are keys, of which the last are all different."""
+    """Return the columns after one step; rows are keys, the last of which are all different."""
     extents = shape_of(columns[0])
     length = extents[dimension]
     numbers = Number(shape.Iota((length,), INT32, 0)())
@@ -98,7 +102,7 @@ def _exchanged(columns: Sequence[Value], step: Value, dimension: int) -> Iterato
 
 
 def _rows(x: Value, places: Value, dimension: int) -> Value:
-    """The elements at these places along a dimension."""
+    """Gather the elements at these indices along a dimension."""
     extents = shape_of(x)
     dims = window_shapes.WindowDims(
         window_dims=tuple(d for d in range(len(extents)) if d != dimension),

@@ -24,7 +24,7 @@ UINT32 = np.dtype(np.uint32)
 
 @legalizes("stablehlo.select", kind="missing", of="IREE")
 def select_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """SPIR-V has no complex numbers to choose from: their parts are chosen."""
+    """Select complex numbers by parts, for SPIR-V has none."""
     which, x, y = operation.operands
     if dtype_of(x).kind != "c":
         return None
@@ -36,7 +36,9 @@ def select_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """IREE takes these for signed integers of one bit, which it has no SPIR-V for."""
+    """Convert booleans explicitly: IREE treats them as signed 1-bit integers, which its SPIR-V
+    backend lacks.
+    """
     (x,) = operation.operands
     dtype = dtype_of(operation.results[0])
     if dtype_of(x) != np.bool_ or dtype in (np.bool_, np.complex64):
@@ -46,9 +48,7 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE crashes on these: sums are those of the parts, what else there is follows its
-    definition.
-    """
+    """Reduce windows of complex numbers by parts, or by their definition: IREE crashes on them."""
     op = read_as(ReduceWindow, operation)
     if op is None or dtype_of(operation.operands[0]).kind != "c":
         return None
@@ -63,7 +63,7 @@ def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.iota", kind="bug", of="IREE")
 def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
-    """IREE counts bfloat16 with bits of another width: it is counted in float32."""
+    """Count in float32: IREE counts bfloat16 in bits of another width."""
     op = read_as(shape.Iota, operation)
     if op is None or not inexact(op.dtype) or op.dtype.itemsize > 2:
         return None
@@ -72,7 +72,7 @@ def iota_of_narrow(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.count_leading_zeros", kind="bug", of="IREE")
 def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
-    """SPIR-V looks for bits in 32-bit integers alone."""
+    """Count leading zeros in 32-bit integers, the only ones for which SPIR-V has the operation."""
     (x,) = operation.operands
     dtype = dtype_of(x)
     if dtype.itemsize >= 4:
@@ -87,8 +87,8 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", kind="bug", of="IREE", reproduction="contraction_of_computed")
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes parts of operands where they are multiplied (see `contraction_of_computed`): they
-    are made before.
+    """Compute the parts of operands before a product: IREE fuses that with the product (see
+    `contraction_of_computed`).
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.dtype.kind != "c":
@@ -107,8 +107,8 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def contraction_of_computed(operation: Operation) -> Sequence[Value] | None:
-    """Some of what is multiplied IREE computes where it is multiplied, by several threads, which do
-    not wait for each other: all is computed before.
+    """Compute a product's operands before it. IREE fuses some of these computations with the
+    product, in several threads that are not synchronized.
     """
     computed = [_is_computed(x) for x in operation.operands]
     if not any(computed):
@@ -131,8 +131,8 @@ _KERNELS = {
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def products_alone(operation: Operation) -> Sequence[Value] | None:
-    """Nor do they wait for each other where something is computed along with small products of a
-    batch, or some convolutions: it is computed after them.
+    """Put a barrier behind batched products and convolutions: in a kernel that fuses users with
+    them, the threads are not synchronized.
     """
     (result,) = operation.results
     if len(shape_of(result)) <= 2:
@@ -142,8 +142,8 @@ def products_alone(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="bug", of="IREE")
 def reduction_alone(operation: Operation) -> Sequence[Value] | None:
-    """Nor do they wait for the one that has widened what they sum, or has summed what they use in
-    what is computed along with it.
+    """Put barriers behind a reduction, and between it and conversions of its operands: in a fused
+    kernel, the threads are not synchronized.
     """
     clone = operation.clone().operation
     for i, x in enumerate(clone.operands):
@@ -156,7 +156,9 @@ def reduction_alone(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.constant", kind="missing", of="IREE")
 def constant_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE has no SPIR-V for arrays of different complex numbers: they are put together."""
+    """Build constants of complex numbers from their parts: IREE has no SPIR-V for constant arrays
+    of them.
+    """
     if dtype_of(operation.results[0]).kind != "c" or mlir.splat(operation.results[0]) is not None:
         return None
     value = mlir.dense_to_numpy(operation)

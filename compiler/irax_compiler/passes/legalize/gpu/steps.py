@@ -39,7 +39,7 @@ INT32 = np.dtype(np.int32)
 
 @legalizes("stablehlo.reduce", kind="bug", of=("IREE", "Mesa"))
 def reduction_in_parts(operation: Operation) -> Sequence[Value] | None:
-    """Parts are folded side by side, then what they have come to."""
+    """Reduce parts side by side, then combine their results."""
     op = read_as(Op, operation)
     operands = list(operation.operands)
     sizes = shape_of(operands[0])
@@ -57,7 +57,7 @@ def reduction_in_parts(operation: Operation) -> Sequence[Value] | None:
 
 
 def _folded(combiner: str, x: Value, dimensions: Sequence[int]) -> Value:
-    """The fold of some dimensions, from the identity, a few thousand elements at a time."""
+    """Reduce some dimensions, from the identity, a few thousand elements at a time."""
     sizes = shape_of(x)
     total = prod(sizes[d] for d in dimensions)
     neutral = full((), reduce.identity(combiner, dtype_of(x)), dtype_of(x))
@@ -76,7 +76,7 @@ def _folded(combiner: str, x: Value, dimensions: Sequence[int]) -> Value:
 
 
 def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
-    """A dimension as two: blocks of a size, the last one filled up, and the places in a block."""
+    """Split a dimension in two: blocks, the last one padded, and the index within a block."""
     extents = shape_of(x)
     count = -(-extents[dimension] // size)
     zeros = (0,) * len(extents)
@@ -91,7 +91,7 @@ def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
     "stablehlo.dot_general", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
 )
 def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
-    """Sums of parts of the longest contracting dimension become a batch, which is then summed."""
+    """Make parts of the longest contracting dimension a batch, and sum over it."""
     op = read_as(dot.DotGeneral, operation)
     if op is None:
         return None
@@ -123,7 +123,7 @@ def contraction_in_parts(operation: Operation) -> Sequence[Value] | None:
     "stablehlo.convolution", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
 )
 def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
-    """The input's features are divided, and what they contribute is summed."""
+    """Divide the input features, and sum the contributions of the parts."""
     op = read_as(convolution.Convolution, operation)
     if op is None or _steps_of_convolution(op, operation) <= MOST_STEPS:
         return None
@@ -148,7 +148,7 @@ def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
     "stablehlo.reduce_window", kind="bug", of=("IREE", "Mesa"), reproduction="reduction_in_parts"
 )
 def window_in_parts(operation: Operation) -> Sequence[Value] | None:
-    """Windows are folded along one dimension after the other."""
+    """Reduce windows along one dimension after the other."""
     op = read_as(reduce_window.ReduceWindow, operation)
     if op is None or not isinstance(op.computation, str):
         return None
@@ -232,7 +232,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     reproduction="reduction_in_parts",
 )
 def too_many_steps(operation: Operation) -> Sequence[Value] | None:
-    """Refuses what could not be divided."""
+    """Refuse operations that could not be divided."""
     steps = _steps(operation)
     if steps > MOST_STEPS:
         raise UnsupportedOp(
@@ -244,7 +244,7 @@ def too_many_steps(operation: Operation) -> Sequence[Value] | None:
 
 
 def _steps(operation: Operation) -> int:
-    """The steps that one thread takes, roughly."""
+    """Return an estimate of the steps of one thread."""
     op = read_as(Op, operation)
     extents = shape_of(operation.operands[0])
     if isinstance(op, reduce.Reduce | VariadicReduce):

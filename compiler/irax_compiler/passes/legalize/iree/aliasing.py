@@ -21,21 +21,21 @@ _USERS = 64
 """The number of users of a value to look at before it is taken to be shared."""
 
 UPDATES = tuple(name for name in registered_names() if traits_named(name).updates)
-"""Operations that IREE does in place. What they write are their first operands, a result each."""
+"""Operations that IREE runs in place. They overwrite their first operands, one per result."""
 
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
-    """IREE updates in place, also where the memory is that of an argument, and so changes the
-    caller's array (and what else the function returns of it): an argument is copied first.
+    """Copy an argument before it is updated. IREE would update its memory in place, which changes
+    the caller's array (and results that are the same argument).
     """
     return _with_copies(operation, _may_be_argument)
 
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_shared(operation: Operation) -> Sequence[Value] | None:
-    """IREE loses track of who else needs what is updated in place: it runs the update before
-    others have read, or updates the result of another update. Then it gets a copy of its own.
+    """Copy a value with other users before it is updated. IREE would run the update before the
+    others have read the value, or update the result of another update.
     """
     return _with_copies(operation, lambda x: _is_shared(x, operation))
 
@@ -117,7 +117,8 @@ def _bytes(x: Value) -> int:
 
 
 def copy(x: Value, number: int) -> Value:
-    """A copy: a choice by a condition that always holds, which IREE does not see: fresh memory.
+    """Copy a value to fresh memory, by a selection with a condition that always holds, which IREE
+    does not detect.
 
     Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
     Copies of one array must stay apart: each has another condition, and so has each `number`.

@@ -14,8 +14,8 @@ from irax_compiler.passes.legalization import legalizes
 
 @legalizes("stablehlo.if", "stablehlo.case", kind="bug", of="IREE")
 def branch_that_hands_on(operation: Operation) -> Sequence[Value] | None:
-    """In loops, IREE loses the buffers of what a branch gives as it was outside, where that is
-    several arrays: such a branch gives zeros, and what was meant is chosen after it.
+    """Return zeros from a branch in place of captured values, and select the captured ones after
+    it. In loops, IREE loses the buffers of several captured arrays that a branch returns.
     """
     blocks = [region.blocks[0] for region in operation.regions]
     handed = {
@@ -43,7 +43,9 @@ def _is_inside(x: Value, block: Block) -> bool:
 
 
 def _chosen(chooser: Value, values: Sequence[Value]) -> Value:
-    """One of some values: as a condition holds or not, or the one with a number, or the last."""
+    """Select one of several values by a condition, or by an index that is clamped to the last
+    one.
+    """
     *earlier, result = values
     is_number = dtype_of(chooser).kind != "b"
     for number, value in reversed(list(enumerate(earlier))):

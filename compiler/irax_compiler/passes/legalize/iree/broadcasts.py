@@ -15,8 +15,8 @@ from irax_compiler.passes.rewriting import read_as
 
 @legalizes("stablehlo.broadcast_in_dim", kind="bug", of="StableHLO")
 def broadcast_that_permutes(operation: Operation) -> Sequence[Value] | None:
-    """StableHLO's canonicalization makes the inverse of the right transpose of a broadcast that
-    only permutes dimensions: silently, where their sizes agree.
+    """Write a broadcast that only permutes dimensions as a transpose. StableHLO's canonicalization
+    makes it the inverse transpose, unnoticed where the sizes agree.
     """
     op = read_as(shape.BroadcastInDim, operation)
     x = operation.operands[0]

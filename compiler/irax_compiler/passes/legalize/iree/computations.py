@@ -21,7 +21,9 @@ _COMPUTED = ("stablehlo.scatter", "stablehlo.sort")
 
 @legalizes("stablehlo.round_nearest_even", "stablehlo.round_nearest_afz", kind="missing", of="IREE")
 def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes no scalar operation of it there: what is beyond the floor decides."""
+    """Round to nearest even by floor inside scalar computations, where IREE does not lower the
+    op.
+    """
     if not _is_computed(operation):
         return None
     x = Number(operation.operands[0])
@@ -40,7 +42,7 @@ def rounding_in_computation(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.popcnt", "stablehlo.count_leading_zeros", kind="missing", of="IREE")
 def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes no scalar operation of it there: bits are added up by halves."""
+    """Count bits by halves inside scalar computations, where IREE does not lower the op."""
     if not _is_computed(operation):
         return None
     x = Number(operation.operands[0])
@@ -58,7 +60,9 @@ def bits_in_computation(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_precision", kind="missing", of="IREE")
 def precision_in_computation(operation: Operation) -> Sequence[Value] | None:
-    """IREE makes no scalar operation of it there: the bits are rounded as integers."""
+    """Reduce precision by integer operations inside scalar computations, where IREE does not lower
+    the op.
+    """
     op = read_as(ReducePrecision, operation)
     if op is None or not _is_computed(operation):
         return None

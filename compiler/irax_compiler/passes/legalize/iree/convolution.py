@@ -21,7 +21,9 @@ FLOAT32 = np.dtype(np.float32)
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def empty_convolution(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
+    """Replace a convolution with an empty dimension or result, where IREE's compiler divides by
+    zero.
+    """
     (result,) = operation.results
     if not any(0 in shape_of(x) for x in (*operation.operands, result)):
         return None
@@ -30,8 +32,9 @@ def empty_convolution(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
-    """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents. Where
-    each group has one input feature, it refuses operands of another dtype than the result.
+    """Convolve in float32. IREE sums in the dtype of the result, so that errors in float16 and
+    bfloat16 grow to percents; and for depthwise convolutions it refuses operands of another dtype
+    than the result.
     """
     op = read_as(Convolution, operation)
     if op is None:
@@ -48,7 +51,7 @@ def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def complex_convolution(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler crashes on complex numbers: their parts are convolved."""
+    """Convolve complex numbers by parts: IREE's compiler crashes on them."""
     op = read_as(Convolution, operation)
     if op is None or op.dtype.kind != "c":
         return None
@@ -87,8 +90,8 @@ def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def backward_kernel(operation: Operation) -> Sequence[Value] | None:
-    """IREE forgets to reverse the kernel where each group has one input feature, and elsewhere it
-    fuses the reverse into the convolution wrongly.
+    """Reverse the kernel before the convolution. IREE ignores the reversal in depthwise
+    convolutions, and fuses it wrongly into others.
     """
     op = read_as(Convolution, operation)
     if op is None or not any(op.reversal):
@@ -103,8 +106,8 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def convolution_of_moved(operation: Operation) -> Sequence[Value] | None:
-    """A reverse IREE cannot always fuse into a convolution. Of a pad and the convolution's own it
-    makes one, wrongly where zeros go between the elements.
+    """Put a barrier before operands that are reversed or padded. IREE cannot always fuse a reverse
+    into a convolution, and merges an interior pad with the convolution's own padding wrongly.
     """
     op = read_as(Convolution, operation)
     moved = [comes_from(x, _moves) for x in operation.operands]
@@ -119,5 +122,5 @@ def _moves(operation: Operation) -> bool:
 
 
 def apart(x: Value) -> Value:
-    """The value behind a barrier, which nothing is fused across."""
+    """Return the value behind a fusion barrier."""
     return mlir.emit("stablehlo.optimization_barrier", [x], results=[x.type]).results[0]

@@ -23,9 +23,9 @@ from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.rewriting import read_as
 
 MOST_PRODUCTS = 64
-"""Each product is compiled on its own."""
+"""The most products, each of which is compiled separately."""
 MANY_FEATURES = 8
-"""From which on products sum enough to be fast."""
+"""The least number of features for which products are fast."""
 
 Dimensions = tuple[int, ...]
 
@@ -35,8 +35,8 @@ Dimensions = tuple[int, ...]
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
-    """A result smaller than the window, as the gradient with respect to a kernel is: IREE takes
-    forty times as long as for a matrix product for each of the result's places.
+    """Compute a result smaller than the window, such as a kernel's gradient, by a matrix product
+    for each of its elements: IREE takes forty times as long otherwise.
     """
     op = read_as(Convolution, operation)
     if op is None:
@@ -50,8 +50,8 @@ def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
-    """Elements put apart, as in the gradient of a convolution with strides: IREE multiplies with
-    the zeros between them.
+    """Split a convolution of a dilated array, such as the gradient of a strided one, so that it
+    does not multiply with the zeros between elements.
     """
     op = read_as(Convolution, operation)
     if op is None or op.feature_group_count * op.batch_group_count > 1:
@@ -66,8 +66,8 @@ def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
-    """Groups of several features, and sequences of many: IREE takes three to ten times as long as
-    for a matrix product for each element of the window.
+    """Compute grouped convolutions, and those of long sequences, by a matrix product for each
+    element of the window: IREE takes three to ten times as long otherwise.
     """
     op = read_as(Convolution, operation)
     if op is None:
@@ -85,8 +85,8 @@ def convolution_by_elements(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | None:
-    """Features that do not come last: IREE takes forty times as long, and would take transposes
-    back into the convolution.
+    """Move features last. IREE takes forty times as long for other layouts, and would fuse the
+    transposes back into the convolution.
     """
     op = read_as(Convolution, operation)
     if op is None or op.dimensions == _features_last(len(op.strides)):
@@ -96,8 +96,8 @@ def convolution_of_another_layout(operation: Operation) -> Sequence[Value] | Non
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
 def convolution_of_volumes(operation: Operation) -> Sequence[Value] | None:
-    """More than two spatial dimensions: IREE takes ten times as long as for a sum over the window's
-    first one, in which the array's first one is part of the batch.
+    """Sum over the window's first dimension, with the array's first one in the batch, for more than
+    two spatial dimensions: IREE takes ten times as long otherwise.
     """
     op = read_as(Convolution, operation)
     if op is None or len(op.strides) < 3 or op.feature_group_count * op.batch_group_count > 1:
@@ -112,7 +112,7 @@ def convolution_of_volumes(operation: Operation) -> Sequence[Value] | None:
 
 
 def _extents(op: Convolution, operation: Operation) -> tuple[Dimensions, Dimensions]:
-    """The spatial dimensions of the result and of the kernel."""
+    """Return the spatial extents of the result and of the kernel."""
     out, y = shape_of(operation.results[0]), shape_of(operation.operands[1])
     dims = op.dimensions
     return tuple(out[d] for d in dims.out[2:]), tuple(y[d] for d in dims.rhs[2:])
@@ -124,7 +124,7 @@ def _features_last(rank: int) -> ConvDimensions:
 
 
 def _order(places: Dimensions, wanted: Dimensions) -> list[int]:
-    """The permutation that brings each dimension from its place to the wanted one."""
+    """Return the permutation from the given to the wanted order of dimensions."""
     source = dict(zip(wanted, places, strict=True))
     return [source[d] for d in range(len(wanted))]
 
@@ -138,7 +138,7 @@ def _with_features_last(
     operation: Operation,
     compute: Callable[[Convolution, Value, Value], Value],
 ) -> Value:
-    """The result of a convolution that is computed with its features last."""
+    """Compute a convolution with its features last, and return the result in the given layout."""
     dims, best = op.dimensions, _features_last(len(op.strides))
     x, y = operation.operands
     x, y = _moved(x, dims.lhs, best.lhs), _moved(y, dims.rhs, best.rhs)
@@ -149,8 +149,8 @@ def _with_features_last(
 
 
 def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
-    """A result for each place between two elements of x, side by side in the features; then these
-    places take turns in the result.
+    """Compute the results at the places between two elements of x as further features, then
+    interleave them.
 
     Of place q = a t + r, of r < a, the window's element k is at element j of x where q + k =
     low + a j, or k = (low - r) + a (j - t): a kernel of every a-th element, for each r another.
@@ -236,7 +236,9 @@ def _product_for_each_element(
 
 
 def _arranged(op: Convolution, x: Value, y: Value) -> tuple[Value, Value]:
-    """[group, batch, *spatial, input], padded, and [group, *spatial, input, output]."""
+    """Return the operands as [group, batch, *spatial, input], padded, and [group, *spatial, input,
+    output].
+    """
     dims, rank = op.dimensions, len(op.strides)
     groups = op.feature_group_count * op.batch_group_count
     best = _features_last(rank)
@@ -255,7 +257,7 @@ def _arranged(op: Convolution, x: Value, y: Value) -> tuple[Value, Value]:
 
 
 def _padded(op: Convolution, x: Value, spatial: Sequence[int]) -> Value:
-    """With padding and dilation of some spatial dimensions carried out."""
+    """Pad and dilate some spatial dimensions."""
     low, high, interior = ([0] * len(shape_of(x)) for _ in range(3))
     for d in spatial:
         place = op.dimensions.lhs[d + 2]
@@ -267,15 +269,15 @@ def _padded(op: Convolution, x: Value, spatial: Sequence[int]) -> Value:
 
 
 def _part(x: Value, start: Dimensions, covered: Dimensions, strides: Dimensions) -> Value:
-    """A slice of the spatial dimensions of [group, batch, *spatial, feature]."""
+    """Slice the spatial dimensions of [group, batch, *spatial, feature]."""
     groups, n, *_, features = shape_of(x)
     limit = (a + size for a, size in zip(start, covered, strict=True))
     return shape.slice_(x, (0, 0, *start, 0), (groups, n, *limit, features), (1, 1, *strides, 1))
 
 
 def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
-    """In the result's order, with groups and output features as one dimension. `places` are those
-    of batch, group, output feature and spatial dimensions.
+    """Merge groups and output features, in the layout of the result. `places` are the positions of
+    batch, group, output feature and spatial dimensions.
     """
     batch, group, output, *spatial = places
     sources = dict(
@@ -288,7 +290,9 @@ def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
 
 
 def _sum_of_slices(op: Convolution, x: Value, y: Value) -> Value:
-    """Of [batch, *spatial, feature] and [*spatial, input, output]."""
+    """Return the sum of products of slices of [batch, *spatial, feature] with [*spatial, input,
+    output].
+    """
     rank = len(op.strides)
     if rank <= 2:
         return op(x, y)

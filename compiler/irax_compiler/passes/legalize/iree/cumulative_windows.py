@@ -20,16 +20,16 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 LONG = 1024
-"""Elements in a row from which on it is worth while to fold parts of it side by side."""
+"""The least length of rows for which parts are reduced side by side."""
 SIDE_BY_SIDE = 64
-"""Rows that keep all processors busy."""
+"""The number of rows that keep all processors busy."""
 
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
 def cumulative_window(operation: Operation) -> Sequence[Value] | None:
-    """IREE goes along rows one element after the other if what is folded is one array, forwards, by
-    one operation, from its identity; anything else takes it a pass for each element. It cannot do
-    that with booleans.
+    """Compute cumulative reductions in the form that IREE runs in one pass: of a single array,
+    forwards, by one operation, from its identity. Other forms take a pass per element, and those of
+    booleans do not compile.
     """
     op = read_as(ReduceWindow, operation)
     operands = list(operation.operands)
@@ -59,7 +59,7 @@ def cumulative_window(operation: Operation) -> Sequence[Value] | None:
 
 
 def _forwards(combiner: str, x: Value, d: int) -> Value:
-    """The fold so far along dimension `d`, from the identity."""
+    """Return the cumulative reduction along dimension `d`, from the identity."""
     extents = shape_of(x)
     n = extents[d]
     neutral = full((), reduce.identity(combiner, dtype_of(x)), dtype_of(x))

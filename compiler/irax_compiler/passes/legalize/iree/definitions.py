@@ -23,14 +23,14 @@ from irax_compiler.passes.rewriting import read_as
     of="IREE",
 )
 def by_definition(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses these, or some forms of them."""
+    """Expand operations that IREE refuses, in some or all forms."""
     op = read_as(DefinedOp, operation)
     return None if op is None else op.define(list(operation.operands))
 
 
 @legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
-    """IREE writes to one array at a time: each gets a scatter of its own."""
+    """Scatter each array separately: IREE writes to one at a time."""
     op = read_as(ScatterBy, operation)
     if op is None or len(operation.results) == 1:
         return None
@@ -39,7 +39,7 @@ def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
 def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
-    """IREE leaves out what is padding where the array is empty."""
+    """Return padding for windows of an empty array, for which IREE has no results."""
     op = read_as(DefinedOp, operation)
     if op is None or 0 not in shape_of(operation.operands[0]):
         return None
@@ -48,7 +48,9 @@ def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="missing", of=("IREE", "XLA"))
 def fold_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
-    """IREE folds in the dtype of the elements alone: they are converted to that of the result."""
+    """Convert a reduction's operands to the dtype of the result, for IREE reduces in the dtype of
+    the elements.
+    """
     op = read_as(VariadicReduce, operation)
     half = len(operation.operands) // 2
     xs, inits = list(operation.operands[:half]), list(operation.operands[half:])

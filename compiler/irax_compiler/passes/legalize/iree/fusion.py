@@ -26,7 +26,7 @@ _PASSING = {
 
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
 def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
-    """A slice of one element has no use for a stride, and IREE drops its dimension wrongly."""
+    """Drop the stride of a slice of one element, whose dimension IREE drops wrongly otherwise."""
     op = read_as(shape.Slice, operation)
     if op is None:
         return None
@@ -70,7 +70,7 @@ def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reshape", kind="bug", of="IREE")
 def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
-    """One element of an array, taken as a slice and reshaped, cannot be fused into two users."""
+    """Separate a reshape from a slice of one element, which IREE cannot fuse into two users."""
     source = mlir.definition(operation.operands[0])
     shape_ = shape_of(operation.results[0])
     if source is None or not _is_slice(source) or prod(shape_) != 1 or len(shape_) < 2:
@@ -80,7 +80,9 @@ def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reverse", "stablehlo.gather", kind="bug", of="IREE")
 def read_of_slice(operation: Operation) -> Sequence[Value] | None:
-    """A slice that leaves elements out of a row cannot be fused into a reverse or a gather."""
+    """Separate a reverse or a gather from a slice that skips elements of rows, which IREE cannot
+    fuse into it.
+    """
     return _apart(operation) if comes_from(operation.operands[0], _skips) else None
 
 
@@ -97,8 +99,8 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_part(operation: Operation) -> Sequence[Value] | None:
-    """A slice that leaves elements out of a row, or a pad that does, or that puts elements between,
-    cannot be fused into an update.
+    """Separate an update from a slice or pad that skips elements of rows or puts elements between
+    them, which IREE cannot fuse into it.
     """
     written = range(len(operation.results))
     parts = [i for i in written if comes_from(operation.operands[i], _skips_or_pads)]
@@ -141,7 +143,7 @@ def _skips_or_pads(operation: Operation) -> bool:
 
 
 def _apart(operation: Operation, operands: Sequence[int] = (0,)) -> Sequence[Value]:
-    """The operation on some operands behind a barrier, which nothing is fused across."""
+    """Build an operation with some operands behind a fusion barrier."""
     values = [operation.operands[i] for i in operands]
     types = [x.type for x in values]
     barrier = mlir.emit("stablehlo.optimization_barrier", values, results=types)

@@ -35,8 +35,8 @@ def _stay_within(
 
 @legalizes("stablehlo.gather", kind="bug", of="IREE")
 def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
-    """IREE reads outside of the array where an index lies beyond it; the window is to be moved
-    back into the array.
+    """Clamp the indices of a gather: IREE reads outside of the array where they are out of
+    bounds.
     """
     op = read(operation)
     x, indices = operation.operands
@@ -47,13 +47,13 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
 
 
 FEW_ROWS, LONG_ROW = 16, 64
-"""Up to so many rows, of so many elements or more, are copied one by one."""
+"""The most rows, and the least elements per row, for copying rows one by one."""
 
 
 @legalizes("stablehlo.gather", kind="slow", of="IREE")
 def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
-    """IREE gathers element by element, and computes the place of each where it makes a
-    kernel of that and what follows. Rows at places that are known are pieces of memory to copy.
+    """Concatenate slices for a gather of rows at constant indices. IREE gathers element by element,
+    and computes each index again where it fuses the gather.
     """
     op = read_as(gather.Gather, operation)
     x, indices = operation.operands
@@ -82,7 +82,7 @@ def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
 
 
 def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Numbers as runs of those that follow one another: the first of each, and how many."""
+    """Split numbers into runs of consecutive ones: the first of each, and its length."""
     found: list[tuple[int, int]] = []
     for place in places:
         if found and place == sum(found[-1]):
@@ -94,9 +94,7 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
 
 @legalizes("stablehlo.gather", kind="bug", of="IREE")
 def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
-    """IREE crashes where batches of indices lie after the dimension of the index vectors: that
-    becomes the last one.
-    """
+    """Move the dimension of index vectors last: IREE crashes where a batch dimension follows it."""
     op = read_as(gather.Gather, operation)
     x, indices = operation.operands
     last = len(shape_of(indices)) - 1
@@ -110,15 +108,15 @@ def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def empty_scatter(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler divides by zero where there are no updates."""
+    """Return the array of a scatter without updates, where IREE's compiler divides by zero."""
     x, _, updates = operation.operands
     return [x] if 0 in shape_of(updates) else None
 
 
 @legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not take windows of several elements along an indexed dimension. A single one is a
-    dynamic_update_slice.
+    """Write a scatter of one window as a dynamic_update_slice. IREE refuses windows of several
+    elements along an indexed dimension.
     """
     op = read_as(scatter.Scatter, operation)
     if op is None:
@@ -151,8 +149,8 @@ def _combine(combiner: str, x: Value, y: Value) -> Value:
 
 @legalizes("stablehlo.scatter", kind="missing", of="IREE")
 def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
-    """IREE writes outside of the array where an index lies beyond it, and takes only windows of
-    one element along leading dimensions and of everything along the others: rows.
+    """Scatter rows with all indices in bounds. IREE writes outside of the array otherwise, and
+    takes only windows with one element along leading dimensions and all elements along the others.
     """
     op = read_as(Op, operation)
     if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:
@@ -183,7 +181,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
 
 
 def _flags(inside: Value) -> Value:
-    """For each row whether it lies within the array, of the same for each of its elements."""
+    """Return a mask of rows within the array, for each of their elements."""
     extents = shape_of(inside)
     limits = (extents[0], *(1,) * (len(extents) - 1))
     first = shape.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
@@ -198,7 +196,7 @@ def _with_spare_row(
     written: Value,
     inside: Value,
 ) -> Value:
-    """A scatter of rows by any computation, those outside to one more row than the array has."""
+    """Scatter rows by a general computation; those out of bounds go to an additional row."""
     extents, depth = shape_of(array), shape_of(places)[1]
     zeros = (0,) * len(extents)
     padding = shape.Pad(zeros, (1, *zeros[1:]), zeros)
@@ -212,7 +210,7 @@ def _with_spare_row(
 def _repeat_one_inside(
     array: Value, places: Value, written: Value, inside: Value
 ) -> tuple[Value, Value]:
-    """Places and updates in which those left out repeat one that is not.
+    """Replace updates out of bounds by repetitions of one that is not.
 
     If all are left out, the last place is written what it has.
     """
@@ -231,7 +229,7 @@ def _repeat_one_inside(
 
 
 def _rows_at(x: Value, places: Value) -> Value:
-    """Parts of an array at places that are vectors of indices: [n, depth]."""
+    """Gather the parts of an array at index vectors [n, depth]."""
     depth, extents = shape_of(places)[1], shape_of(x)
     dims = window_shapes.WindowDims(
         window_dims=tuple(range(1, len(extents) - depth + 1)),
@@ -244,7 +242,9 @@ def _rows_at(x: Value, places: Value) -> Value:
 
 
 def _where(rows: Value, x: Value, row: Value) -> Value:
-    """The rows of `x` where `rows` holds, and the one row elsewhere: [n, ...], [1, ...]."""
+    """Select the rows of `x` where `rows` holds, and the single row elsewhere: [n, ...], [1,
+    ...].
+    """
     extents = shape_of(x)
     mask = shape.BroadcastInDim(extents, (0,))(rows)
     return comparison.select(
@@ -326,11 +326,11 @@ class Rows:
         return shape.transpose(x, np.argsort([*self.placed, *rest]).tolist())
 
     def updates(self, updates: Value) -> Value:
-        """The updates, or another array of their shape, as rows."""
+        """Return the updates, or another array of their shape, as rows."""
         return shape.reshape(shape.transpose(updates, self.order), (self.count, *self.row))
 
     def places(self, indices: Value) -> Value:
-        """The index vectors of all rows: [count, depth]."""
+        """Return the index vectors of all rows: [count, depth]."""
         if not self.placed:
             return full((self.count, 1), 0, INT32)
         vectors = conversion.convert(indices, INT32)

@@ -34,8 +34,8 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", kind="missing", of=("IREE", "XLA"))
 def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
-    """IREE has no choice of algorithms: its own is at least as precise as those that name a faster
-    one.
+    """Drop the precision algorithm of a product: IREE has no choice, and its own is at least as
+    precise as any that is faster.
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.algorithm is None:
@@ -45,7 +45,9 @@ def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
 def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
-    """IREE sums in the dtype of the result: in float16 and bfloat16 errors grow to percents."""
+    """Sum in float32: IREE sums in the dtype of the result, so that errors in float16 and bfloat16
+    grow to percents.
+    """
     dtype = dtype_of(operation.results[0])
     op = read_as(dot.DotGeneral, operation)
     if op is None or not _is_narrow(dtype):
@@ -56,8 +58,8 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
 def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """IREE adds booleans modulo 2, and refuses to sum them over several dimensions: whether any
-    product holds is asked of a sum of integers.
+    """Multiply booleans as integers, and compare the sum with zero: IREE adds booleans modulo 2,
+    and refuses sums over several dimensions.
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.dtype != np.bool_:
@@ -74,8 +76,8 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="bug", of=("IREE", "XLA"))
 def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
-    """IREE forgets the init value where no dimension is folded, XLA also where those that are have
-    one element.
+    """Combine the init value with the operand where nothing is reduced: IREE ignores the init value
+    if there are no dimensions, XLA also if all have size 1.
     """
     op = read_as(Op, operation)
     if not isinstance(op, reduce.Reduce | VariadicReduce):
@@ -94,7 +96,7 @@ def reduction_of_one(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="bug", of=("IREE", "XLA"))
 def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
-    """IREE sums and multiplies float16 and bfloat16 without a wider accumulator."""
+    """Reduce float16 and bfloat16 in float32, for IREE uses no wider accumulator."""
     dtype = dtype_of(operation.results[0])
     op = read_as(reduce.Reduce, operation)
     if op is None or op.combiner not in ("add", "multiply") or not _is_narrow(dtype):
@@ -104,17 +106,18 @@ def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
 
 
 VECTOR = 16
-"""A multiple of the elements that a vector of the processor's has, for all dtypes but small ones:
-IREE folds rows of such lengths a vector at a time."""
+"""A multiple of the CPU's vector length for all dtypes but narrow ones: IREE vectorizes reductions
+of rows of such lengths."""
 FEW = 128
-"""Elements that a loop may have in registers, where folds take vectors of any length."""
+"""The most elements that a loop may have in registers, where reductions of any length are
+vectorized."""
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")
 def reduction_of_uneven_rows(operation: Operation) -> Sequence[Value] | None:
-    """Rows whose length is no multiple of a vector's IREE folds element by element: what is beyond
-    a multiple is folded apart. A sum takes a quarter of the time; a softmax, of which IREE
-    would fold the whole row again for each of its elements, a fiftieth.
+    """Reduce the remainder of rows whose length is not a multiple of a vector's separately: IREE
+    reduces such rows element by element. A sum takes a quarter of the time; a softmax, of which
+    IREE would reduce the whole row again for each element, a fiftieth.
     """
     op = read_as(reduce.Reduce, operation)
     if op is None:
@@ -148,8 +151,8 @@ _Parts = tuple[Value, Value]
 
 
 def _parts(x: Value, at: int, user: Operation, known: dict[Value, _Parts]) -> _Parts:
-    """Rows in two parts. Where they are computed elementwise for one user alone each part is, so
-    that IREE makes one kernel of that and the fold.
+    """Split rows in two. If they are computed elementwise for this user alone, the computation is
+    split too, so that IREE fuses it with the reduction.
     """
     if x not in known:
         known[x] = _computed_parts(x, at, user, known) or _slices(x, at)

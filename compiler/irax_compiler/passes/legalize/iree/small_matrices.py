@@ -27,7 +27,7 @@ def _is_small(a: Value) -> bool:
 
 @legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
 def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it."""
+    """Unroll the substitution of a triangular solve, which IREE refuses."""
     op = read_as(triangular.TriangularSolve, operation)
     a, b = operation.operands
     if op is None or not _is_small(a) or 0 in shape_of(b):
@@ -56,7 +56,7 @@ def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
 def small_cholesky(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it."""
+    """Unroll a Cholesky factorization, which IREE refuses."""
     op = read_as(triangular.Cholesky, operation)
     (x,) = operation.operands
     if op is None or not _is_small(x):
@@ -67,7 +67,7 @@ def small_cholesky(operation: Operation) -> Sequence[Value] | None:
 
 
 def _factor(a: Value) -> Value:
-    """The lower factor of [batch, n, n]; nan where there is none."""
+    """Return the lower factor of [batch, n, n]; nan where there is none."""
     batch, n, _ = shape_of(a)
     one = (batch, 1, 1)
     factor: dict[tuple[int, int], Value] = {}
@@ -93,7 +93,7 @@ def _root(x: Value) -> Value:
 
 
 def _element(a: Value, i: int, j: int, extents: tuple[int, ...]) -> Value:
-    """Element i, j of each matrix, for each of the places in an array."""
+    """Return element i, j of each matrix, for each pair in an array of positions."""
     batch = shape_of(a)[0]
     one = shape.slice_(a, (0, i, j), (batch, i + 1, j + 1), (1, 1, 1))
     return shape.BroadcastInDim(extents, (0, 1, 2))(one)

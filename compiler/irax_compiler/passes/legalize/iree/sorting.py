@@ -24,7 +24,7 @@ from irax_compiler.passes.rewriting import read_as
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
-    """IREE cannot compile a sort of one array twice: it is sorted once."""
+    """Sort an operand that is given twice only once: IREE cannot compile such a sort."""
     operands = list(operation.operands)
     once = list(dict.fromkeys(operands))
     op = read_as(sort.Sort, operation)
@@ -37,7 +37,7 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
-    """IREE loses the sign of nan where it compares narrow floats: their bits become the keys."""
+    """Sort narrow floats by their bits: IREE loses the sign of nan in their comparison."""
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
     if op is None or not op.order.total:
@@ -53,7 +53,7 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def stable_sort(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not keep the order of equal elements: their places become the last key."""
+    """Make the indices of elements the last key: IREE's sort is not stable."""
     op = read_as(sort.Sort, operation)
     if op is None or not op.is_stable:
         return None
@@ -87,16 +87,16 @@ def _is(x: Value, iota: shape.Iota) -> bool:
 
 
 MOST_BOUND = 31
-"""So many operands and keys, which may become arrays of their own, leave one of the 32 arrays that
-IREE binds to a kernel for the elements' places."""
+"""The most operands and keys: one of the 32 arrays that IREE binds to a kernel is left for
+indices."""
 
 _FEW_KEYS = MOST_BOUND // 2
 
 
 @legalizes("stablehlo.sort", kind="missing", of="IREE")
 def sort_of_many(operation: Operation) -> Sequence[Value] | None:
-    """IREE sorts no more arrays than it binds to a kernel: of more, all are read by the places that
-    the keys, few at a time and the first ones last, put the elements in.
+    """Sort the indices by a few keys at a time, the first ones last, and gather all operands by
+    them: IREE sorts no more arrays than it binds to a kernel.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
@@ -115,8 +115,8 @@ def sort_of_many(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="missing", of="IREE")
 def sort_by_comparator(operation: Operation) -> Sequence[Value] | None:
-    """IREE binds no more arrays, nor keeps the order of equal elements, where a comparator is of
-    another form: it compares each element with each, and the place of one is how many go before it.
+    """Sort by any other comparator by comparing all pairs: an element's position is the number of
+    elements before it. IREE binds no more arrays, and its sort is not stable.
     """
     op = read_as(SortBy, operation)
     operands = list(operation.operands)
@@ -142,7 +142,7 @@ def sort_by_comparator(operation: Operation) -> Sequence[Value] | None:
 
 
 def _in_square(x: Value, dimension: int, added: int) -> Value:
-    """An array repeated along a dimension that is added before (0) or after (1) another one."""
+    """Repeat an array along a dimension that is added before (0) or after (1) another one."""
     extents = shape_of(x)
     kept = [d + (d >= dimension + added) for d in range(len(extents))]
     square = (*extents[: dimension + 1], *extents[dimension:])
@@ -151,7 +151,9 @@ def _in_square(x: Value, dimension: int, added: int) -> Value:
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def sort_of_constant(operation: Operation) -> Sequence[Value] | None:
-    """IREE sorts in place, and cannot compile that for a constant: it is kept behind a barrier."""
+    """Put a barrier behind a constant that is sorted: IREE sorts in place, and cannot compile that
+    for a constant.
+    """
     op = read(operation)
     operands = list(operation.operands)
     fixed = [x for x in operands if mlir.splat(x) is None and _is_constant(x)]
@@ -169,7 +171,7 @@ def _is_constant(x: Value) -> bool:
 # ---- on the host ---------------------------------------------------------------------------------
 
 HOST_SORT_LENGTH = 64
-"""Elements in a row from which on IREE's own sort, which compares each with each, is slower."""
+"""The length of rows from which IREE's sort, which compares all pairs, is slower than NumPy's."""
 
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
@@ -200,8 +202,8 @@ def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
 
 
 def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]]:
-    """The slices, with the numbers of the results, of the first of all elements along a dimension,
-    less than half of them; none if a result is read in any other way.
+    """Return the slices of the first elements along a dimension, less than half of them, with the
+    numbers of the results that they slice; none if a result is read in any other way.
     """
     found = []
     for number, result in enumerate(operation.results):
@@ -221,8 +223,8 @@ def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
 def sort_on_host(operation: Operation) -> Sequence[Value] | None:
-    """IREE sorts in quadratic time: long rows are sorted by NumPy, numbers as they are, and
-    anything else by what its elements' places come to when sorted along with the keys.
+    """Sort long rows by NumPy, as IREE's sort takes quadratic time: numbers themselves, and other
+    elements by indices that are sorted with the keys.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
@@ -249,7 +251,7 @@ def _sorted(x: Value, op: sort.Sort) -> Value:
 
 
 def keys_of(x: Value, order: sort.Order) -> list[Value]:
-    """Unsigned numbers in the order that is asked for of the elements."""
+    """Return unsigned numbers whose order is the wanted order of the elements."""
     dtype = dtype_of(x)
     if dtype.kind == "c":
         parts = [mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag")]
@@ -278,7 +280,9 @@ def _float_key(x: Value, total: bool) -> Number:
 
 
 def _order(keys: Sequence[Value], dimension: int) -> Value:
-    """The places of the elements in the order of the keys, then of the places themselves."""
+    """Return the indices of the elements in the order of the keys, and of the indices for equal
+    keys.
+    """
     extents = shape_of(keys[0])
     int32, uint64 = np.dtype(np.int32), np.dtype(np.uint64)
     if sum(8 * dtype_of(key).itemsize for key in keys) > 32:

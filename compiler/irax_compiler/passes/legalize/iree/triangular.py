@@ -28,17 +28,18 @@ from irax_compiler.passes.rewriting import read_as
 
 BLOCK = 32
 MOST_BLOCKS = 16
-"""More than this many blocks make larger ones: each is a few operations to be compiled."""
+"""The most blocks, which are made larger for larger matrices: each compiles to several
+operations."""
 
 FEW = 32
-"""Up to so many matrices a library is asked for them one by one."""
+"""The most matrices for which a library is called once for each."""
 
 INT32 = np.dtype(np.int32)
 
 
 def _worth_a_call(a: Value) -> bool:
-    """A library solves in microseconds what takes seconds to compile; many small matrices are
-    better off together.
+    """True if a call of a library pays: it takes microseconds for what takes seconds to compile,
+    but many small matrices are faster in a batch.
     """
     *batch, n, _ = shape_of(a)
     return n > BLOCK or prod(batch) <= FEW
@@ -46,7 +47,7 @@ def _worth_a_call(a: Value) -> bool:
 
 @legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
 def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it; BLAS has it."""
+    """Call BLAS for a triangular solve, which IREE refuses."""
     op = read_as(triangular.TriangularSolve, operation)
     a, b = operation.operands
     if op is None or 0 in shape_of(b) or not _worth_a_call(a):
@@ -59,7 +60,7 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
 def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it; LAPACK has it."""
+    """Call LAPACK for a Cholesky factorization, which IREE refuses."""
     op = read_as(triangular.Cholesky, operation)
     (x,) = operation.operands
     if op is None or 0 in shape_of(x) or not _worth_a_call(x):
@@ -69,7 +70,7 @@ def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.triangular_solve", kind="missing", of="IREE")
 def triangular_solve(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it."""
+    """Solve triangular systems by blocks, which IREE refuses otherwise."""
     op = read_as(triangular.TriangularSolve, operation)
     if op is None:
         return None
@@ -82,7 +83,7 @@ def triangular_solve(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cholesky", kind="missing", of="IREE")
 def cholesky(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses it."""
+    """Factor matrices by blocks, which IREE refuses otherwise."""
     op = read_as(triangular.Cholesky, operation)
     (x,) = operation.operands
     if op is None or 0 in shape_of(x):
@@ -93,7 +94,7 @@ def cholesky(operation: Operation) -> Sequence[Value] | None:
 
 
 def one_batch(x: Value) -> Value:
-    """Stacks of matrices as one stack."""
+    """Merge all batch dimensions into one."""
     *batch, m, n = shape_of(x)
     return shape.reshape(x, (prod(batch), m, n))
 
@@ -102,7 +103,7 @@ def one_batch(x: Value) -> Value:
 
 
 def _solved(op: triangular.TriangularSolve, a: Value, b: Value) -> Value:
-    """The solution, by way of that of A X = B with a lower A."""
+    """Reduce all forms of triangular solve to A X = B with a lower A, and solve that."""
     if not op.left_side:
         turned = "NO_TRANSPOSE" if op.transpose_a != "NO_TRANSPOSE" else "TRANSPOSE"
         if op.transpose_a == "ADJOINT":  # X A^H = B is conj(A) X^T = B^T
@@ -143,7 +144,7 @@ def _by_blocks(a: Value, b: Value, unit_diagonal: bool) -> Value:
 
 
 def _lower(a: Value, unit_diagonal: bool) -> Value:
-    """The lower triangle alone, with ones on its diagonal where that counts as ones."""
+    """Return the lower triangle, with ones on the diagonal if that is implied."""
     if not unit_diagonal:
         return triangle(a)
     strictly = triangle(a, offset=-1)
@@ -157,7 +158,7 @@ def _identity(like: Value) -> Value:
 
 
 def _padded(a: Value, size: int) -> Value:
-    """With ones further down the diagonal, to be of some size."""
+    """Extend matrices to a given size, with ones on the diagonal."""
     batch, n, _ = shape_of(a)
     if n == size:
         return a
@@ -175,8 +176,8 @@ def _block(a: Value, i: int, j: int, size: int) -> Value:
 
 
 def _inverse(a: Value) -> Value:
-    """The inverses of lower triangular matrices of a size that is a power of two, by halves: below
-    the diagonal of that of [[A, 0], [C, B]] is -B^-1 C A^-1.
+    """Invert lower triangular matrices, whose size is a power of two, by recursive halving: the
+    lower left block of the inverse of [[A, 0], [C, B]] is -B^-1 C A^-1.
     """
     batch, n, _ = shape_of(a)
     if n == 1:
@@ -195,7 +196,7 @@ def _inverse(a: Value) -> Value:
 
 
 def _factor(a: Value) -> Value:
-    """The lower factor of [batch, n, n]; nan all over where there is none."""
+    """Return the lower factor of [batch, n, n]; nan all over where there is none."""
     batch, n, _ = shape_of(a)
     size = BLOCK
     while size * MOST_BLOCKS < n:
@@ -224,7 +225,9 @@ def _factor(a: Value) -> Value:
 
 
 def _by_columns(a: Value) -> Value:
-    """Column j of the factor is that of what is left, divided by the root of its diagonal."""
+    """Factor a matrix column by column: column j is that of the remaining matrix, divided by the
+    root of its diagonal element.
+    """
     batch, n, _ = shape_of(a)
     zero, one, limit = (full((), i, INT32) for i in (0, 1, n))
     row = shape.Iota((batch, n), INT32, 1)()
@@ -257,7 +260,7 @@ def _by_columns(a: Value) -> Value:
 
 
 def nan_if_any(factor: Value) -> Value:
-    """Nan all over a matrix that has one somewhere."""
+    """Fill each matrix that contains a nan with nan."""
     is_nan = comparison.not_equal(factor, factor)
     false = full((), False, np.dtype(np.bool_))
     bad = reduce.Reduce("or", (1, 2))(is_nan, false)

@@ -25,7 +25,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 Complex = tuple[Number, Number]
-"""The real and the imaginary part."""
+"""A complex number as its real and imaginary parts."""
 
 _LARGE = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 700.0}
 """The numbers above which the square of the exponential overflows, while its product with a sine
@@ -42,8 +42,8 @@ def _is_complex(operation: Operation) -> bool:
 def _by_parts(
     formula: Callable[..., Sequence[Number]], operands: Sequence[Value], count: int = 2
 ) -> Sequence[Value]:
-    """The results, `count` of them, of a formula of the parts of complex numbers, done to arrays:
-    one result after the other, and behind barriers, as IREE has no vectors of complex numbers.
+    """Compute the `count` results of a formula of complex numbers' parts on arrays, one result
+    after the other and behind barriers, because IREE has no vectors of complex numbers.
     """
     parts = [part(z) for z in operands for part in (elementwise.real, elementwise.imag)]
     parts = barrier.barrier.build(parts)
@@ -72,8 +72,8 @@ def _is_finite(x: Number) -> Number:
 
 
 def _sizes(a: Number, b: Number) -> tuple[Number, Number, Number]:
-    """The larger and the smaller one of |a| and |b|, and by what the larger one is multiplied for
-    the magnitude of a + bi.
+    """Return the larger and the smaller one of |a| and |b|, and the factor by which the larger one
+    gives the magnitude of a + bi.
     """
     a, b = abs(a), abs(b)
     swapped = a < b
@@ -103,14 +103,14 @@ def _angle(z: Complex) -> Number:
 
 
 def _exponential_in_two(x: Number) -> tuple[Number, Number]:
-    """Two factors of the exponential, finite where it is not by far too large."""
+    """Return two factors of the exponential, which are finite unless it overflows by far."""
     is_large = x > _LARGE[x.dtype]
     factor = function(elementwise.exponential, where(is_large, x * 0.5, x))
     return factor, where(is_large, factor, 1.0)
 
 
 def _hyperbolic(x: Number) -> tuple[Number, Number, Number]:
-    """The hyperbolic sine and cosine, without a factor that goes to both."""
+    """Return the hyperbolic sine and cosine, without a common factor."""
     size = abs(x)
     is_large = size > _LARGE[x.dtype]
     growing, factor = _exponential_in_two(size)
@@ -209,7 +209,7 @@ def _hyperbolic_cosine(z: Complex) -> Complex:
 
 
 def _turned(z: Complex) -> Complex:
-    """i times the number."""
+    """Multiply by i."""
     return -z[1], z[0]
 
 
@@ -227,7 +227,7 @@ def _square_root(z: Complex) -> Complex:
 
 
 def _around(z: Complex) -> tuple[Complex, Complex]:
-    """The square roots of 1 - z and 1 + z."""
+    """Return the square roots of 1 - z and 1 + z."""
     a, b = z
     return _square_root((1 - a, -b)), _square_root((a + 1, b))
 
@@ -294,7 +294,7 @@ def _arc_tangent(z: Complex) -> Complex:
 
 
 def _sign(z: Complex) -> Complex:
-    """The number by its magnitude; along an axis, where one part is infinite."""
+    """Divide the number by its magnitude; along an axis where one part is infinite."""
     a, b = z
     size = _magnitude(z)
     is_zero = a.equals(0) & b.equals(0)
@@ -353,19 +353,25 @@ def _function(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(*(n for n in _FUNCTIONS if n.startswith("stablehlo.")), kind="bug", of="IREE")
 def complex_function(operation: Operation) -> Sequence[Value] | None:
-    """IREE's expansions subtract exponentials, or take -0 for 0 on branch cuts."""
+    """Compute complex functions by accurate formulas: IREE's expansions subtract exponentials, or
+    treat -0 as 0 on branch cuts.
+    """
     return _function(operation)
 
 
 @legalizes(*(n for n in _FUNCTIONS if n.startswith("chlo.")), kind="bug", of="StableHLO")
 def complex_function_of_chlo(operation: Operation) -> Sequence[Value] | None:
-    """MLIR's expansions of CHLO subtract exponentials, or take -0 for 0 on branch cuts."""
+    """Compute CHLO's complex functions by accurate formulas: MLIR's expansions subtract
+    exponentials, or treat -0 as 0 on branch cuts.
+    """
     return _function(operation)
 
 
 @legalizes("stablehlo.abs", kind="bug", of="IREE")
 def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
-    """IREE squares the parts: 1e30 has no square in float32."""
+    """Compute magnitudes by scaled parts: IREE squares them, and 1e30 squared overflows in
+    float32.
+    """
     if not _is_complex(operation):
         return None
     return _by_parts(lambda z: [_magnitude(z)], operation.operands, count=1)
@@ -373,7 +379,7 @@ def complex_magnitude(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.rsqrt", kind="bug", of="IREE")
 def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
-    """As a quotient, which other legalizations take further."""
+    """Write rsqrt as a quotient, which other legalizations expand."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
@@ -382,7 +388,7 @@ def complex_rsqrt(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.logistic", kind="bug", of="IREE")
 def complex_logistic(operation: Operation) -> Sequence[Value] | None:
-    """As a quotient, which other legalizations take further."""
+    """Write the logistic function as a quotient, which other legalizations expand."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
@@ -396,7 +402,7 @@ def complex_logistic(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cbrt", kind="missing", of="IREE")
 def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
-    """As a power, which others take further; IREE has none."""
+    """Write the cube root, which IREE lacks, as a power, which other legalizations expand."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
@@ -405,7 +411,9 @@ def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.atan2", kind="missing", of="IREE")
 def complex_angle(operation: Operation) -> Sequence[Value] | None:
-    """-i log((z + iw) / sqrt(z**2 + w**2)), which others take further; IREE has none."""
+    """Write the angle, which IREE lacks, as -i log((z + iw) / sqrt(z**2 + w**2)), which other
+    legalizations expand.
+    """
     if not _is_complex(operation):
         return None
     w, z = operation.operands
@@ -418,8 +426,8 @@ def complex_angle(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.power", kind="bug", of="IREE")
 def complex_power(operation: Operation) -> Sequence[Value] | None:
-    """exp(w log z), where z is not 0; IREE's SPIR-V cannot choose from complex numbers, as its own
-    expansion does.
+    """Write a power as exp(w log z) where z is not 0: IREE's expansion selects complex numbers,
+    which its SPIR-V cannot.
     """
     if not _is_complex(operation):
         return None

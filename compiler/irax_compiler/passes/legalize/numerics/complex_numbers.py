@@ -18,7 +18,7 @@ from irax_compiler.passes.legalization import legalizes
 
 @legalizes("stablehlo.constant", kind="bug", of="IREE")
 def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler divides by zero on these: they are put together from their two parts."""
+    """Build constants of complex128 from their parts: IREE's compiler divides by zero on them."""
     if dtype_of(operation.results[0]) != np.complex128:
         return None
     value = mlir.dense_to_numpy(operation)
@@ -27,8 +27,8 @@ def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.complex", kind="bug", of="IREE")
 def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
-    """IREE computes ahead what follows from constants, and where that is transposed for a product,
-    it takes one part for both. Behind a barrier nothing is computed ahead.
+    """Put a barrier behind constants of complex128. IREE's constant folding uses one part for both
+    where the constant is transposed for a product.
     """
     parts = list(operation.operands)
     if dtype_of(parts[0]) != np.float64 or all(mlir.splat(x) is not None for x in parts):
@@ -54,8 +54,8 @@ def _follow_from_constants(values: Sequence[Value]) -> bool:
 
 @legalizes("stablehlo.pad", kind="missing", of="IREE")
 def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses to pad complex128, and crashes where it fuses a padded complex64 with what takes
-    its parts: the two parts are padded.
+    """Pad complex numbers by parts: IREE refuses to pad complex128, and crashes where it fuses a
+    padded complex64 with users of its parts.
     """
     if dtype_of(operation.results[0]).kind != "c":
         return None
@@ -69,7 +69,7 @@ def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.bitcast_convert", kind="bug", of=("IREE", "XLA"))
 def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE's compiler crashes on these: the bits of the two parts are converted."""
+    """Bitcast complex numbers by parts: IREE's compiler crashes on them."""
     (x,) = operation.operands
     source, target = dtype_of(x), dtype_of(operation.results[0])
     if source.kind != "c":
@@ -89,7 +89,9 @@ def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def convert_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """IREE converts the real part, and not as other real numbers: it is taken first."""
+    """Convert the real part of a complex number to a real dtype: IREE converts it otherwise than
+    real numbers.
+    """
     (x,) = operation.operands
     target = dtype_of(operation.results[0])
     if dtype_of(x).kind != "c" or target.kind == "c":

@@ -15,7 +15,7 @@ from irax_compiler.ops.formula import Number
 
 @dataclass(frozen=True)
 class Double:
-    """`high + low`, where low is at most a rounding error of high; of float64."""
+    """A float64 number `high + low`, where low is at most a rounding error of high."""
 
     high: Number
     low: Any
@@ -30,7 +30,7 @@ class Double:
         return Double(product.high, product.low + (self.high * other.low + other.high * self.low))
 
     def over(self, other: Double) -> Double:
-        """The quotient."""
+        """Divide."""
         high = self.high / other.high
         back = product_of(high, other.high)
         rest = (self.high - back.high) - back.low + self.low - high * other.low
@@ -52,6 +52,6 @@ def product_of(x: Number, y: Number) -> Double:
 
 
 def _halves(x: Number) -> tuple[Number, Number]:
-    """Two parts of at most 27 bits each, so that products of them are exact."""
+    """Split a number into two parts of at most 27 bits each, whose products are exact."""
     high = (x.bits("i8") & -(1 << 27)).bits("f8")
     return high, x - high

@@ -20,8 +20,8 @@ from irax_compiler.passes.legalization import legalizes
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
-    """IREE counts in its virtual machine, which cannot convert integers to other floats than
-    float32: the count is handed back to the device first.
+    """Convert a loop counter on the device: IREE keeps it in its virtual machine, which converts
+    integers to no float dtype but float32.
     """
     (x,) = operation.operands
     target = dtype_of(operation.results[0])
@@ -32,8 +32,8 @@ def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def saturating_convert(operation: Operation) -> Sequence[Value] | None:
-    """IREE converts floats that an integer type cannot hold to arbitrary integers; they are to
-    become its largest or smallest value, and nan 0.
+    """Saturate conversions of floats to integers, with 0 for nan: IREE's results are arbitrary out
+    of range.
     """
     (x,) = operation.operands
     source, target = dtype_of(x), dtype_of(operation.results[0])
@@ -55,7 +55,7 @@ def saturating_convert(operation: Operation) -> Sequence[Value] | None:
 
 @cache
 def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generic, np.generic]:
-    """The smallest and the largest number that both dtypes hold."""
+    """Return the smallest and the largest number that both dtypes represent."""
     info, finfo = np.iinfo(target), ml_dtypes.finfo(source)
     bounds = []
     for limit in (info.min, info.max):
@@ -90,8 +90,8 @@ def narrow_function(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(Elementwise, kind="missing", of=("StableHLO", "IREE"))
 def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None:
-    """IREE has next to no functions of the 8-bit floats, and CHLO's expansions none: they are
-    computed in float32.
+    """Compute functions of 8-bit floats in float32: IREE supports few of them, and CHLO's
+    expansions none.
     """
     dtype, float32 = dtype_of(operands[0]), np.dtype(np.float32)
     if not inexact(dtype) or dtype.itemsize > 1:
@@ -102,7 +102,9 @@ def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None
 
 @legalizes("chlo.digamma", kind="bug", of="StableHLO")
 def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
-    """IREE has -inf at this pole; at all others, as XLA at all, it is nan."""
+    """Return nan from digamma at 0, as XLA does and as at all other poles, where IREE returns
+    -inf.
+    """
     (x,) = operation.operands
     is_zero = comparison.equal(x, full_like(x, 0))
     return [comparison.select(is_zero, full_like(x, np.nan), chlo_functions.digamma(x))]
@@ -110,7 +112,7 @@ def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.log_plus_one", kind="bug", of="IREE")
 def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """IREE takes log(1 + x) at its word: 0 for x = 1e-17."""
+    """Compute log1p of float64 accurately: IREE computes log(1 + x), which is 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)
     if x.dtype != np.float64:
         return None
@@ -124,7 +126,7 @@ def log_plus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.exponential_minus_one", kind="bug", of="IREE")
 def exponential_minus_one_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """IREE takes exp(x) - 1 at its word: 0 for x = 1e-17."""
+    """Compute expm1 of float64 accurately: IREE computes exp(x) - 1, which is 0 for x = 1e-17."""
     (x,) = map(Number, operation.operands)
     if x.dtype != np.float64:
         return None

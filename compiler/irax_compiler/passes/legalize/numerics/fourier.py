@@ -31,7 +31,9 @@ WRITTEN_OUT = 1 << 14
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE")
 def fourier_transform(operation: Operation) -> Sequence[Value] | None:
-    """IREE has transforms of powers of two in float32 alone."""
+    """Compute Fourier transforms as products of matrices: IREE has only those of powers of two in
+    float32.
+    """
     op = read_as(fft.Fft, operation)
     if op is None:
         return None
@@ -55,7 +57,7 @@ def fourier_transform(operation: Operation) -> Sequence[Value] | None:
 
 
 def _parts(x: Value) -> Value:
-    """[2, ...]: the real and the imaginary part."""
+    """Return the real and the imaginary part as [2, ...]."""
     if dtype_of(x).kind != "c":
         return _stacked(x, full_like(x, 0))
     return _stacked(elementwise.real(x), elementwise.imag(x))
@@ -72,8 +74,9 @@ def _part(z: Value, number: int) -> Value:
 
 
 def _real_result(parts: Value, n: int) -> Value:
-    """The inverse transform along the last dimension, of frequencies whose other half are their
-    conjugates, in reverse; the first, and for even n the last one, count as real.
+    """Return the real inverse transform along the last dimension. The missing half of the
+    frequencies are conjugates, in reverse; the first one, and for even n the last one, count as
+    real.
     """
     rank = len(shape_of(parts))
     half = shape_of(parts)[-1]
@@ -96,7 +99,7 @@ def _real_result(parts: Value, n: int) -> Value:
 
 
 def _transformed(z: Value, axes: Sequence[int], inverse: bool) -> Value:
-    """[2, ...] transformed along some dimensions, counted without the first."""
+    """Transform [2, ...] along some dimensions, which are counted without the first."""
     rank = len(shape_of(z)) - 1
     for axis in axes:
         order = [0, *(d + 1 for d in range(rank) if d != axis), axis + 1]
@@ -109,14 +112,16 @@ def _transformed(z: Value, axes: Sequence[int], inverse: bool) -> Value:
 
 
 def _inverse(z: Value) -> Value:
-    """With the parts exchanged before and after, the inverse is the transform, but for 1/n."""
+    """Compute the inverse transform as the transform with parts exchanged before and after, divided
+    by n.
+    """
     swap = shape.Reverse((0,))
     scale = 1 / shape_of(z)[-1]
     return (Number(swap(_transform(swap(z)))) * scale).value
 
 
 def _transform(z: Value) -> Value:
-    """The transform of [2, batch, n] along the last dimension."""
+    """Transform [2, batch, n] along the last dimension."""
     n = shape_of(z)[-1]
     if n == 1:
         return z
@@ -129,7 +134,9 @@ def _transform(z: Value) -> Value:
 
 
 def _direct(z: Value, axis: int) -> Value:
-    """[2, batch, ..., n, ...] by a matrix; the transformed dimension becomes the last."""
+    """Multiply [2, batch, ..., n, ...] by the matrix of a transform; the transformed dimension
+    becomes the last.
+    """
     n, dtype = shape_of(z)[axis], dtype_of(z)
     angle = 2 * np.pi / n * (np.outer(np.arange(n), np.arange(n)) % n)
     roots = constant(np.concatenate([np.cos(angle), np.sin(angle)], 1).astype(dtype))
@@ -154,7 +161,7 @@ def _by_factors(z: Value, n1: int) -> Value:
 
 
 def _rotated(z: Value, n: int, n2: int, n1: int) -> Value:
-    """Element [i, j] of [2, batch, n2, n1] times exp(-2 pi i (i * j) / n)."""
+    """Multiply element [i, j] of [2, batch, n2, n1] by exp(-2 pi i (i * j) / n)."""
     dtype = dtype_of(z)
     if n <= WRITTEN_OUT:
         angle = 2 * np.pi / n * (np.outer(np.arange(n2), np.arange(n1)) % n)
@@ -169,7 +176,9 @@ def _rotated(z: Value, n: int, n2: int, n1: int) -> Value:
 
 
 def _multiplied(z: Value, re: Value, im: Value, dims: tuple[int, ...]) -> Value:
-    """[2, ...] times complex numbers, along some dimensions, counted without the first."""
+    """Multiply [2, ...] by complex numbers along some dimensions, which are counted without the
+    first.
+    """
     x, y = _part(z, 0), _part(z, 1)
     re, im = (shape.BroadcastInDim(shape_of(x), dims)(v) for v in (re, im))
     multiply = elementwise.multiply
@@ -180,7 +189,7 @@ def _multiplied(z: Value, re: Value, im: Value, dims: tuple[int, ...]) -> Value:
 
 
 def _by_convolution(z: Value) -> Value:
-    """With j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp."""
+    """Transform by convolution with a chirp: j k = (j^2 + k^2 - (k - j)^2) / 2."""
     n, dtype = shape_of(z)[-1], dtype_of(z)
     longer = 1 << (2 * n - 2).bit_length()
     squares = np.arange(n, dtype=np.int64) ** 2 % (2 * n)

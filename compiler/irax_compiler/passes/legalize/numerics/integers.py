@@ -19,8 +19,8 @@ from irax_compiler.passes.rewriting import read_as
 
 @legalizes("stablehlo.constant", kind="bug", of="XLA")
 def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """Text has long constants in hexadecimal, and XLA reads another number of digits for booleans
-    than is written: they are bytes that are not zero.
+    """Write boolean constants as conversions of bytes: MLIR's text has long ones in hexadecimal, of
+    which XLA reads another number of digits.
     """
     (result,) = operation.results
     if dtype_of(result) != np.bool_ or mlir.splat(result) is not None:
@@ -31,7 +31,7 @@ def constant_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.add", kind="bug", of="IREE")
 def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """IREE adds booleans modulo 2; StableHLO's sum of booleans is "or"."""
+    """Write sums of booleans as "or", which StableHLO defines: IREE adds modulo 2."""
     if dtype_of(operation.results[0]) != np.bool_:
         return None
     return [bitwise.or_(*operation.operands)]
@@ -39,7 +39,7 @@ def add_of_booleans(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reverse", kind="missing", of="IREE")
 def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses to reverse unsigned integers: reverse the same bits as signed ones."""
+    """Reverse unsigned integers as signed ones: IREE refuses unsigned ones."""
     (x,) = operation.operands
     dtype = dtype_of(x)
     if dtype.kind != "u":
@@ -51,7 +51,7 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", kind="missing", of="IREE")
 def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
-    """IREE refuses to pad unsigned integers for windows: they are padded before."""
+    """Pad unsigned integers before windows are reduced: IREE refuses to do both."""
     op = read_as(ReduceWindow, operation)
     if op is None or not any(dtype_of(x).kind == "u" for x in operation.operands):
         return None

@@ -22,8 +22,8 @@ E4M3FN = np.dtype(ml_dtypes.float8_e4m3fn)
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """IREE converts 8-bit floats to few dtypes: to others they go through float32, which holds
-    them all.
+    """Convert 8-bit floats by way of float32, which represents all of them: IREE converts them to
+    few dtypes.
     """
     (x,) = map(Number, operation.operands)
     target = dtype_of(operation.results[0])
@@ -34,8 +34,8 @@ def convert_of_float8(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
-    """IREE rounds float64 twice on its way to narrower floats than float32, or not at all, and
-    loses what is subnormal: it is rounded to an odd float32, which leaves the next rounding right.
+    """Round float64 to odd in float32, then to the narrower dtype, which rounds correctly: IREE
+    rounds twice or not at all, and loses subnormal numbers.
     """
     (x,) = map(Number, operation.operands)
     target = dtype_of(operation.results[0])
@@ -62,7 +62,7 @@ def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
 
 
 def _as_bfloat16(x: Number) -> Number:
-    """The nearest number of 16 bits, of two as near the even one."""
+    """Round to 16 bits, to nearest, ties to even."""
     bits = x.bits(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
@@ -71,7 +71,7 @@ def _as_bfloat16(x: Number) -> Number:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_to_float8(operation: Operation) -> Sequence[Value] | None:
-    """IREE does not round float16 to 8-bit floats: it goes through float32, which holds it."""
+    """Convert float16 to 8-bit floats by way of float32: IREE does not round it."""
     (x,) = map(Number, operation.operands)
     target = dtype_of(operation.results[0])
     if not _is_float8(target) or not inexact(x.dtype) or x.dtype in (F32, target):
@@ -97,7 +97,7 @@ def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def nan_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """One of the two nans of float8_e4m3fn is -480 on IREE."""
+    """Write nans of float8_e4m3fn by bits: IREE makes one of the two -480."""
     (x,) = map(Number, operation.operands)
     if x.dtype != E4M3FN or dtype_of(operation.results[0]) != F32:
         return None

@@ -48,8 +48,8 @@ _EXP2 = (
 
 @legalizes("stablehlo.power", kind="bug", of="IREE")
 def power_of_floats(operation: Operation) -> Sequence[Value] | None:
-    """IREE's power is nan for many zeros and infinities, 0 ** 0 among them, and loses digits where
-    the result is large or small.
+    """Compute powers accurately: IREE's are nan for many zeros and infinities, such as 0 ** 0, and
+    lose digits of large and small results.
     """
     x, y = operation.operands
     if dtype_of(x) not in (np.float32, np.float64):
@@ -65,9 +65,7 @@ def _power(x: Number, y: Number) -> Number:
 
 
 def power(x: Number, y: Number, magnitude: Number) -> Number:
-    """x**y, by way of |x|**y, which may have been computed as exp(y log |x|) also where that is
-    0 * inf.
-    """
+    """Return x**y for a given |x|**y, which may be exp(y log |x|) even where that is 0 * inf."""
     size = abs(x)
     one = y.equals(0) | size.equals(1) & abs(y).equals(np.inf)
     magnitude = where(one, 1.0, magnitude)
@@ -84,7 +82,7 @@ def power(x: Number, y: Number, magnitude: Number) -> Number:
 
 
 def _log2(x: Number) -> Number:
-    """The logarithm of a float32 that is not negative, as a float64."""
+    """Return the logarithm of a nonnegative float32 as a float64."""
     bits = x.bits("i4")
     # The exponent, one higher from sqrt(2) on, and the rest of x, which is then near 1.
     exponent = shift_right(bits - 0x3F3504F3, 23)
@@ -96,7 +94,7 @@ def _log2(x: Number) -> Number:
 
 
 def _exp2(x: Number) -> Number:
-    """2**x of a float64, as a float32."""
+    """Return 2**x of a float64 as a float32."""
     x = within(x, 200.0)
     whole = function(elementwise.round_nearest_even, x)
     scale = ((whole.to("i4").to("i8") + 1023) << 52).bits(np.float64)
@@ -104,14 +102,14 @@ def _exp2(x: Number) -> Number:
 
 
 def within(x: Number, limit: float) -> Number:
-    """x from -limit to limit, also in the place of nan."""
+    """Clamp x to -limit and limit, nan too."""
     return where(x < limit, where(x > -limit, x, -limit), limit)
 
 
 # ---- float64: y log(x) has 11 bits before the point, so that log(x) takes more than float64 has --
 
 _LN2 = (0.693147180559890330, 5.497923018708371e-14)
-"""log(2), the first part short enough that products with exponents are exact."""
+"""log(2) in two parts; the first is short enough that its products with exponents are exact."""
 _THIRD = (1 / 3, 1.850371707708594e-17)
 _ATANH = tuple(1 / (2 * k + 1) for k in range(2, 15))
 """atanh(s) / s is 1 + s**2 / 3 + s**4 P(s**2)."""
@@ -119,7 +117,7 @@ _EXP = tuple(1 / factorial(k) for k in range(2, 15))
 
 
 def _power_of_doubles(x: Number, y: Number) -> Number:
-    """x**y for x that is not negative, but for 0**0, 1**inf and the like."""
+    """Return x**y for nonnegative x, except 0**0, 1**inf and the like."""
     # What lies beyond overflows or underflows in any case.
     product = _log(x) * Double(within(y, 2.0**66), 0.0)
     magnitude = _exp(product)
@@ -129,7 +127,7 @@ def _power_of_doubles(x: Number, y: Number) -> Number:
 
 
 def _log(x: Number) -> Double:
-    """The logarithm of a positive normal number, with an error of 2**-64 of it."""
+    """Return the logarithm of a positive normal number, with a relative error of 2**-64."""
     bits = x.bits("i8")
     exponent = shift_right(bits - 0x3FE6A09E667F3BCD, 52)
     mantissa = (bits - (exponent << 52)).bits("f8")
@@ -162,14 +160,16 @@ def _power_of_two(x: Number) -> Number:
 
 
 def shift_right(x: Number, bits: int) -> Number:
-    """An arithmetic shift."""
+    """Shift right arithmetically."""
     amount = x._like(bits)
     return Number(mlir.emit("stablehlo.shift_right_arithmetic", [x.value, amount]).results[0])
 
 
 @legalizes("stablehlo.power", kind="bug", of="IREE")
 def power_of_integers(operation: Operation) -> Sequence[Value] | None:
-    """IREE looks at the lowest bits of the exponent only, and takes 1 / x ** n for 0."""
+    """Compute integer powers by squaring: IREE looks at the lowest bits of the exponent only, and
+    takes 1 / x ** n for 0.
+    """
     x, y = map(Number, operation.operands)
     if x.dtype.kind not in "iu":
         return None
@@ -188,8 +188,8 @@ def power_of_integers(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cbrt", kind="bug", of="IREE")
 def cube_root(operation: Operation) -> Sequence[Value] | None:
-    """IREE's float32 cube root is off by 12 units in the last place, and nan for inf; there is
-    none for float64.
+    """Compute cube roots accurately: IREE's are off by 12 units in the last place in float32, and
+    nan for inf; float64 has none.
     """
     (x,) = map(Number, operation.operands)
     starts: dict[Any, tuple[str, int, int]] = {

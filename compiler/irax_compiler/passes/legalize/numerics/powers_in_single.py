@@ -36,7 +36,7 @@ _EXP2 = (
 
 @legalizes("stablehlo.power", kind="bug", of="IREE", reproduction="power_of_floats")
 def power_of_singles(operation: Operation) -> Sequence[Value] | None:
-    """As `power_of_floats`, without float64."""
+    """Compute powers as `power_of_floats` does, without float64."""
     x, y = operation.operands
     if dtype_of(x) != np.float32:
         return None
@@ -44,7 +44,7 @@ def power_of_singles(operation: Operation) -> Sequence[Value] | None:
 
 
 def _magnitude(x: Number, y: Number) -> Number:
-    """x**y for x that is not negative, but for 0**0, 1**inf and the like."""
+    """Return x**y for nonnegative x, except 0**0, 1**inf and the like."""
     high, low = _log2(x)
     # What lies beyond overflows or underflows in any case.
     y = within(y, 2.0**40)
@@ -57,7 +57,7 @@ def _magnitude(x: Number, y: Number) -> Number:
 
 
 def _log2(x: Number) -> tuple[Number, Number]:
-    """The logarithm of a positive number, in two parts, the first of which has 12 bits."""
+    """Return the logarithm of a positive number as two parts, the first of which has 12 bits."""
     is_tiny = x < 2.0**-126
     bits = where(is_tiny, x * 2.0**24, x).bits("i4")
     # The exponent, one higher from sqrt(2) on, and the rest of x, which is then near 1.
@@ -77,7 +77,7 @@ def _log2(x: Number) -> tuple[Number, Number]:
 
 
 def _half(x: Number) -> Number:
-    """A float32 cut off after 12 bits."""
+    """Truncate a float32 to 12 bits."""
     return (x.bits("i4") & -4096).bits("f4")
 
 

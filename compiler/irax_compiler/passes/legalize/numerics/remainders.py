@@ -16,12 +16,14 @@ FLOAT32, UINT32 = np.dtype(np.float32), np.dtype(np.uint32)
 
 _INFINITY, _HIDDEN, _BIAS, _FRACTION = 0x7F800000, 1 << 23, 127, 23
 _AT_ONCE = 8
-"""Bits of the quotient in one step: as many as 32 bits leave room for."""
+"""The bits of the quotient that one step computes: as many as fit in 32 bits."""
 
 
 @legalizes("stablehlo.remainder", kind="bug", of="IREE")
 def remainder_of_singles(operation: Operation) -> Sequence[Value] | None:
-    """SPIR-V rounds x / y, and takes that many y from x: of large quotients nothing is left."""
+    """Compute remainders by long division: SPIR-V subtracts the rounded quotient times y from x,
+    which is meaningless for large quotients.
+    """
     dtype = dtype_of(operation.results[0])
     if not inexact(dtype):
         return None
@@ -47,7 +49,7 @@ def _remainder(x: Number, y: Number) -> Number:
 
 
 def _exponent(bits: Number) -> Number:
-    """The exponent, in which numbers without a hidden bit have that of the smallest with one."""
+    """Return the exponent; subnormal numbers have that of the smallest normal one."""
     exponent = bits >> _FRACTION
     return where(exponent.equals(0), 1, exponent)
 
@@ -62,7 +64,9 @@ def _rest(x: Number, y: Number) -> Number:
 
 
 def _scaled(mantissa: Number, exponent: Number) -> Number:
-    """The bits of a float of that mantissa, 24 bits that need not begin with a 1."""
+    """Return the bits of a float with the given mantissa and exponent; the 24 bits of the mantissa
+    may begin with zeros.
+    """
     as_float = mantissa.to(FLOAT32).bits(UINT32)
     raised = (as_float >> _FRACTION) + exponent
     offset = _BIAS + _FRACTION

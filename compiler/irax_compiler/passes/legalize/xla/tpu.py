@@ -25,7 +25,9 @@ def _is_in_parts(dtype: np.dtype) -> bool:
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="XLA")
 def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """To compile the sum so far of 150 takes minutes."""
+    """Compute cumulative reductions of 64-bit numbers in steps: XLA takes minutes to compile a
+    cumulative sum of 150.
+    """
     op = read_as(ReduceWindow, operation)
     extents, dtype = shape_of(operation.operands[0]), dtype_of(operation.operands[0])
     run = None if op is None else cumulative.run_of(op.window, extents)
@@ -43,7 +45,9 @@ def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.fft", kind="missing", of="XLA")
 def double_fourier_transform(operation: Operation) -> Replacement:
-    """There are no transforms of them."""
+    """Compute Fourier transforms of 64-bit numbers as products of matrices: XLA has none on
+    TPUs.
+    """
     if dtype_of(operation.operands[0]) in (np.float32, np.complex64):
         return None
     return fourier.fourier_transform.build(operation)
@@ -51,7 +55,7 @@ def double_fourier_transform(operation: Operation) -> Replacement:
 
 @legalizes("stablehlo.reduce_precision", kind="bug", of="XLA")
 def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
-    """XLA rounds neither part."""
+    """Refuse to round float64: XLA rounds neither of its two parts."""
     if dtype_of(operation.results[0]) != np.float64:
         return None
     raise UnsupportedOp(
@@ -62,7 +66,9 @@ def rounding_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.select_and_scatter", kind="missing", of="XLA")
 def select_and_scatter_by_definition(operation: Operation) -> Sequence[Value] | None:
-    """There are none of 64-bit numbers, and two dimensions must be without windows."""
+    """Expand select_and_scatter of 64-bit numbers, or with fewer than two dimensions without
+    windows, which XLA lacks on TPUs.
+    """
     op = read_as(SelectAndScatter, operation)
     if op is None:
         return None

@@ -24,8 +24,8 @@ from irax_compiler.passes.rewriting import read_as
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="XLA")
 def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
-    """XLA leaves padding out of the windows, where it is to count as what they start from, and
-    knows it again where it was added before: they start from what is neutral instead.
+    """Start windows from the identity, and combine with the init value after. XLA does not count
+    padding as init values, also where it was added before.
     """
     op = read_as(ReduceWindow, operation)
     if op is None:
@@ -51,7 +51,9 @@ def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
 def narrow_windows(operation: Operation) -> Sequence[Value] | None:
-    """XLA rounds every partial sum of bfloat16: the 257th one changes it no more."""
+    """Reduce windows of narrow floats in a wider dtype: XLA rounds every partial sum, so that a sum
+    of bfloat16 stops growing at the 257th term.
+    """
     op = read_as(ReduceWindow, operation)
     dtype = dtype_of(operation.results[0])
     if op is None or op.computation not in ("add", "multiply") or working_dtype(dtype) == dtype:
@@ -62,8 +64,8 @@ def narrow_windows(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.scatter", kind="bug", of="XLA")
 def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
-    """XLA's simplifier of scatters makes one into a scalar something that does not verify: the
-    scalar becomes an array of one element, which is where all updates go.
+    """Scatter into an array of one element instead of a scalar, for which XLA's simplifier makes an
+    invalid operation.
     """
     op = read_as(Op, operation)
     if not isinstance(op, scatter.Scatter | scatter.ScatterBy):
@@ -83,8 +85,8 @@ def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="slow", of="XLA")
 def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
-    """XLA takes a kernel backwards one element at a time on the processor, and one that has been
-    reversed before as it does any other: a fifth of the time.
+    """Reverse the kernel before the convolution, in a fifth of the time: on the CPU, XLA runs a
+    convolution with reversal one element at a time.
     """
     op = read_as(convolution.Convolution, operation)
     if op is None or not any(op.reversal):
@@ -97,7 +99,7 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.bitcast_convert", kind="bug", of="XLA")
 def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """XLA crashes: a boolean is a byte there. Bits are put together, and taken apart, by shifts."""
+    """Bitcast booleans by shifts: XLA crashes, for its booleans are bytes."""
     (x,), (result,) = operation.operands, operation.results
     of, to = dtype_of(x), dtype_of(result)
     if of == to or np.dtype(bool) not in (of, to):
