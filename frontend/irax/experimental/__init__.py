@@ -1,4 +1,4 @@
-"""What may still change."""
+"""Modules whose interfaces may still change."""
 
 from irax.execution.callbacks import io_callback as io_callback
 from irax.experimental import ode as ode

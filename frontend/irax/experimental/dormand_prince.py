@@ -18,20 +18,20 @@ STAGES = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-"""How much of each slope goes into the next stage; the last stage is the solution of order 5."""
+"""The coefficients of the slopes in each stage; the last stage is the solution of order 5."""
 TIMES = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
-"""Where in the step each stage stands."""
+"""The time of each stage, as a fraction of the step."""
 ERRORS = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-"""How much of each slope tells the solutions of order 5 and 4 apart."""
+"""The coefficients of the slopes in the difference of the solutions of order 5 and 4."""
 
 Slope = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A way to solve dy/dt = slope(y, t), y a vector, for increasing t.
+    """A solver of dy/dt = slope(y, t), for a vector y and increasing t.
 
-    Derivatives are those of the steps that were taken; how large they are, counts as given.
+    Derivatives are those of the steps that were taken; step sizes count as constants.
     """
 
     slope: Slope
@@ -45,7 +45,7 @@ class Solver:
     """
 
     def solve(self, y: Array, times: Array) -> Array:
-        """y at each of the times; it is given at the first."""
+        """Return y at each of the times; it is given at the first."""
         slope = self.slope(y, times[0])
         h = self.first_step(y, slope, times[0])
 
@@ -60,8 +60,8 @@ class Solver:
     def advance(
         self, y: Array, slope: Array, t: Array, h: Array, end: Array
     ) -> tuple[Array, Array, Array, Array]:
-        """The state at time `end`, for one at time t with h as the next step to try; nan where
-        `mxstep` steps do not reach it, or they become too small to count.
+        """Return the state at time `end`, for one at time t with h as the next step to try; nan
+        where `mxstep` steps do not reach it, or they become too small to count.
         """
 
         def goes_on(state: Any) -> Array:
@@ -75,7 +75,7 @@ class Solver:
             after, slope_after, ratio = self.step(y, slope, t, size)
             accepted = ratio <= 1
             wanted = size * _factor(ratio)
-            # A step that was cut short says nothing against the one that was to be tried.
+            # A step that was cut short does not limit the next one.
             wanted = jnp.where(is_last & accepted, jnp.maximum(h, wanted), wanted)
             time = jnp.where(is_last, end, t + h)
             return (
@@ -91,8 +91,8 @@ class Solver:
         return jnp.where(t >= end, y, jnp.nan), slope, end, h
 
     def step(self, y: Array, slope: Array, t: Array, h: Array) -> tuple[Array, Array, Array]:
-        """The solution after a step of size h, its slope there, and how large the error is of what
-        is allowed.
+        """Return the solution after a step of size h, its slope there, and the error relative to
+        the tolerance.
         """
         slopes = [slope]
         after = y
@@ -103,7 +103,7 @@ class Solver:
         return after, slopes[-1], self.ratio(error, y, after)
 
     def ratio(self, error: Array, *ys: Array) -> Array:
-        """The root mean square of an error, of what is allowed for values of these sizes."""
+        """Return the root mean square of an error, relative to the tolerance at these values."""
         size = jnp.abs(ys[0])
         for y in ys[1:]:
             size = jnp.maximum(size, jnp.abs(y))
@@ -111,8 +111,8 @@ class Solver:
         return jnp.sqrt(jnp.mean(lax.stop_gradient(ratio) ** 2))
 
     def first_step(self, y: Array, slope: Array, t: Array) -> Array:
-        """A first step to try (Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I,
-        section II.4).
+        """Return a first step to try (Hairer, Norsett, Wanner: Solving Ordinary Differential
+        Equations I, section II.4).
         """
         size, speed = self.ratio(y, y), self.ratio(slope, y)
         small = (size < 1e-5) | (speed < 1e-5)
@@ -132,8 +132,8 @@ def _weighted(weights: Sequence[float], slopes: Sequence[Array]) -> Array:
 
 
 def _factor(ratio: Array) -> Array:
-    """How much larger the next step may be."""
-    known = jnp.isfinite(ratio)  # a step into where there are no values was much too large
+    """Return the factor by which the next step may be larger."""
+    known = jnp.isfinite(ratio)  # a step to where the slope is not finite was much too large
     scaled = 0.9 * jnp.where(known & (ratio > 0), ratio, 1) ** (-1 / 5)
     scaled = jnp.where(ratio > 0, scaled, 10)
     return jnp.where(known, jnp.clip(scaled, 0.2, 10), 0.2)

@@ -32,7 +32,7 @@ def odeint(
     mxstep: float = np.inf,
     hmax: float = np.inf,
 ) -> Any:
-    """Solves the initial value problem dy/dt = func(y, t, *args) by adaptive Runge-Kutta steps
+    """Solve the initial value problem dy/dt = func(y, t, *args) by adaptive Runge-Kutta steps
     (Dormand-Prince, of order 5).
 
     Reverse mode solves the adjoint equation backwards in time, in memory that does not grow with
@@ -112,9 +112,8 @@ def _like(y: Array, out: Array, func: Callable[..., Any]) -> Array:
 
 
 _ORDER = 2
-"""How often in a row a solution can be differentiated in reverse. The adjoint equation is solved by
-a solution with one less.
-"""
+"""The number of times that a solution can be differentiated in reverse. The adjoint equation is
+solved by a solution with one less."""
 
 
 def _solve(
@@ -157,15 +156,15 @@ def _forward(
 def _backward(
     slope: Callable[..., Array], settings: Any, order: int, residuals: Any, cotangents: Array
 ) -> tuple[Any, ...]:
-    """The adjoint equation: y's cotangent moves backwards in time as the derivative of the slope
-    says, and what it passes on to the arguments adds up. y itself is carried along.
+    """Solve the adjoint equation: y's cotangent goes backwards in time by the transposed derivative
+    of the slope, and the cotangents of the arguments are summed up. y itself is carried along.
     """
     ys, times, args = residuals
     leaves, tree = tree_util.tree_flatten(args)
     moving = [dtypes.issubdtype(x.dtype, np.inexact) for x in leaves]
 
     def whole(chosen: Any) -> tuple[Any, ...]:
-        """The arguments, with others for the inexact ones."""
+        """Return the arguments with the inexact ones replaced."""
         rest = iter(chosen)
         full = [next(rest) if m else x for x, m in zip(leaves, moving, strict=True)]
         return tree_util.tree_unflatten(tree, full)
@@ -181,7 +180,7 @@ def _backward(
         ct, ct_first, ct_given = state
         y, y_ct, end, start = row
         ct = ct + y_ct
-        # A later end would add what the slope is there.
+        # A later end time would add the slope there.
         ct_end = jnp.real(jnp.vdot(jnp.conj(slope(y, end, *args)), y_ct)).astype(end.dtype)
         begin = (y, ct, ct_first - ct_end, ct_given)
         span = jnp.stack([-end, -start])

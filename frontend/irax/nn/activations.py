@@ -15,7 +15,7 @@ from irax.typing import ArrayLike
 
 
 def relu(x: ArrayLike) -> Array:
-    """x where it is positive, otherwise 0; integers stay integers. Its derivative at 0 is 0.
+    """Return x where it is positive, otherwise 0; integers stay integers. Its derivative at 0 is 0.
 
     >>> irax.nn.relu(irax.numpy.array([-1.0, 2.0]))
     Array([0., 2.], dtype=float32)
@@ -25,25 +25,25 @@ def relu(x: ArrayLike) -> Array:
 
 
 def relu6(x: ArrayLike) -> Array:
-    """x kept between 0 and 6; its derivative at both is 0."""
+    """Clip x to [0, 6]; its derivative at both ends is 0."""
     array = inexact("relu6", x)
     return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
 
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
-    """x where it is at least 0, otherwise `negative_slope` x."""
+    """Return x where it is at least 0, otherwise `negative_slope` x."""
     array = inexact("leaky_relu", x)
     return jnp.where(jnp.greater_equal(array, 0), array, jnp.multiply(negative_slope, array))
 
 
 def hard_tanh(x: ArrayLike) -> Array:
-    """x kept between -1 and 1."""
+    """Clip x to [-1, 1]."""
     (array,) = as_arrays([x], "hard_tanh")
     return jnp.where(jnp.greater(array, 1), 1, jnp.where(jnp.less(array, -1), -1, array))
 
 
 def sigmoid(x: ArrayLike) -> Array:
-    """1 / (1 + exp(-x)).
+    """Return the logistic function, 1 / (1 + exp(-x)).
 
     >>> irax.nn.sigmoid(0.0)
     Array(0.5, dtype=float32, weak_type=True)
@@ -52,12 +52,12 @@ def sigmoid(x: ArrayLike) -> Array:
 
 
 def hard_sigmoid(x: ArrayLike) -> Array:
-    """A sigmoid of straight pieces: relu6(x + 3) / 6."""
+    """Return a piecewise linear sigmoid: relu6(x + 3) / 6."""
     return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x), 3)), 6)
 
 
 def silu(x: ArrayLike) -> Array:
-    """x sigmoid(x)."""
+    """Return x sigmoid(x)."""
     array = inexact("silu", x)
     return jnp.multiply(array, sigmoid(array))
 
@@ -66,7 +66,7 @@ swish = silu
 
 
 def hard_silu(x: ArrayLike) -> Array:
-    """x hard_sigmoid(x)."""
+    """Return x hard_sigmoid(x)."""
     array = inexact("hard_silu", x)
     return jnp.multiply(array, hard_sigmoid(array))
 
@@ -75,36 +75,36 @@ hard_swish = hard_silu
 
 
 def softplus(x: ArrayLike) -> Array:
-    """log(1 + exp(x)), without overflow; its derivative is sigmoid(x)."""
+    """Return log(1 + exp(x)), without overflow; its derivative is sigmoid(x)."""
     return jnp.logaddexp(inexact("softplus", x), 0)
 
 
 def log_sigmoid(x: ArrayLike) -> Array:
-    """log(sigmoid(x)), without underflow."""
+    """Return log(sigmoid(x)), without underflow."""
     return jnp.negative(softplus(jnp.negative(inexact("log_sigmoid", x))))
 
 
 def soft_sign(x: ArrayLike) -> Array:
-    """x / (1 + |x|)."""
+    """Return x / (1 + |x|)."""
     array = inexact("soft_sign", x)
     return jnp.divide(array, jnp.add(jnp.abs(array), 1))
 
 
 def tanh(x: ArrayLike) -> Array:
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return jnp.tanh(x)
 
 
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
-    """x where it is positive, otherwise `alpha` (exp(x) - 1)."""
+    """Return x where it is positive, otherwise `alpha` (exp(x) - 1)."""
     array = inexact("elu", x)
     positive = jnp.greater(array, 0)
-    # What is not chosen must not overflow, or its derivative would be nan.
+    # The branch that is not chosen must not overflow, or its derivative would be nan.
     return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(jnp.where(positive, 0, array))))
 
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
-    """x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
+    """Return x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
     array = inexact("celu", x)
     positive = jnp.greater(array, 0)
     below = jnp.divide(jnp.where(positive, 0, array), alpha)
@@ -118,9 +118,10 @@ def selu(x: ArrayLike) -> Array:
 
 
 def gelu(x: ArrayLike, approximate: bool = True) -> Array:
-    """x times the share of a normal distribution that is below x.
+    """Return x times the distribution function of the standard normal distribution at x.
 
-    With `approximate`, by a formula with tanh that is up to 5e-4 off; otherwise by erf.
+    With `approximate`, it is computed by a formula with tanh that is up to 5e-4 off; otherwise by
+    erf.
     """
     array = inexact("gelu", x)
     if approximate:
@@ -134,7 +135,7 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
 
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:
-    """The first half along an axis times the sigmoid of the second half.
+    """Return the first half along an axis times the sigmoid of the second half.
 
     Raises:
         ValueError: the axis has an odd size.
@@ -148,7 +149,7 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
 
 
 def mish(x: ArrayLike) -> Array:
-    """x tanh(softplus(x)).
+    """Return x tanh(softplus(x)).
 
     >>> irax.nn.mish(0.0)
     Array(0., dtype=float32, weak_type=True)
@@ -158,7 +159,7 @@ def mish(x: ArrayLike) -> Array:
 
 
 def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
-    """(x + sqrt(x**2 + b)) / 2: a smooth relu; `b` is how much it is rounded off at 0.
+    """Return (x + sqrt(x**2 + b)) / 2, a smooth relu; the larger `b`, the smoother.
 
     >>> irax.nn.squareplus(0.0)
     Array(1., dtype=float32, weak_type=True)
@@ -177,7 +178,7 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
 
 
 def sparse_plus(x: ArrayLike) -> Array:
-    """0 up to -1, x from 1 on, and a parabola between: (x + 1)**2 / 4.
+    """Return 0 up to -1, x from 1 on, and a parabola between: (x + 1)**2 / 4.
 
     >>> irax.nn.sparse_plus(irax.numpy.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
@@ -188,7 +189,7 @@ def sparse_plus(x: ArrayLike) -> Array:
 
 
 def sparse_sigmoid(x: ArrayLike) -> Array:
-    """(x + 1) / 2, kept between 0 and 1: the derivative of `sparse_plus`.
+    """Return (x + 1) / 2 clipped to [0, 1]: the derivative of `sparse_plus`.
 
     >>> irax.nn.sparse_sigmoid(irax.numpy.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -197,7 +198,7 @@ def sparse_sigmoid(x: ArrayLike) -> Array:
 
 
 def log1mexp(x: ArrayLike) -> Array:
-    """log(1 - exp(-x)) for positive x, without loss of digits; -inf at 0, nan below.
+    """Return log(1 - exp(-x)) for positive x, without loss of digits; -inf at 0, nan below.
 
     Maechler, "Accurately computing log(1 - exp(-|a|))" (2012).
 
@@ -206,14 +207,14 @@ def log1mexp(x: ArrayLike) -> Array:
     """
     array = inexact("log1mexp", x)
     small = jnp.less(array, math.log(2))
-    # What is not chosen gets an argument at which it has a derivative.
+    # The branch that is not chosen gets an argument at which it has a derivative.
     near = jnp.log(jnp.negative(jnp.expm1(jnp.negative(jnp.where(small, array, 1)))))
     far = jnp.log1p(jnp.negative(jnp.exp(jnp.negative(jnp.where(small, 1, array)))))
     return jnp.where(small, near, far)
 
 
 def identity(x: ArrayLike) -> Array:
-    """The argument itself, as an array.
+    """Return the argument, as an array.
 
     >>> irax.nn.identity(2.0)
     Array(2., dtype=float32, weak_type=True)

@@ -32,31 +32,31 @@ def dot_product_attention(
     implementation: str | None = None,
     return_residual: bool = False,
 ) -> Any:
-    """softmax(scale query key^T + bias) value, for each batch and head.
+    """Return softmax(scale query key^T + bias) value, for each batch and head.
 
-    Sizes: B batches, T places of queries, S of keys and values, N heads of queries, K of keys and
+    Sizes: B batches, T positions of queries, S of keys and values, N heads of queries, K of keys
+        and
     values, H features. N is a multiple of K: each head of keys is for N / K heads of queries.
 
     Args:
         query: of shape (B, T, N, H); B may be left out here, in `key` and in `value`.
         key: of shape (B, S, K, H).
         value: of shape (B, S, K, H).
-        bias: is added to the logits; its shape broadcasts to (B, N, T, S).
-        mask: booleans: which keys a query sees. Its shape broadcasts likewise.
+        bias: added to the logits; its shape broadcasts to (B, N, T, S).
+        mask: booleans, True for the keys that a query attends to. Its shape broadcasts likewise.
         scale: a factor of the logits, 1 / sqrt(H) by default.
-        is_causal: whether a query sees no keys at later places than its own.
-        query_seq_lengths: integers of shape (B,): how many queries there are; what comes out for
-            others is 0.
-        key_value_seq_lengths: integers of shape (B,): how many keys there are; others are not seen.
-        local_window_size: how far to the left and to the right of its own place a query sees keys;
-            one number is for both.
+        is_causal: True if no query attends to keys at later positions than its own.
+        query_seq_lengths: integers of shape (B,): the number of queries; the result of others is 0.
+        key_value_seq_lengths: integers of shape (B,): the number of keys; others are masked.
+        local_window_size: the distances to the left and to the right of its own position within
+            which a query attends to keys; one number for both.
         implementation: None or "xla", which are the same here.
-        return_residual: whether to return the logarithm of the sums of exp(logits) as well, of
+        return_residual: True to return the logarithm of the sums of exp(logits) as well, of
             shape (B, T, N), as a constant.
 
     Returns:
-        An array of the shape and the dtype of `query`. Where a query sees no key, it is the mean of
-        all values.
+        An array of the shape and the dtype of `query`. Where a query attends to no key, it is the
+        mean of all values.
 
     Raises:
         ValueError: shapes or dtypes that do not fit.
@@ -133,7 +133,7 @@ def _check(q: Array, k: Array, v: Array) -> None:
 
 
 def _fitting(name: str, x: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """An array that broadcasts to the shape of the logits."""
+    """Return an array that broadcasts to the shape of the logits."""
     array = as_array(x, f"{WHAT}: {name}")
     padded = (1,) * (4 - array.ndim) + array.shape
     if array.ndim > 4 or any(n not in (1, size) for n, size in zip(padded, shape, strict=True)):
@@ -142,7 +142,7 @@ def _fitting(name: str, x: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def _lengths(name: str, x: ArrayLike | None, batch: int) -> Array | None:
-    """Lengths of sequences, of shape (B, 1)."""
+    """Return lengths of sequences, of shape (B, 1)."""
     if x is None:
         return None
     array = as_array(x, f"{WHAT}: {name}")
@@ -158,7 +158,7 @@ def _seen(
     lengths: list[Array | None],
     window: int | tuple[int, int] | None,
 ) -> Array | None:
-    """Which logits count, of a shape that broadcasts to theirs; None if all do."""
+    """Return a mask of the logits that count, which broadcasts to their shape; None if all do."""
     rows, columns = jnp.arange(shape[2])[:, None], jnp.arange(shape[3])[None, :]
     parts = []
     if mask is not None:

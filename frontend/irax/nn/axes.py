@@ -1,4 +1,4 @@
-"""Functions over axes: softmax and its kin, standardization, one-hot vectors."""
+"""Functions over axes: softmax, logsumexp, standardization, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 
 
 def _largest(x: Array, axes: tuple[int, ...]) -> Array:
-    """The largest elements (real parts), axes kept, as constants: no result depends on them."""
+    """Return the largest elements (real parts) with axes kept, without derivatives."""
     largest = lax.stop_gradient(lax.reduce_max(jnp.real(x), axes))
     return lax.expand_dims(largest, axes)
 
@@ -65,16 +65,16 @@ def logsumexp(
     return_sign: bool = False,
     where: ArrayLike | None = None,
 ) -> Array | tuple[Array, Array]:
-    """log(sum(b exp(a))) over axes, without overflow; its derivative is the softmax.
+    """Return log(sum(b exp(a))) over axes, without overflow; its derivative is the softmax.
 
     Args:
         a: an array of floats, or of complex numbers.
         axis: the axis or axes; all by default.
         b: weights, 1 by default.
-        keepdims: whether the result keeps those axes, with size 1.
-        return_sign: whether to return the logarithm of the absolute sum, and the sign of the sum
+        keepdims: True if the result keeps those axes, with size 1.
+        return_sign: True to return the logarithm of the absolute sum, and the sign of the sum
             (for complex numbers, the sum divided by its absolute value).
-        where: which elements take part.
+        where: a mask of the elements that take part.
 
     >>> irax.nn.logsumexp(irax.numpy.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
@@ -101,13 +101,13 @@ def logsumexp(
 def logmeanexp(
     x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False
 ) -> Array:
-    """log(mean(exp(x))) over axes, without overflow.
+    """Return log(mean(exp(x))) over axes, without overflow.
 
     Args:
         x: an array.
         axis: the axis or axes; all by default.
-        where: which elements take part.
-        keepdims: whether the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
+        keepdims: True if the result keeps those axes, with size 1.
 
     >>> irax.nn.logmeanexp(irax.numpy.array([1000.0, 1000.0]))
     Array(1000., dtype=float32)
@@ -119,12 +119,12 @@ def logmeanexp(
 
 
 def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
-    """exp(x) divided by its sum over axes, without overflow.
+    """Return exp(x) divided by its sum over axes, without overflow.
 
     Args:
         x: an array.
         axis: the axis or axes.
-        where: which elements take part; the others are 0.
+        where: a mask of the elements that take part; the others are 0.
 
     >>> irax.nn.softmax(irax.numpy.array([0.0, 0.0]))
     Array([0.5, 0.5], dtype=float32)
@@ -137,7 +137,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
 
 
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
-    """log(softmax(x)), without underflow; what does not take part is -inf.
+    """Return log(softmax(x)), without underflow; elements that do not take part are -inf.
 
     >>> irax.nn.log_softmax(irax.numpy.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
@@ -159,7 +159,7 @@ def standardize(
     *,
     algorithm: str = "stable",
 ) -> Array:
-    """x less its mean, divided by sqrt(variance + epsilon), over axes.
+    """Return x minus its mean, divided by sqrt(variance + epsilon), over axes.
 
     Args:
         x: an array.
@@ -167,9 +167,9 @@ def standardize(
         mean: to be used instead of that of `x`.
         variance: likewise.
         epsilon: keeps the divisor away from 0.
-        where: which elements take part in mean and variance.
-        algorithm: how the variance is found: "stable" is the mean of (x - mean)**2; "fast" that of
-            x**2 less mean**2, which loses its digits where the mean is large.
+        where: a mask of the elements that take part in mean and variance.
+        algorithm: the formula of the variance: "stable" is the mean of (x - mean)**2; "fast" that
+            of x**2 minus mean**2, which loses its digits where the mean is large.
 
     Raises:
         ValueError: another algorithm.
@@ -194,7 +194,8 @@ def standardize(
 def one_hot(
     x: ArrayLike, num_classes: int, *, dtype: DTypeLike | None = None, axis: int = -1
 ) -> Array:
-    """For each element n, a vector of zeros with a one at place n; all zeros if there is none.
+    """Return for each element n a vector of zeros with a one at index n; all zeros if it is out of
+    range.
 
     Args:
         x: integers.

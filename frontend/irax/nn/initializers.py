@@ -28,17 +28,17 @@ Axes = int | Sequence[int]
 
 @runtime_checkable
 class Initializer(Protocol):
-    """What makes weights: `init(key, shape)`, in the initializer's dtype or another."""
+    """A function that makes weights: `init(key, shape)`, in the initializer's dtype or another."""
 
     def __call__(
         self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
     ) -> Array:
-        """The weights."""
+        """Return weights of a shape."""
         ...
 
 
 def _dtype(what: str, *wanted: DTypeLike | None) -> np.dtype[Any]:
-    """The first dtype that is given, or the default float."""
+    """Return the first dtype that is given, or the default float."""
     given = next((d for d in wanted if d is not None), float)
     dtype = dtypes.requested_dtype(given, f"initializers.{what}")
     if not dtypes.issubdtype(dtype, np.inexact):
@@ -68,7 +68,7 @@ class _Initializer:
 def zeros(
     key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
 ) -> Array:
-    """Weights that are 0.
+    """Return weights that are 0.
 
     >>> irax.nn.initializers.zeros(irax.random.key(0), (2,))
     Array([0., 0.], dtype=float32)
@@ -80,7 +80,7 @@ def zeros(
 def ones(
     key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
 ) -> Array:
-    """Weights that are 1.
+    """Return weights that are 1.
 
     >>> irax.nn.initializers.ones(irax.random.key(0), (2,))
     Array([1., 1.], dtype=float32)
@@ -90,7 +90,7 @@ def ones(
 
 
 def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
-    """Weights that are a value, which broadcasts to their shape.
+    """Return an initializer of weights that are a value, which broadcasts to their shape.
 
     >>> irax.nn.initializers.constant(7)(irax.random.key(0), (2,))
     Array([7., 7.], dtype=float32)
@@ -101,7 +101,7 @@ def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
 
 
 def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
-    """Weights that are uniformly distributed in [0, scale).
+    """Return an initializer of weights that are uniformly distributed in [0, scale).
 
     >>> irax.nn.initializers.uniform(10.0)(irax.random.key(0), (2,)).shape
     (2,)
@@ -114,7 +114,7 @@ def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initiali
 
 
 def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
-    """Weights of the normal distribution with mean 0.
+    """Return an initializer of weights of the normal distribution with mean 0.
 
     >>> irax.nn.initializers.normal(5.0)(irax.random.key(0), (2,)).shape
     (2,)
@@ -132,7 +132,8 @@ def truncated_normal(
     lower: ArrayLike = -2.0,
     upper: ArrayLike = 2.0,
 ) -> Initializer:
-    """Weights of the normal distribution, restricted to `lower` to `upper` standard deviations.
+    """Return an initializer of normal weights, truncated at `lower` and `upper` standard
+    deviations.
 
     `stddev` is that of the distribution before it is restricted.
 
@@ -159,17 +160,18 @@ def variance_scaling(
     batch_axis: Axes = (),
     dtype: DTypeLike | None = None,
 ) -> Initializer:
-    """Weights with mean 0 and variance scale / n, n being a count of connections.
+    """Return an initializer of weights with mean 0 and variance scale / n, n a count of
+    connections.
 
     Args:
         scale: of the variance.
-        mode: what n is: "fan_in", "fan_out", their mean "fan_avg" or "fan_geo_avg".
+        mode: the count n: "fan_in", "fan_out", their mean "fan_avg" or "fan_geo_avg".
         distribution: "truncated_normal" (at two standard deviations), "normal" or "uniform".
         in_axis: the axis or axes of inputs.
         out_axis: the axis or axes of outputs.
         batch_axis: axes that are neither. All others are of a receptive field, that of a
             convolution's kernel, which counts for both fans.
-        dtype: of weights that are made without saying which.
+        dtype: the dtype of weights by default.
 
     Raises:
         ValueError: another mode or distribution; by the initializer: fewer than two dimensions.
@@ -230,7 +232,7 @@ def _of_normal(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance:
 def _of_truncated_normal(
     key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array
 ) -> Array:
-    """Divided by the standard deviation of what is left of a normal distribution within 2."""
+    """Return truncated normal weights, divided by the standard deviation that truncation leaves."""
     if dtypes.issubdtype(dtype, np.floating):
         density = math.exp(-2) / math.sqrt(2 * math.pi)
         left = math.sqrt(1 - 4 * density / math.erf(math.sqrt(2)))
@@ -245,14 +247,16 @@ def _of_truncated_normal(
 
 
 def _of_uniform(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array) -> Array:
-    """In an interval, or in a disk if the dtype is complex."""
+    """Return uniform weights: in an interval, or in a disk if the dtype is complex."""
     if dtypes.issubdtype(dtype, np.floating):
         return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
     return _of_polar(key, shape, dtype, lambda u: jnp.sqrt(2 * u)) * jnp.sqrt(variance)
 
 
 def _of_polar(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], radius: Any) -> Array:
-    """Complex numbers in random directions, with a radius that is a function of a uniform one."""
+    """Return complex numbers of random angles, with radii that `radius` makes of
+    uniform numbers.
+    """
     real = np.finfo(dtype).dtype
     radius_key, angle_key = random.split(key)
     size = radius(random.uniform(radius_key, shape, real))
@@ -321,13 +325,13 @@ kaiming_normal: Family = he_normal
 def orthogonal(
     scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
 ) -> Initializer:
-    """Weights that are an orthogonal matrix, uniformly distributed, times a scale.
+    """Return an initializer of a uniformly distributed orthogonal matrix, times a scale.
 
     Args:
         scale: a factor.
         column_axis: the axis of columns; all others together are the rows. The shorter of rows and
             columns are orthonormal.
-        dtype: of weights that are made without saying which.
+        dtype: the dtype of weights by default.
 
     Raises:
         ValueError: by the initializer: fewer than two dimensions.
@@ -358,12 +362,13 @@ def _orthogonal(
 def delta_orthogonal(
     scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
 ) -> Initializer:
-    """Kernels of convolutions that are an orthogonal matrix in their middle, and 0 elsewhere.
+    """Return an initializer of kernels that are an orthogonal matrix in the middle, and 0
+    elsewhere.
 
     Args:
         scale: a factor.
         column_axis: of the matrix, the last two dimensions: see `orthogonal`.
-        dtype: of weights that are made without saying which.
+        dtype: the dtype of weights by default.
 
     Raises:
         ValueError: by the initializer: not 3 to 5 dimensions, or more inputs (the last dimension

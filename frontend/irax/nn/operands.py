@@ -1,4 +1,4 @@
-"""What functions of irax.nn take."""
+"""Operands of functions of irax.nn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from irax.typing import ArrayLike
 
 
 def inexact(name: str, x: ArrayLike) -> Array:
-    """An array of floats or complex numbers; integers become floats."""
+    """Return an array of floats or complex numbers; integers become floats."""
     (array,) = as_arrays([x], f"nn.{name}")
     return convert(array, inexact_dtype(array.dtype), array.weak_type)

@@ -27,7 +27,7 @@ def scaled_matmul(
     rhs_scales: ArrayLike,
     preferred_element_type: DTypeLike = np.float32,
 ) -> Array:
-    """lhs rhs^T for each batch, where both are multiplied by scales first.
+    """Return lhs rhs^T for each batch, where both are multiplied by scales first.
 
     Args:
         lhs: of shape (B, M, K).
@@ -80,7 +80,7 @@ def scaled_matmul(
 
 @dataclass(frozen=True, eq=False)
 class BlockScaleConfig:
-    """How elements are rounded: in blocks that share a scale.
+    """A configuration of rounding: of blocks of elements that share a scale.
 
     Attributes:
         mode: "mxfp8" or "nvfp4".
@@ -88,7 +88,7 @@ class BlockScaleConfig:
         data_type: the dtype that elements are rounded to.
         scale_type: the dtype that scales are rounded to.
         global_scale: a scale that all elements share, or None.
-        infer_only: whether it is not for training; it says so, no more.
+        infer_only: True if it is not for training; without effect.
     """
 
     mode: str
@@ -100,7 +100,7 @@ class BlockScaleConfig:
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-    """The configuration for `scaled_dot_general` of a mode.
+    """Return the configuration of a mode, for `scaled_dot_general`.
 
     Args:
         mode: "mxfp8" (blocks of 32 float8_e4m3fn, scales that are powers of 2) or "nvfp4" (blocks
@@ -133,7 +133,8 @@ def scaled_dot_general(
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: None = None,
 ) -> Array:
-    """`lax.dot_general` of operands that are rounded in blocks along the contracting dimension.
+    """Return `lax.dot_general` of operands that are rounded in blocks along the contracting
+    dimension.
 
     The derivative is that of the product of the rounded operands, as if rounding had derivative 1;
     cotangents are not rounded.
@@ -145,7 +146,7 @@ def scaled_dot_general(
             configs.
         preferred_element_type: the dtype that it is computed in, and of the result.
         configs: those of `lhs` and `rhs`, as from `get_scaled_dot_general_config`; a third one, of
-            cotangents, is not looked at. None rounds nothing.
+            cotangents, is ignored. None rounds nothing.
         implementation: only None.
 
     Raises:
@@ -178,7 +179,7 @@ def scaled_dot_general(
 
 
 def _rounded(what: str, x: Array, axis: int, config: BlockScaleConfig) -> Array:
-    """What is left of an array after rounding its blocks along an axis, in float32."""
+    """Return an array, in float32, with blocks along an axis rounded as configured."""
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
     if not size or size % config.block_size:
@@ -203,7 +204,7 @@ def _rounded(what: str, x: Array, axis: int, config: BlockScaleConfig) -> Array:
 
 
 def _power_of_2(x: Array) -> Array:
-    """The next power of 2 that is not less, of the normal numbers."""
+    """Return the next power of 2 that is not less, among the normal numbers."""
     bits = lax.bitcast_convert_type(x, np.uint32)
     exponent = (bits + np.uint32(0x7FFFFF)) >> np.uint32(23)
     exponent = jnp.clip(exponent, np.uint32(1), np.uint32(254))
@@ -211,13 +212,15 @@ def _power_of_2(x: Array) -> Array:
 
 
 def _as_e4m3(x: Array) -> Array:
-    """Rounded to float8_e4m3fn."""
+    """Return numbers rounded to float8_e4m3fn."""
     narrow = convert(jnp.clip(x, -448, 448), np.dtype(dtypes.float8_e4m3fn))
     return convert(narrow, F32)
 
 
 def _as_e2m1(x: Array) -> Array:
-    """Rounded to float4_e2m1fn, which compiled programs do not have: 0, 1/2, 1, 3/2, 2, 3, 4, 6."""
+    """Return numbers rounded to float4_e2m1fn, which compiled programs do not have: 0, 1/2, 1, 3/2,
+    2, 3, 4, 6.
+    """
     size = jnp.abs(x)
     step = jnp.where(size < 2, np.float32(0.5), jnp.where(size < 4, np.float32(1), np.float32(2)))
     return jnp.round(x / step) * step

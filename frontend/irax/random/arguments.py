@@ -1,4 +1,4 @@
-"""What functions of random numbers are given: shapes, dtypes, parameters."""
+"""Arguments of functions of random numbers: shapes, dtypes, parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax.lax.arguments import canonical_shape
 
 
 def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
-    """The shape that is asked for; that of the parameters, broadcast, if it is None.
+    """Return the requested shape, or that of the parameters, broadcast, if it is None.
 
     Raises:
         TypeError: a size is not an int.
@@ -37,7 +37,7 @@ def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
 
 
 def dtype_of(what: str, dtype: Any, kind: Any = np.floating) -> np.dtype[Any]:
-    """The dtype that is asked for; the default one of its kind if it is None.
+    """Return the requested dtype, or the default one of its kind if it is None.
 
     Raises:
         ValueError: it is not of the kind.
@@ -59,7 +59,7 @@ _KINDS: dict[Any, tuple[Any, str]] = {
 
 
 def parameters(what: str, dtype: np.dtype[Any], **named: Any) -> list[Array]:
-    """Parameters of a distribution, in the dtype of its numbers.
+    """Return parameters of a distribution in the dtype of its numbers.
 
     Raises:
         TypePromotionError: one has a wider dtype (a ValueError).

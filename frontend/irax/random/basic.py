@@ -1,4 +1,4 @@
-"""What all other distributions are made of: bits, uniform floats and integers, booleans."""
+"""The basic distributions: bits, uniform floats and integers, booleans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irax_compiler.ops import conversion
 
 
 def bits(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Uniformly distributed unsigned integers.
+    """Draw uniformly distributed unsigned integers.
 
     Args:
         key: a key.
@@ -40,7 +40,7 @@ def uniform(
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
 ) -> Array:
-    """Uniformly distributed floats in [minval, maxval).
+    """Draw uniformly distributed floats in [minval, maxval).
 
     Args:
         key: a key.
@@ -76,7 +76,7 @@ def randint(
     maxval: ArrayLike,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Uniformly distributed integers in [minval, maxval); minval where that is empty.
+    """Draw uniformly distributed integers in [minval, maxval); minval where that is empty.
 
     Args:
         key: a key.
@@ -125,7 +125,7 @@ def randint(
 
 
 def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: str = "low") -> Array:
-    """Booleans that are True with probability p.
+    """Draw booleans that are True with probability p.
 
     Args:
         key: a key.
@@ -154,7 +154,7 @@ def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: st
 
 
 def rademacher(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Numbers that are 1 or -1, with equal probability.
+    """Draw numbers that are 1 or -1, with equal probability.
 
     >>> int(abs(irax.random.rademacher(irax.random.key(0))))
     1

@@ -18,7 +18,7 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 
 
 def cauchy(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats of the Cauchy distribution: tan(pi (u - 1/2)).
+    """Draw floats of the Cauchy distribution: tan(pi (u - 1/2)).
 
     >>> irax.random.cauchy(irax.random.key(0), (3,)).shape
     (3,)
@@ -29,7 +29,7 @@ def cauchy(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array
 
 
 def exponential(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats of the exponential distribution with rate 1: -log(1 - u).
+    """Draw floats of the exponential distribution with rate 1: -log(1 - u).
 
     >>> bool(irax.random.exponential(irax.random.key(0)) >= 0)
     True
@@ -38,7 +38,7 @@ def exponential(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> 
 
 
 def laplace(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats of the Laplace distribution: sign(u) log(1 - |u|), u uniform in (-1, 1).
+    """Draw floats of the Laplace distribution: sign(u) log(1 - |u|), u uniform in (-1, 1).
 
     >>> irax.random.laplace(irax.random.key(0), (3,)).shape
     (3,)
@@ -50,7 +50,7 @@ def laplace(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Arra
 
 
 def logistic(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats of the logistic distribution: log(u / (1 - u)).
+    """Draw floats of the logistic distribution: log(u / (1 - u)).
 
     >>> irax.random.logistic(irax.random.key(0), (3,)).shape
     (3,)
@@ -63,7 +63,7 @@ def logistic(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Arr
 def gumbel(
     key: Key, shape: Shape = (), dtype: DTypeLike | None = None, mode: str | None = None
 ) -> Array:
-    """Floats of the standard Gumbel distribution: -log(-log(u)).
+    """Draw floats of the standard Gumbel distribution: -log(-log(u)).
 
     Args:
         key: a key.
@@ -88,7 +88,7 @@ def gumbel(
     if mode == "highest" and dtype == np.float32:
         words = draw_bits(one_key(key, "gumbel"), 32, (2, *sizes))
         below_half, distance = _distance_to_edge(words[0], words[1])
-        # Never near log(1), where a logarithm has few digits to go by.
+        # Never near log(1), where a logarithm loses digits.
         logs = jnp.where(below_half, jnp.log1p(-distance), jnp.log(distance))
         return -jnp.log(-logs)
     coarse, fine = uniform(key, (2, *sizes), dtype)
@@ -98,18 +98,20 @@ def gumbel(
 
 
 def _distance_to_edge(high: Array, low: Array) -> tuple[Array, Array]:
-    """For fractions of 64 bits, in two words: whether they are below 1/2, and how far they are from
-    0 if so, otherwise from 1, as a float32 that has all its digits.
+    """For fractions of 64 bits, in two words, return True if they are below 1/2, and their distance
+    from 0 if so, otherwise from 1, as a float32 that has all its digits.
     """
     below_half = high < np.uint32(1 << 31)
     carry = convert(jnp.equal(low, 0), U32)
     high = jnp.where(below_half, high, ~high + carry)
     low = jnp.where(below_half, low, ~low + np.uint32(1))
-    # The leading bit goes to the left end, and 24 bits from there on are the float's.
+    # The leading bit is shifted to the left end; 24 bits from there on are the float's.
     in_high = high != 0
     first, second = jnp.where(in_high, high, low), jnp.where(in_high, low, 0)
     zeros = lax.clz(first)
-    rest = np.uint32(32) - jnp.clip(zeros, 1, 32)  # no shift by 32: it has no meaning everywhere
+    rest = np.uint32(32) - jnp.clip(
+        zeros, 1, 32
+    )  # no shift by 32, which is undefined on some devices
     shift = jnp.minimum(zeros, 31)
     shifted = (first << shift) | jnp.where(zeros == 0, 0, second >> rest)
     digits = jnp.where(first == 0, np.uint32(1 << 23), shifted >> np.uint32(8))
@@ -121,7 +123,7 @@ def _distance_to_edge(high: Array, low: Array) -> tuple[Array, Array]:
 def pareto(
     key: Key, b: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats of the Pareto distribution with density b / x**(b + 1) for x >= 1.
+    """Draw floats of the Pareto distribution with density b / x**(b + 1) for x >= 1.
 
     Args:
         key: a key.
@@ -140,7 +142,7 @@ def pareto(
 def rayleigh(
     key: Key, scale: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats of the Rayleigh distribution: scale sqrt(-2 log(u)).
+    """Draw floats of the Rayleigh distribution: scale sqrt(-2 log(u)).
 
     Args:
         key: a key.
@@ -165,7 +167,7 @@ def triangular(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Floats whose density rises from `left` to `mode` and falls to `right`, in straight lines.
+    """Draw floats of the triangular distribution, whose density is largest at `mode`.
 
     Args:
         key: a key.
@@ -205,8 +207,8 @@ def weibull_min(
     shape: Shape = (),
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Floats of the Weibull distribution: scale times an exponential number to the power of
-    1 / concentration. `shape` is that of the exponential numbers, and broadcasts with both.
+    """Draw floats of the Weibull distribution: scale times an exponential number to the power of 1
+    / concentration. `shape` is that of the exponential numbers, and broadcasts with both.
 
     >>> irax.random.weibull_min(irax.random.key(0), 2.0, 1.5, (3,)).shape
     (3,)

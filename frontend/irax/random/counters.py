@@ -1,4 +1,4 @@
-"""Philox-2x32 and 4x32, and Threefry-4x32: each number is a hash of its place.
+"""Philox-2x32 and 4x32, and Threefry-4x32: each number is a hash of its index.
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011). A hash takes the words of a key
 and those of a count, and gives as many as the count has.
@@ -31,7 +31,7 @@ _MULTIPLIERS_OF_4 = np.array([0xD2511F53, 0xCD9E8D57], U32)
 
 
 def _product(factor: np.uint32, x: Any) -> tuple[Any, Any]:
-    """The high and the low word."""
+    """Return the high and the low word of a product."""
     if isinstance(x, Array):
         return lax.mulhi(jnp.full(x.shape, factor), x), x * factor
     wide = np.asarray(x, U64) * np.uint64(factor)
@@ -86,7 +86,7 @@ class _Counter:
     key_words: int
     count_words: int
     seeds_key: bool = False
-    """Whether a seed stands in the key that a key is a hash by, and not in its count."""
+    """True if a seed is hashed as the key, False if as the count."""
 
     def seed(self, seed: Array) -> Array:
         words = seed_words(seed)
@@ -97,7 +97,7 @@ class _Counter:
         return jnp.concatenate(self.hashed(key, *count)[: self.key_words])
 
     def _count(self, high: Array, low: Array, last: bool = False) -> list[Array]:
-        """The words of counts, which are the first two of them or the last."""
+        """Return the words of counts: the two that vary are the first or the last."""
         rest = [jnp.zeros(high.shape, U32)] * (self.count_words - 2)
         return [*rest, high, low] if last else [high, low, *rest]
 

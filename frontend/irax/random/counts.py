@@ -30,7 +30,7 @@ def _inexact(what: str, x: ArrayLike) -> Array:
 def geometric(
     key: Key, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """The number of trials up to the first success, each of which succeeds with probability p.
+    """Draw the number of trials up to the first success, each of probability p.
 
     Args:
         key: a key.
@@ -54,7 +54,7 @@ def geometric(
 def poisson(
     key: Key, lam: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Integers of the Poisson distribution.
+    """Draw integers of the Poisson distribution.
 
     Args:
         key: a key.
@@ -74,7 +74,7 @@ def poisson(
     lam = broadcast_to(convert(lam, F32), sizes)
     key = one_key(key, "poisson")
     by_products = jnp.isnan(lam) | (lam < 10)
-    # Each method gets a mean that it is quick for where the other one is used.
+    # Where the other method is used, each gets a mean for which it is fast.
     small = _poisson_by_products(key, jnp.where(by_products, lam, 0), dtype)
     large = _poisson_by_rejection(key, jnp.where(by_products, np.float32(1e5), lam))
     found = jnp.where(by_products, small, convert(large, dtype))
@@ -82,7 +82,7 @@ def poisson(
 
 
 def _poisson_by_products(key: KeyArray, lam: Array, dtype: np.dtype[Any]) -> Array:
-    """One less than the number of uniform numbers whose product falls below exp(-lam)."""
+    """Return one less than the number of uniform numbers whose product falls below exp(-lam)."""
 
     def more(state: Any) -> Any:
         count, key, log_product = state
@@ -143,7 +143,7 @@ def binomial(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The number of successes in n trials, each of which succeeds with probability p, as floats.
+    """Draw the number of successes in n trials, each of probability p, as floats.
 
     Args:
         key: a key.
@@ -183,7 +183,7 @@ def binomial(
 
 
 def _binomial_by_sums(key: KeyArray, n: Array, q: Array) -> Array:
-    """One less than the number of geometric numbers whose sum exceeds n."""
+    """Return one less than the number of geometric numbers whose sum exceeds n."""
     log_failure = jnp.log1p(-q)
 
     def more(state: Any) -> Any:
@@ -234,7 +234,7 @@ _STIRLING_ERRORS = [
 
 
 def _stirling_error(k: Array) -> Array:
-    """What Stirling's formula for log(k!) lacks: a table up to 9, then a series."""
+    """Return the error of Stirling's formula for log(k!): a table up to 9, then a series."""
     square = (k + 1) * (k + 1)
     series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
     table = jnp.asarray(np.array(_STIRLING_ERRORS, k.dtype))
@@ -251,7 +251,7 @@ def multinomial(
     dtype: DTypeLike | None = None,
     unroll: int | bool = 1,
 ) -> Array:
-    """How many of n trials have each of several outcomes, as floats.
+    """Draw the numbers of trials, of n, that have each of several outcomes, as floats.
 
     Args:
         key: a key.

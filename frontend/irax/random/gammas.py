@@ -1,4 +1,4 @@
-"""The gamma distribution, and those that are made of it."""
+"""The gamma distribution, and those that follow from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 def gamma(
     key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
+    """Draw floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
 
     Args:
         key: a key.
@@ -46,7 +46,8 @@ def gamma(
 def loggamma(
     key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """The logarithms of floats of the gamma distribution, for an `a` so small that these are 0.
+    """Draw the logarithms of floats of the gamma distribution, also for `a` so small that those are
+    0.
 
     Args:
         key: a key.
@@ -70,7 +71,7 @@ def _gammas(what: str, in_logs: bool, key: Key, a: Any, shape: Any, dtype: Any) 
 
 @functools.partial(custom_jvp, nondiff_argnums=(0,))
 def _draw(in_logs: bool, key: KeyArray, a: Array) -> Array:
-    """A number for each key and each `a` of two vectors."""
+    """Draw a number for each key and each `a` of two vectors."""
     return vmap(functools.partial(_draw_one, in_logs))(key, a)
 
 
@@ -135,7 +136,8 @@ def beta(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Floats in (0, 1) with density proportional to x**(a - 1) (1 - x)**(b - 1).
+    """Draw floats in (0, 1) of the beta distribution, with density proportional to x**(a - 1) (1 -
+    x)**(b - 1).
 
     Args:
         key: a key.
@@ -157,7 +159,7 @@ def beta(
 def dirichlet(
     key: Key, alpha: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Vectors of positive floats with sum 1, of the Dirichlet distribution.
+    """Draw vectors of the Dirichlet distribution: positive floats with sum 1.
 
     Args:
         key: a key.
@@ -185,7 +187,7 @@ def dirichlet(
 def chisquare(
     key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats of the chi-square distribution with `df` degrees of freedom.
+    """Draw floats of the chi-square distribution with `df` degrees of freedom.
 
     Args:
         key: a key.
@@ -209,8 +211,8 @@ def f(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Floats of the F distribution: the quotient of two of chi-square distributions, each divided
-    by its degrees of freedom.
+    """Draw floats of the F distribution: the quotient of two of chi-square distributions, each
+    divided by its degrees of freedom.
 
     Args:
         key: a key.
@@ -254,7 +256,7 @@ def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | No
 def generalized_normal(
     key: Key, p: ArrayLike, shape: Shape = (), dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats with density proportional to exp(-|x|**p).
+    """Draw floats with density proportional to exp(-|x|**p).
 
     Args:
         key: a key.
@@ -274,7 +276,7 @@ def generalized_normal(
 def ball(
     key: Key, d: int, p: ArrayLike = 2, shape: Shape = (), dtype: DTypeLike | None = None
 ) -> Array:
-    """Vectors that are uniformly distributed in the unit ball of the p-norm.
+    """Draw vectors that are uniformly distributed in the unit ball of the p-norm.
 
     Args:
         key: a key.

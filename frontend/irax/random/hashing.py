@@ -1,4 +1,4 @@
-"""Generators of random bits, and the hashing of counters that some of them do."""
+"""Generators of random bits, and hashing of counters."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
 @dataclass(frozen=True)
 class Generator:
-    """How keys of one kind are made and used. Keys are plain words here: vectors of uint32."""
+    """A generator: functions that make and use keys, which are vectors of uint32 words here."""
 
     seed: Callable[[Array], Array]
-    """The words of a key, of an integer scalar."""
+    """Makes the words of a key from an integer scalar."""
     split: Callable[[Array, tuple[int, ...]], Array]
-    """The words of new keys, with this shape before their own, of those of a key."""
+    """Makes the words of an array of new keys, of this shape, from those of a key."""
     fold_in: Callable[[Array, Array], Array]
-    """The words of a new key, of those of a key and a scalar, uint32."""
+    """Makes the words of a new key from those of a key and a scalar, uint32."""
     bits: Callable[[Array, int, tuple[int, ...]], Array]
-    """Unsigned integers of 8, 16, 32 or 64 bits, in this shape, of the words of a key."""
+    """Draws unsigned integers of 8, 16, 32 or 64 bits, in this shape, from the words of a key."""
 
 
 def hashing(rounds: Callable[..., Any]) -> Callable[..., tuple[Array, ...]]:
@@ -52,7 +52,7 @@ def hashing(rounds: Callable[..., Any]) -> Callable[..., tuple[Array, ...]]:
 
 
 def seed_words(seed: Array) -> Array:
-    """The high and the low word of an integer scalar."""
+    """Return the high and the low word of an integer scalar."""
     if seed.dtype.itemsize < 8:
         low = jnp.reshape(convert(seed, U32), (1,))
         return jnp.concatenate([jnp.zeros((1,), U32), low])
@@ -61,12 +61,12 @@ def seed_words(seed: Array) -> Array:
 
 
 def index_words(shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """The high and low words of each element's place in row-major order."""
+    """Return the high and low words of each element's index in row-major order."""
     # Counted in the trace: there may be more elements than memory holds.
     low = jnp.reshape(lax.iota(U32, math.prod(shape)), shape)
     return jnp.zeros(shape, U32), low
 
 
 def joined(high: Array, low: Array) -> Array:
-    """Numbers of 64 bits, of their two words."""
+    """Return numbers of 64 bits from their two words."""
     return (convert(high, U64) << np.uint64(32)) | convert(low, U64)

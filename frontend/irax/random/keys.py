@@ -30,11 +30,12 @@ _GENERATORS = {
 }
 
 Key = Array
-"""What functions take as a key: a `KeyArray`, or the words of one."""
+"""The type of keys as arguments: a `KeyArray`, or the words of one."""
 
 
 def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
-    """The words of a key, of an integer seed: uint32 of shape (2,), unless `impl` says otherwise.
+    """Return the words of a key from an integer seed: uint32 of shape (2,), unless `impl` says
+    otherwise.
 
     Args:
         seed: an integer scalar.
@@ -89,13 +90,12 @@ def _generator(key_type: KeyType) -> Generator:
 
 
 def key(seed: int | Array, *, impl: Any = None, dtype: Any = None) -> KeyArray:
-    """A typed key from an integer seed; its bits are those of `PRNGKey(seed)`.
+    """Return a typed key from an integer seed; its bits are those of `PRNGKey(seed)`.
 
     Args:
         seed: an integer scalar.
         impl: the generator: "threefry2x32", "threefry4x32", "philox2x32", "philox4x32", or the
-            device's own, "rbg" and "unsafe_rbg"; by default what the option `default_prng_impl`
-            says.
+            device's own, "rbg" and "unsafe_rbg"; by default the option `default_prng_impl`.
         dtype: the dtype of keys, as from `key_dtype`, or its generator's name, in place of `impl`.
 
     Raises:
@@ -115,7 +115,7 @@ def _either(what: str, impl: Any, dtype: Any) -> Any:
 
 
 def key_dtype(impl_spec: Any = None) -> KeyType:
-    """The dtype of the typed keys of a generator, by default the option `default_prng_impl`.
+    """Return the dtype of the typed keys of a generator, by default the option `default_prng_impl`.
 
     >>> irax.random.key_dtype("philox4x32")
     key<phx4>
@@ -124,7 +124,7 @@ def key_dtype(impl_spec: Any = None) -> KeyType:
 
 
 def key_impl(keys: Key) -> str:
-    """The generator that keys are for.
+    """Return the generator of keys.
 
     >>> irax.random.key_impl(irax.random.key(0))
     'threefry2x32'
@@ -133,7 +133,7 @@ def key_impl(keys: Key) -> str:
 
 
 def key_data(keys: Key) -> Array:
-    """The words of keys: uint32, with a last dimension of as many as each key has.
+    """Return the words of keys: uint32, with a last dimension for the words of each.
 
     >>> irax.random.key_data(irax.random.key(3))
     Array([0, 3], dtype=uint32)
@@ -142,7 +142,7 @@ def key_data(keys: Key) -> Array:
 
 
 def wrap_key_data(key_bits_array: Array, *, impl: Any = None, dtype: Any = None) -> KeyArray:
-    """Typed keys of words, uint32 with a last dimension of as many as each key has.
+    """Return typed keys from words, uint32 with a last dimension for the words of each.
 
     Args:
         key_bits_array: the words.
@@ -157,7 +157,7 @@ def wrap_key_data(key_bits_array: Array, *, impl: Any = None, dtype: Any = None)
 
 
 def clone(key: Key) -> Any:
-    """The same key, said to be meant for use once more.
+    """Return a copy of a key that may be used again, for the option `debug_key_reuse`.
 
     >>> bool(irax.random.clone(irax.random.key(0)) == irax.random.key(0))
     True
@@ -167,7 +167,7 @@ def clone(key: Key) -> Any:
 
 
 def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
-    """New keys from one, of shape (num,), or `num` if that is a tuple.
+    """Split a key into new keys, of shape (num,), or `num` if that is a tuple.
 
     >>> irax.random.split(irax.random.key(0), (3, 2)).shape
     (3, 2)
@@ -176,7 +176,7 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
 
 
 def fold_in(key: Key, data: int | Array) -> Any:
-    """A new key from a key and an integer scalar.
+    """Return a new key from a key and an integer scalar.
 
     >>> irax.random.fold_in(irax.random.key(0), 7).shape
     ()
@@ -194,25 +194,25 @@ def _folded(key: KeyArray, data: Array) -> KeyArray:
 
 
 def split_key(key: KeyArray, shape: tuple[int, ...] = (2,)) -> KeyArray:
-    """New keys from one, which is not noted as used."""
+    """Return new keys from one, without noting that it is used."""
     return key.with_data(_generator(key.key_type).split(key.data, shape))
 
 
 def draw_bits(key: KeyArray, width: int, shape: tuple[int, ...]) -> Array:
-    """Random unsigned integers of 8, 16, 32 or 64 bits."""
+    """Draw random unsigned integers of 8, 16, 32 or 64 bits."""
     return _generator(key.key_type).bits(key.data, width, shape)
 
 
 def like(key: Key, new: KeyArray) -> Any:
-    """Keys, or their words where another key is such."""
+    """Return typed keys, or their words if `key` is not typed."""
     return new if isinstance(key, KeyArray) else new.data
 
 
 def typed_keys(keys: Key, what: str) -> KeyArray:
-    """Keys, or the words of keys of the default generator, as keys.
+    """Return keys, or words of keys of the default generator, as typed keys.
 
     Raises:
-        TypeError: these are no keys.
+        TypeError: they are not keys.
     """
     if isinstance(keys, KeyArray):
         return keys
@@ -244,11 +244,11 @@ def _object_to_words(what: str) -> None:
 
 
 def one_key(keys: Key, what: str) -> KeyArray:
-    """A single key, as a typed one.
+    """Return a single key, as a typed one.
 
     Raises:
-        TypeError: this is no key.
-        ValueError: these are several.
+        TypeError: it is not a key.
+        ValueError: there are several.
     """
     typed = typed_keys(keys, what)
     if typed.shape:
@@ -262,7 +262,7 @@ def one_key(keys: Key, what: str) -> KeyArray:
 
 
 def _use(keys: KeyArray, what: str) -> None:
-    """Notes that a key has been used up.
+    """Note that a key has been used.
 
     Raises:
         KeyReuseError: it had been already.

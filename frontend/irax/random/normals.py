@@ -1,4 +1,4 @@
-"""The normal distribution, and those that are made of it."""
+"""The normal distribution, and those that follow from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from irax_compiler.ops.special import chlo_functions
 
 
 def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats of the standard normal distribution: sqrt(2) erfinv(u), u uniform in (-1, 1).
+    """Draw floats of the standard normal distribution: sqrt(2) erfinv(u), u uniform in (-1, 1).
 
     Complex numbers have variance 1 too, shared by their two parts.
 
@@ -46,7 +46,7 @@ def truncated_normal(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The standard normal distribution, restricted to (lower, upper).
+    """Draw floats of the standard normal distribution, truncated to (lower, upper).
 
     Args:
         key: a key.
@@ -75,7 +75,7 @@ def truncated_normal(
 def lognormal(
     key: Key, sigma: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """exp(sigma x), x of the standard normal distribution.
+    """Draw floats of the log-normal distribution: exp(sigma x), x standard normal.
 
     Args:
         key: a key.
@@ -92,7 +92,8 @@ def lognormal(
 
 
 def maxwell(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """The length of vectors of three numbers of the standard normal distribution.
+    """Draw floats of the Maxwell distribution: the norms of vectors of three standard normal
+    numbers.
 
     >>> bool(irax.random.maxwell(irax.random.key(0)) > 0)
     True
@@ -108,11 +109,11 @@ def double_sided_maxwell(
     shape: Shape = (),
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """loc + scale s x, s being 1 or -1 and x of the Maxwell distribution.
+    """Draw loc + scale s x, where s is 1 or -1 and x is of the Maxwell distribution.
 
     Args:
         key: a key.
-        loc: where it is symmetric.
+        loc: the center.
         scale: positive.
         shape: of draws for each pair of parameters: the shape of the result is this, followed by
             that of the parameters. As in JAX, () stands for the parameters' shape.
@@ -134,7 +135,7 @@ def double_sided_maxwell(
 def wald(
     key: Key, mean: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats of the Wald, or inverse normal, distribution with scale 1.
+    """Draw floats of the Wald, or inverse normal, distribution with scale 1.
 
     Args:
         key: a key.
@@ -170,7 +171,7 @@ def multivariate_normal(
     dtype: DTypeLike | None = None,
     method: str = "cholesky",
 ) -> Array:
-    """Vectors of a normal distribution with given mean and covariance.
+    """Draw vectors of a normal distribution with given mean and covariance.
 
     Args:
         key: a key.
@@ -180,7 +181,7 @@ def multivariate_normal(
         shape: the shape of the result without n, to which the batches of `mean` and `cov`
             broadcast; by default their own.
         dtype: a floating-point dtype, by default that of `mean` and `cov`.
-        method: how a square root of `cov` is found: "cholesky", "eigh" or "svd".
+        method: the factorization of `cov`: "cholesky", "eigh" or "svd".
 
     Raises:
         ValueError: another method, or shapes that do not fit.
@@ -219,7 +220,7 @@ def orthogonal(
     dtype: DTypeLike | None = None,
     m: int | None = None,
 ) -> Array:
-    """Orthogonal matrices, uniformly distributed; unitary ones if the dtype is complex.
+    """Draw uniformly distributed orthogonal matrices; unitary ones if the dtype is complex.
 
     Args:
         key: a key.

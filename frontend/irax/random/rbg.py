@@ -1,7 +1,7 @@
-"""Keys for the generator that the device has: lax.rng_bit_generator.
+"""Keys for the device's own generator: lax.rng_bit_generator.
 
 A key is two of threefry's. `rbg` makes new keys as threefry does, `unsafe_rbg` by the device's
-generator too, which is faster, and of which less is known.
+generator too, which is faster but less studied.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
 
 
 _SKIPPED = 10
-"""How many rows of bits are drawn for each new key of the unsafe kind."""
+"""The number of rows of bits that are drawn for each new key of `unsafe_rbg`."""
 
 
 def _unsafe_split(words: Array, shape: tuple[int, ...]) -> Array:

@@ -1,4 +1,4 @@
-"""Random orders, and random elements of something."""
+"""Random permutations, and random choices of elements."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from irax.typing import ArrayLike, Shape
 
 
 def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool = False) -> Array:
-    """The integers below x, or the slices of an array x along an axis, in random order.
+    """Permute the integers below x, or the slices of an array x along an axis, randomly.
 
     Args:
         key: a key.
         x: an integer or an array.
         axis: the axis that is permuted.
-        independent: whether each vector along the axis gets an order of its own.
+        independent: True if each vector along the axis gets an order of its own.
 
     Raises:
-        TypeError: x is a scalar, but no integer.
+        TypeError: x is a scalar, but not an integer.
 
     >>> sorted(irax.random.permutation(irax.random.key(0), 3).tolist())
     [0, 1, 2]
@@ -49,7 +49,7 @@ def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool =
 
 
 def _shuffle(key: KeyArray, x: Array, axis: int) -> Array:
-    """Sorts by random keys; often enough that equal keys do not show."""
+    """Sort by random keys, often enough that ties among them do not matter."""
     rounds = math.ceil(3 * math.log(max(1, x.size)) / math.log(np.iinfo(np.uint32).max))
     for _ in range(rounds):
         key, now = split_key(key)
@@ -67,16 +67,16 @@ def choice(
     axis: int = 0,
     mode: str | None = None,
 ) -> Array:
-    """Random elements of an array along an axis, or of the integers below `a`.
+    """Choose random elements of an array along an axis, or of the integers below `a`.
 
     Args:
         key: a key.
         a: an array, or an integer.
         shape: of the draws; it takes the place of the axis in the shape of the result.
-        replace: whether an element may be drawn again.
+        replace: True if an element may be drawn again.
         p: probabilities, a vector, with sum 1; by default all are equal.
-        axis: the axis of `a` from which is drawn.
-        mode: of `gumbel`, by which is drawn without replacement if there are probabilities.
+        axis: the axis of `a` to draw along.
+        mode: of `gumbel`, for draws without replacement with probabilities.
 
     Raises:
         ValueError: there are too few elements, or probabilities of another shape.
@@ -111,7 +111,7 @@ def choice(
 def _by_probability(
     key: Key, p: ArrayLike, there: int, shape: tuple[int, ...], replace: bool, mode: str | None
 ) -> Array:
-    """Indices below `there` with given probabilities."""
+    """Draw indices below `there` with given probabilities."""
     p = as_array(p, "choice: p")
     p = convert(p, inexact_dtype(p.dtype))
     if p.shape != (there,):
@@ -134,7 +134,7 @@ def categorical(
     replace: bool = True,
     mode: str | None = None,
 ) -> Array:
-    """Indices along an axis with probabilities softmax(logits), by the Gumbel-max trick.
+    """Draw indices along an axis with probabilities softmax(logits), by the Gumbel-max trick.
 
     Args:
         key: a key.
@@ -142,7 +142,7 @@ def categorical(
         axis: the axis of the categories.
         shape: the shape of the result. With replacement, that of `logits` without the axis
             broadcasts to its last dimensions; without, these are that.
-        replace: whether the draws for one set of logits may be the same.
+        replace: True if the draws for one set of logits may be equal.
         mode: of `gumbel`.
 
     Raises:

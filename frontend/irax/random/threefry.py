@@ -1,9 +1,9 @@
 """Threefry-2x32 with 20 rounds: a key and a count become two words of random bits.
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011). Keys are plain words here,
-uint32 of shape (2,). Which counts are hashed for which element is what the option
-`threefry_partitionable` chooses: with it each element is a hash of its own place, without it the
-elements are the halves of hashes, which cannot be computed apart from each other.
+uint32 of shape (2,). The option `threefry_partitionable` chooses the counts that are hashed for an
+element: with it each element is a hash of its own index, without it the elements are the halves of
+hashes, which cannot be computed apart from each other.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _hash_counts(words: Array, counts: Array) -> Array:
 
 
 def split_words(words: Array, shape: tuple[int, ...] = (2,)) -> Array:
-    """The words of new keys, of shape (*shape, 2)."""
+    """Return the words of new keys, of shape (*shape, 2)."""
     if config.threefry_partitionable:
         return jnp.stack(hash_words(words, *index_words(shape)), axis=-1)
     counts = jnp.arange(2 * math.prod(shape), dtype=U32)
@@ -60,7 +60,7 @@ def split_words(words: Array, shape: tuple[int, ...] = (2,)) -> Array:
 
 
 def draw_bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
-    """Random unsigned integers of 8, 16, 32 or 64 bits."""
+    """Draw random unsigned integers of 8, 16, 32 or 64 bits."""
     dtype = np.dtype(f"u{width // 8}")
     if config.threefry_partitionable:
         high, low = hash_words(words, *index_words(shape))
@@ -80,7 +80,7 @@ def draw_bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
 
 
 def fold_in_words(words: Array, data: Array) -> Array:
-    """The words of a new key, of those of a key and a uint32."""
+    """Return the words of a new key from those of a key and a uint32."""
     seed = seed_words(data)
     return jnp.concatenate(hash_words(words, seed[:1], seed[1:]))
 

@@ -1,4 +1,4 @@
-"""What functions of irax.scipy share: their operands as floats, and derivatives by formulas."""
+"""Helpers of irax.scipy: operands as floats, and derivatives by formulas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from irax.typing import ArrayLike
 
 
 def floats(what: str, *operands: ArrayLike, error: type[Exception] = TypeError) -> list[Array]:
-    """The operands as arrays of one shape and one float dtype.
+    """Return the operands as arrays of one shape and one float dtype.
 
     Raises:
         TypeError: one is a list.
@@ -32,20 +32,20 @@ def floats(what: str, *operands: ArrayLike, error: type[Exception] = TypeError) 
 
 
 def inexact(what: str, *operands: ArrayLike) -> list[Array]:
-    """The operands as arrays of one float or complex dtype, each of its own shape."""
+    """Return the operands as arrays of one float or complex dtype, each of its own shape."""
     arrays = promote_dtypes(*operands, what=what)
     dtype = inexact_dtype(arrays[0].dtype)
     return [convert(x, dtype, x.weak_type) for x in arrays]
 
 
 def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of the real part of numbers."""
+    """Return the dtype of the real part of numbers."""
     number: Any = np.zeros((), dtype)
     return number.real.dtype
 
 
 def in_single(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An elementwise function that computes numbers of fewer than 32 bits with 32."""
+    """Make an elementwise function compute floats of fewer than 32 bits with 32."""
 
     @functools.wraps(function)
     def call(*operands: Array) -> Any:
@@ -76,7 +76,9 @@ def with_slopes(*slopes: Callable[..., Array] | None) -> Callable[[Callable[...,
 
 
 def polynomial(coefficients: Sequence[float], x: Array) -> Array:
-    """A polynomial at x, by Horner's rule; the coefficients begin with the constant one."""
+    """Evaluate a polynomial at x, by Horner's rule; the coefficients begin with the
+    constant one.
+    """
     *others, last = map(float, coefficients)
     total = jnp.full_like(x, last)
     for coefficient in reversed(others):
@@ -85,7 +87,7 @@ def polynomial(coefficients: Sequence[float], x: Array) -> Array:
 
 
 def unsupported(what: str, name: str, value: Any, expected: Any = None) -> None:
-    """Raises NotImplementedError where an argument is not what alone is supported."""
+    """Raise NotImplementedError if an argument is not the one value that is supported."""
     if value is not expected and value != expected:
         raise NotImplementedError(
             f"{what}: {name}={value!r} is not supported; expected {name}={expected!r}"

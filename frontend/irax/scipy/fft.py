@@ -19,12 +19,12 @@ from irax.typing import ArrayLike
 def dct(
     x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
-    """The cosine transform: 2 sum(x[j] cos(pi k (2 j + 1) / (2 n))) over j, for each k.
+    """Return the cosine transform: 2 sum(x[j] cos(pi k (2 j + 1) / (2 n))) over j, for each k.
 
     Args:
         x: numbers; of complex ones both parts are transformed.
         type: only 2.
-        n: the length: what is longer is cut, what is shorter filled with 0.
+        n: the length, to which the axis is truncated, or padded with 0.
         axis: the axis.
         norm: None or "backward"; "ortho" makes the transform orthogonal, and "forward" divides by
             2 n, where the others leave that to the inverse.
@@ -42,7 +42,7 @@ def dct(
 def idct(
     x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
-    """The inverse of `dct`, of the same arguments.
+    """Return the inverse of `dct`, of the same arguments.
 
     >>> irax.scipy.fft.idct(irax.numpy.array([4.0, 0.0])).round(3)
     Array([1., 1.], dtype=float32)
@@ -57,7 +57,8 @@ def dctn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The cosine transform along several axes, all by default, to the lengths `s`; see `dct`.
+    """Return the cosine transform along several axes, all by default, to the lengths `s`; see
+    `dct`.
 
     >>> irax.scipy.fft.dctn(irax.numpy.ones((1, 2))).round(3)
     Array([[8., 0.]], dtype=float32)
@@ -72,7 +73,7 @@ def idctn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `dctn`, of the same arguments.
+    """Return the inverse of `dctn`, of the same arguments.
 
     >>> irax.scipy.fft.idctn(irax.numpy.array([[8.0, 0.0]])).round(3)
     Array([[1., 1.]], dtype=float32)
@@ -119,7 +120,9 @@ def _scales(n: int, norm: str | None, dtype: np.dtype[Any]) -> Array:
 
 
 def _forward(x: Array, norm: str | None) -> Array:
-    """Along the last axis, by a Fourier transform: of elements 0, 2, 4 ... and then ... 5, 3, 1."""
+    """Transform the last axis by a Fourier transform: of elements 0, 2, 4 ... and then ... 5,
+    3, 1.
+    """
     n = x.shape[-1]
     mixed = jnp.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1)
     return (jnp.fft.fft(mixed) * _turns(n, x.dtype)).real * _scales(n, norm, x.dtype)
@@ -133,7 +136,7 @@ def _inverse(x: Array, norm: str | None) -> Array:
     first = (n + 1) // 2
     even, odd = mixed[..., :first], mixed[..., first:][..., ::-1]
     if n % 2:
-        odd = jnp.concatenate([odd, even[..., :1]], -1)  # one more, which is cut off again
+        odd = jnp.concatenate([odd, even[..., :1]], -1)  # one more, which is dropped again
     pairs = jnp.stack([even, odd], -1)
     return pairs.reshape(*x.shape[:-1], 2 * first)[..., :n]
 

@@ -1,4 +1,4 @@
-"""irax.scipy.interpolate: functions given on grids."""
+"""irax.scipy.interpolate: interpolation on grids."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _METHODS = ("linear", "nearest")
 
 @library_methods
 class RegularGridInterpolator:
-    """Values between those on a grid, whose lines need not be equally far from each other.
+    """An interpolator of values on a rectilinear grid, whose lines need not be evenly spaced.
 
     Args:
-        points: for each dimension the places of the grid's lines, ascending vectors.
+        points: for each dimension the positions of the grid's lines, an ascending vector.
         values: the values there, shape (len(points[0]), len(points[1]), ..., ...).
         method: "linear" or "nearest".
         bounds_error: only False.
@@ -75,7 +75,7 @@ class RegularGridInterpolator:
         return method
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
-        """The values at places of shape (..., number of dimensions), or a tuple of their parts."""
+        """Return the values at points of shape (..., dimensions), or a tuple of coordinates."""
         method = self.method if method is None else self._checked(method)
         count = len(self.grid)
         if isinstance(xi, tuple | list):

@@ -28,8 +28,8 @@ OPTIONS: Mapping[str, Any] = {
 
 
 class _History(NamedTuple):
-    """The last steps, the newest last: how far they went, how much the slope changed, and the
-    reciprocals of the two's products; 0 where there is none yet.
+    """The last steps, the newest last: the moves, the changes of the slope, and the reciprocals of
+    their inner products; 0 where there is none yet.
     """
 
     moved: Array
@@ -38,7 +38,7 @@ class _History(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the search is."""
+    """The state of a search."""
 
     point: Point
     history: _History
@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 def minimize(evaluate: Evaluate, start: Array, options: Mapping[str, Any]) -> State:
-    """Search from a point until an option ends it, which `status` then tells: 1 to 3 for too many
+    """Search from a point until an option ends it. `status` says which: 1 to 3 for too many
     iterations, values or gradients, 4 for too small a progress, 5 for a search along a line that
     found nothing.
     """
@@ -94,7 +94,7 @@ def minimize(evaluate: Evaluate, start: Array, options: Mapping[str, Any]) -> St
 
 
 def _appended(state: State, moved: Array, turned: Array, product: Array) -> tuple[_History, Array]:
-    """The history with one more step, and the scale of the inverse Hessian that this step shows."""
+    """Return the history with one more step, and the inverse Hessian's scale from that step."""
     newest = (moved, turned, 1 / product)
     rows = (
         jnp.concatenate([old[1:], new[None]])
@@ -104,7 +104,7 @@ def _appended(state: State, moved: Array, turned: Array, product: Array) -> tupl
 
 
 def _direction(slope: Array, history: _History, scale: Array) -> Array:
-    """Minus the inverse Hessian that the history tells of, times the slope, by two loops."""
+    """Return minus the inverse Hessian, as the history has it, times the slope, by two loops."""
 
     def back(rest: Array, row: Any) -> tuple[Array, Array]:
         moved, turned, rho = row

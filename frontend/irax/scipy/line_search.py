@@ -1,4 +1,4 @@
-"""How far to go along a direction in which a function falls."""
+"""Line search: the length of a step along a descent direction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irax.core.array import Array
 
 
 class Point(NamedTuple):
-    """A point, the function's value there, and the direction in which it rises most."""
+    """A point, the function's value there, and its gradient, the direction of steepest ascent."""
 
     x: Array
     value: Array
@@ -21,25 +21,25 @@ class Point(NamedTuple):
 
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
-"""A function of a point, to the function's value and slope there."""
+"""Computes the function's value and slope at a point."""
 
 
 def inner(x: Array, y: Array) -> Array:
-    """The inner product of two vectors; complex ones are pairs of real ones."""
+    """Return the inner product of two vectors; complex ones are pairs of real ones."""
     return jnp.real(jnp.vdot(x, y))
 
 
 def search(
     evaluate: Evaluate, start: Point, direction: Array, tries: int
 ) -> tuple[Array, Point, Array, Array]:
-    """How far to go along a direction, by Wolfe's two conditions: the function falls by a part of
-    what its slope promises, and the slope there is less steep. Near a minimum, where values differ
-    by no more than they are rounded by, slopes say whether it falls (Hager and Zhang, 2005, A new
-    conjugate gradient method with guaranteed descent). Too long a step is halved between bounds,
-    too short a one doubled until there is an upper bound.
+    """Find the length of a step along a direction that meets Wolfe's two conditions: the function
+    falls by a part of what its slope promises, and the slope there is less steep. Near a minimum,
+    where values differ by no more than rounding errors, slopes say whether it falls (Hager and
+    Zhang, 2005, A new conjugate gradient method with guaranteed descent). Too long a step is halved
+    between bounds, too short a one doubled until there is an upper bound.
 
-    Returns the length, the point there, the number of calls, and whether the function falls there
-    at all; where it does not, the point is the start.
+    Returns the length, the point there, the number of calls, and True if the function falls there;
+    if it does not, the point is the start.
     """
     descent = inner(start.slope, direction)
     dtype = start.value.dtype
@@ -57,7 +57,7 @@ def search(
         level = jnp.less_equal(value, start.value + rounding)
         falls = lower | (level & jnp.less_equal(rise, (2e-4 - 1) * descent))
         flatter = jnp.greater_equal(rise, 0.9 * descent)
-        # What is lower is kept in case that nothing satisfies both.
+        # A lower point is kept in case that none satisfies both.
         better = (falls & flatter) | (lower & jnp.less(value, best[1]))
         new = (length, value, slope)
         best = tuple(jnp.where(better, a, b) for a, b in zip(new, best, strict=True))

@@ -1,4 +1,4 @@
-"""irax.scipy.ndimage: values of arrays between their elements."""
+"""irax.scipy.ndimage: interpolation between the elements of arrays."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def map_coordinates(
     mode: str = "constant",
     cval: ArrayLike = 0.0,
 ) -> Array:
-    """The values of an array at places that need not be integers.
+    """Interpolate an array at coordinates that need not be integers.
 
     Args:
         input: an array.
-        coordinates: the places along each of its dimensions, which broadcast.
+        coordinates: the coordinates along each of its dimensions, which broadcast.
         order: 0 for the nearest element, 1 for the linear interpolation between those around.
-        mode: what is outside: "constant" (SciPy's "grid-constant"), "nearest", "wrap" (SciPy's
-            "grid-wrap"), "mirror" or "reflect".
+        mode: the extension beyond the array: "constant" (SciPy's "grid-constant"), "nearest",
+            "wrap" (SciPy's "grid-wrap"), "mirror" or "reflect".
         cval: the constant outside, for "constant".
 
     Returns:
@@ -59,7 +59,7 @@ def map_coordinates(
 
     Raises:
         NotImplementedError: another order or mode.
-        ValueError: not a place for each dimension.
+        ValueError: not a coordinate for each dimension.
 
     >>> map_coordinates(irax.numpy.array([10.0, 20.0]), [irax.numpy.array([0.5])], 1)
     Array([15.], dtype=float32)

@@ -19,10 +19,11 @@ from irax.transforms.autodiff import value_and_grad
 
 
 class OptimizeResults(NamedTuple):
-    """What `minimize` found.
+    """The result of `minimize`.
 
-    x: where; success: whether the gradient is small there; status: 0 for success, 1 for too many
-    iterations, 3 (L-BFGS: 5) for a search along a line that found nothing, 2 to 4 for the options
+    x: the point found; success: True if the gradient is small there; status: 0 for success, 1 for
+        too many
+    iterations, 3 (L-BFGS: 5) for a failed line search, 2 to 4 for the options
     maxfun, maxgrad and ftol of L-BFGS; fun, jac: value and gradient;
     hess_inv: the estimate of the inverse Hessian; nfev, njev, nit: numbers of values, gradients and
     iterations.
@@ -69,22 +70,22 @@ def minimize(
     tol: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> OptimizeResults:
-    """A local minimum of a differentiable function of a vector. It may be compiled.
+    """Minimize a differentiable function of a vector locally. It may be called under `jit`.
 
     Args:
         fun: called as fun(x, *args), returns a scalar.
         x0: the vector to begin with; for L-BFGS it may be complex.
         args: further arguments.
         method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps no matrix.
-        tol: how small the gradient must become; 1e-5 by default.
+        tol: the norm of the gradient below which the search ends; 1e-5 by default.
         options: gtol (the same), norm (of the gradient, the largest element by default), maxiter
             (200 for each element by default); for BFGS line_search_maxiter (30 by default); for
-            L-BFGS maxcor (how many steps are kept, 10), ftol (the least progress, 2.2e-9), maxfun
-            and maxgrad (none), maxls (tries of a search along a line, 20).
+            L-BFGS maxcor (the number of steps that are kept, 10), ftol (the least progress,
+            2.2e-9), maxfun and maxgrad (none), maxls (tries of a line search, 20).
 
     Raises:
         NotImplementedError: another method.
-        TypeError: options that there are not, or `args` is no tuple.
+        TypeError: unknown options, or `args` is not a tuple.
         ValueError: x0 is not a vector.
 
     >>> minimize(lambda x: (x[0] - 2) ** 2, irax.numpy.zeros(1), method="BFGS").x.round(3)
@@ -111,7 +112,7 @@ def minimize(
 
     def evaluate(x: Array) -> tuple[Array, Array]:
         value, gradient = both(x)
-        return value, jnp.conj(gradient)  # in which direction a complex number makes it rise
+        return value, jnp.conj(gradient)  # the direction of steepest ascent of a complex number
 
     settings = {**defaults, **given}
     if defaults is _BFGS_OPTIONS:
@@ -128,7 +129,7 @@ def _results(
     steps: Array,
     settings: Mapping[str, Any],
 ) -> OptimizeResults:
-    """The results; `status` is why the search ended if the gradient is not small."""
+    """Return the results; `status` says why the search ended if the gradient is not small."""
     success = jnp.linalg.norm(point.slope, ord=settings["norm"]) < settings["gtol"]
     return OptimizeResults(
         point.x,
@@ -144,7 +145,7 @@ def _results(
 
 
 def _with_matrix(evaluate: Evaluate, start: Array, settings: Mapping[str, Any]) -> OptimizeResults:
-    """BFGS: an estimate of the inverse Hessian is improved by each step."""
+    """Minimize by BFGS: each step improves an estimate of the inverse Hessian."""
     size = start.size
     limit = size * 200 if settings["maxiter"] is None else settings["maxiter"]
 
@@ -161,7 +162,7 @@ def _with_matrix(evaluate: Evaluate, start: Array, settings: Mapping[str, Any]) 
         moved, turned = length * direction, after.slope - before.slope
         product = jnp.vdot(turned, moved)
         usable = found & (product > 0)
-        # The first estimate is of the size that the first step shows (Nocedal and Wright, 6.20).
+        # The first estimate is scaled by the first step (Nocedal and Wright, 6.20).
         scale = jnp.where(usable & (state.steps == 0), product / jnp.vdot(turned, turned), 1)
         rho = jnp.where(usable, 1 / jnp.where(usable, product, 1), 0)
         left = jnp.eye(size, dtype=start.dtype) - rho * jnp.outer(moved, turned)

@@ -1,3 +1,3 @@
-"""irax.scipy.cluster: groups of vectors."""
+"""irax.scipy.cluster: clusters of vectors."""
 
 from irax.scipy.cluster import vq as vq

@@ -11,7 +11,7 @@ from irax.typing import ArrayLike
 
 @library
 def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
-    """Which code is nearest to each observation, and how far it is.
+    """Return the index of the nearest code of each observation, and its distance.
 
     Args:
         obs: observations, shape (m, n) or (m,).

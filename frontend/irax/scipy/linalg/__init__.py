@@ -1,7 +1,7 @@
 """irax.scipy.linalg: SciPy's functions of matrices.
 
 Arguments by which SciPy reuses memory or looks for nan (`overwrite_a`, `check_finite`, ...) are
-taken, and mean nothing here.
+accepted, without effect.
 """
 
 from irax.execution.replay import replay_functions as _replay_functions

@@ -1,4 +1,4 @@
-"""SciPy's factorizations of matrices, with its names for what comes out."""
+"""SciPy's factorizations of matrices, under its names."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from irax.typing import ArrayLike
 def cholesky(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
-    """The upper triangle U with U^H U = a, or the lower one L with L L^H = a; nan where a is not
-    positive definite.
+    """Return the upper triangle U with U^H U = a, or the lower one L with L L^H = a; nan where a is
+    not positive definite.
 
     Args:
         a: Hermitian matrices [..., n, n].
@@ -35,19 +35,19 @@ def cholesky(
 def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """The factor that `cholesky` gives, and `lower`: what `cho_solve` takes."""
+    """Return the factor of `cholesky`, and `lower`, as `cho_solve` takes them."""
     return cholesky(a, lower, overwrite_a, check_finite), lower
 
 
 def lu(
     a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """P, L and U of a = P L U: a permutation, a lower triangle with ones on its diagonal and an
-    upper one.
+    """Return P, L and U of a = P L U: a permutation, a lower triangle with ones on its diagonal and
+    an upper one.
 
     Args:
         a: matrices [..., m, n].
-        permute_l: give P L, and U.
+        permute_l: True to return P L and U.
         overwrite_a: of no meaning.
         check_finite: of no meaning.
 
@@ -70,8 +70,8 @@ def lu(
 def lu_factor(
     a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, Array]:
-    """L and U in one matrix, and for each row the one that it was exchanged with: what `lu_solve`
-    takes.
+    """Return L and U in one matrix, and for each row the one it was exchanged with,
+    for `lu_solve`.
     """
     del overwrite_a, check_finite
     (x,) = inexact("lu_factor", a)
@@ -87,7 +87,7 @@ def qr(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> Any:
-    """Q and R of a = Q R; with `pivoting`, of a[:, p], and p.
+    """Return Q and R of a = Q R; with `pivoting`, of a[:, p], and p.
 
     Args:
         a: matrices [..., m, n].
@@ -120,7 +120,8 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> Any:
-    """c Q (or Q c) and R of a = Q R, with min(m, n) columns of Q; with `pivoting`, p as well.
+    """Return c Q (or Q c) and R of a = Q R, with min(m, n) columns of Q; with `pivoting`, p as
+    well.
 
     Args:
         a: a matrix [m, n].
@@ -164,7 +165,7 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`."""
+    """Return U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`."""
     del overwrite_a, check_finite, lapack_driver
     (x,) = inexact("svd", a)
     return lax.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
@@ -185,13 +186,13 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """The eigenvalues w, ascending, and eigenvectors v, as columns, of Hermitian matrices.
+    """Return the eigenvalues w, ascending, and eigenvectors v, as columns, of Hermitian matrices.
 
     Args:
         a: matrices [..., n, n].
         b: positive definite matrices; the identity by default.
         lower: which triangle of a, and of b, counts.
-        eigvals_only: give the eigenvalues alone.
+        eigvals_only: True to return the eigenvalues alone.
         overwrite_a: of no meaning.
         overwrite_b: of no meaning.
         turbo: of no meaning.
@@ -230,7 +231,7 @@ def eigh(
 
 
 def _whole(x: Array, lower: bool) -> Array:
-    """Hermitian matrices of one triangle."""
+    """Return Hermitian matrices from one triangle."""
     strictly = jnp.tril(x, -1) if lower else jnp.triu(x, 1)
     diagonal = jnp.real(jnp.diagonal(x, axis1=-2, axis2=-1))
     return strictly + adjoint(strictly) + jnp.eye(x.shape[-1], dtype=x.dtype) * diagonal[..., None]
@@ -243,7 +244,7 @@ def _solved(factor: Array, right: Array, turned: bool = False) -> Array:
 
 
 def _reduced(x: Array, factor: Array, kind: int) -> Array:
-    """The matrices with the same eigenvalues without b = L L^H: L^-1 a L^-H, or L^H a L."""
+    """Return matrices with the same eigenvalues without b = L L^H: L^-1 a L^-H, or L^H a L."""
     if kind == 1:
         return _solved(factor, adjoint(_solved(factor, x)))
     return jnp.matmul(adjoint(factor), jnp.matmul(x, factor))
@@ -259,19 +260,20 @@ def eigh_tridiagonal(
     tol: float | None = None,
     key: Array | None = None,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors, as columns, of a Hermitian tridiagonal matrix.
+    """Return the eigenvalues, ascending, and eigenvectors, as columns, of a Hermitian tridiagonal
+    matrix.
 
     Args:
         d: its diagonal [n], real.
-        e: what is beside it, [n - 1].
-        eigvals_only: give the eigenvalues alone.
+        e: its off-diagonal, [n - 1].
+        eigvals_only: True to return the eigenvalues alone.
         select: "a": all; "i": those with numbers within `select_range`.
         select_range: the first and the last.
         tol: of no meaning.
         key: of no meaning.
 
     Raises:
-        NotImplementedError: `select="v"`: how many there are depends on their values.
+        NotImplementedError: `select="v"`: the number of results depends on their values.
 
     >>> one = jnp.ones(2)
     >>> irax.scipy.linalg.eigh_tridiagonal(2 * one, one[:1], eigvals_only=True).round(5)
@@ -297,9 +299,9 @@ def eigh_tridiagonal(
 
 
 def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
-    """T and Z of a = Z T Z^H, Z unitary and T an upper triangle; of real matrices, with the output
-    "real", T has blocks of 2 x 2 for pairs of complex eigenvalues. The CPU has it alone, and no
-    derivative.
+    """Return T and Z of a = Z T Z^H, Z unitary and T an upper triangle; of real matrices, with the
+    output "real", T has blocks of 2 x 2 for pairs of complex eigenvalues. It runs on the CPU alone,
+    and has no derivative.
 
     Raises:
         ValueError: another output than "real" or "complex".
@@ -317,7 +319,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
 
 
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
-    """The complex form, a triangle, of the real form that `schur` gives."""
+    """Convert the real form of `schur` to the complex form, a triangle."""
     del check_finite
     t, z = inexact("rsf2csf", T, Z)
     if square("rsf2csf", t).shape != square("rsf2csf", z).shape:
@@ -329,7 +331,7 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
 def hessenberg(
     a: ArrayLike, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """H of a = Q H Q^H, zero below its first subdiagonal; with `calc_q`, H and Q.
+    """Return H of a = Q H Q^H, zero below its first subdiagonal; with `calc_q`, H and Q.
 
     >>> irax.scipy.linalg.hessenberg(jnp.ones((3, 3))).round(5)[2, 0] + 0.0
     Array(0., dtype=float32)
@@ -356,8 +358,8 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """U and P of a = U P (with `side="left"`, a = P U): U with orthonormal columns or rows, P
-    Hermitian and not negative.
+    """Return U and P of a = U P (with `side="left"`, a = P U): U with orthonormal columns or rows,
+    P Hermitian and not negative.
 
     Args:
         a: matrices [..., m, n].

@@ -25,11 +25,12 @@ Higham, The scaling and squaring method for the matrix exponential revisited, 20
 
 
 def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of square matrices: a fraction of polynomials of A / 2^s, squared s times.
+    """Return the exponential of square matrices: a fraction of polynomials of A / 2^s, squared s
+    times.
 
     Args:
         A: matrices [..., n, n].
-        upper_triangular: whether they are known to be upper triangles.
+        upper_triangular: True if they are upper triangular.
         max_squarings: the largest s. Matrices of larger norm have the result nan.
 
     Raises:
@@ -63,7 +64,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
 
 
 def _fraction(x: Array, order: int, upper_triangular: bool) -> Array:
-    """Pade's fraction for the exponential."""
+    """Return Padé's approximant of the exponential."""
     numbers = range(order + 1)
     terms = [factorial(2 * order - k) / (factorial(k) * factorial(order - k)) for k in numbers]
     second = jnp.matmul(x, x)
@@ -72,7 +73,7 @@ def _fraction(x: Array, order: int, upper_triangular: bool) -> Array:
     powers = [jnp.eye(x.shape[-1], dtype=x.dtype), second, fourth, sixth]
 
     def polynomial(terms: list[float]) -> Array:
-        """Of even powers, the higher ones by those up to the sixth."""
+        """Evaluate a polynomial of even powers, by products of those up to the sixth."""
         result = terms[0] * powers[0]
         for term, power in zip(terms[1:4], powers[1:], strict=True):
             result = result + term * power
@@ -87,14 +88,14 @@ def _fraction(x: Array, order: int, upper_triangular: bool) -> Array:
 def expm_frechet(
     A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
 ) -> Any:
-    """The exponential of A and its derivative in the direction of E; the derivative alone without
-    `compute_expm`.
+    """Return the exponential of A and its derivative in the direction of E; the derivative alone
+    without `compute_expm`.
 
     Args:
         A: matrices [..., n, n].
         E: matrices of the same shape.
         method: a hint.
-        compute_expm: give the exponential as well.
+        compute_expm: True to return the exponential as well.
 
     Raises:
         ValueError: shapes that do not fit.
@@ -117,7 +118,7 @@ def expm_frechet(
 
 
 def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
-    """The square root of a matrix [n, n], complex. The CPU has it alone.
+    """Return the square root of a matrix [n, n], complex. It runs on the CPU alone.
 
     Args:
         A: a matrix without negative eigenvalues, if the root is to have a derivative.
@@ -150,7 +151,7 @@ def _sqrtm(x: Array) -> Array:
     before, identity = jnp.arange(len(t)), jnp.eye(len(t), dtype=t.dtype)
 
     def column(j: Any, r: Array) -> tuple[Array, Array]:
-        """R R = T, of the rows above the diagonal of R."""
+        """Solve R R = T for one column of R above the diagonal."""
         return r + roots + roots[j, j] * identity, jnp.where(before < j, t[:, j], 0)
 
     above = by_columns(column, t)
@@ -164,13 +165,13 @@ def _sqrtm_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
 
 
 def funm(A: ArrayLike, func: Callable[[Array], Array], disp: bool = True) -> Any:
-    """A function of a matrix [n, n], given as one of its eigenvalues (B. Parlett, 1976); complex.
-    The CPU has it alone, and no derivative.
+    """Apply a function to a matrix [n, n], given as a function of eigenvalues (B. Parlett, 1976);
+    complex. It runs on the CPU alone, and has no derivative.
 
     Args:
         A: a matrix, whose eigenvalues should lie apart.
         func: takes and gives an array of complex numbers.
-        disp: give the result alone; otherwise an estimate of its relative error, too.
+        disp: True to return the result alone; otherwise also an estimate of its relative error.
 
     Raises:
         ValueError: no square matrix.

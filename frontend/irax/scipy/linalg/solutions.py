@@ -16,19 +16,19 @@ from irax.typing import ArrayLike
 
 
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The determinant of square matrices."""
+    """Return the determinant of square matrices."""
     del overwrite_a, check_finite
     return jnp.linalg.det(a)
 
 
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The inverse of square matrices."""
+    """Return the inverse of square matrices."""
     del overwrite_a, check_finite
     return jnp.linalg.inv(a)
 
 
 def _prepared(what: str, a: Array, b: Array) -> tuple[Array, Array, bool]:
-    """Square matrices and right hand sides of one batch; whether these were vectors."""
+    """Return square matrices and right hand sides of one batch, and True if these were vectors."""
     square(what, a)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape[-1] == a.shape[-1])
     judge_ranks([a, b], what, core=[2, 1 if vector else 2])
@@ -52,7 +52,7 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Array:
-    """The x with op(a) x = b, of a triangle of a.
+    """Solve op(a) x = b for triangular matrices a.
 
     Args:
         a: square matrices [..., n, n].
@@ -94,7 +94,7 @@ def cho_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """The x with a x = b, for the factor that `cho_factor` gives of a.
+    """Solve a x = b, given the factor of a from `cho_factor`.
 
     >>> c = irax.scipy.linalg.cho_factor(2 * jnp.eye(2))
     >>> irax.scipy.linalg.cho_solve(c, jnp.array([2.0, 4.0])).round(5)
@@ -115,7 +115,7 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """The x with op(a) x = b, for what `lu_factor` gives of a.
+    """Solve op(a) x = b, given the factors of a from `lu_factor`.
 
     Args:
         lu_and_piv: the factors [..., n, n], and the pivots [..., n].
@@ -159,7 +159,7 @@ def solve(
     check_finite: bool = True,
     assume_a: str = "gen",
 ) -> Array:
-    """The x with a x = b.
+    """Solve a x = b.
 
     Args:
         a: square matrices [..., n, n].
@@ -192,7 +192,7 @@ def solve(
 def solve_sylvester(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "schur", tol: float = 1e-8
 ) -> Array:
-    """The X with A X + X B = C (R. Bartels and G. Stewart, 1972). The CPU has it alone.
+    """Solve A X + X B = C for X (R. Bartels and G. Stewart, 1972). It runs on the CPU alone.
 
     Args:
         A: a matrix [m, m].
@@ -239,8 +239,9 @@ def _sylvester(a: Array, b: Array, c: Array, tol: float) -> Array:
 
 
 def by_columns(column: Any, start: Array) -> Array:
-    """A matrix, column after column: of column j, `column(j, those before it)` gives the equations,
-    an upper triangle, and the right hand side. Zeros on the diagonal count as ones.
+    """Solve for a matrix, column after column: for column j, `column(j, those before it)` returns
+    the matrix of its equations, an upper triangle, and the right hand side. Zeros on the diagonal
+    count as ones.
     """
     places = jnp.arange(start.shape[-1])
 

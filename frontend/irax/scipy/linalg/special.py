@@ -1,4 +1,4 @@
-"""Matrices of a particular form, made of their elements or of their size alone."""
+"""Special matrices, made of some elements or of a size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irax.typing import ArrayLike, DTypeLike
 
 
 def block_diag(*arrs: ArrayLike) -> Array:
-    """A matrix with blocks on its diagonal, zeros elsewhere.
+    """Return a matrix with blocks on its diagonal, zeros elsewhere.
 
     Args:
         *arrs: matrices; vectors are rows, numbers blocks of one element.
@@ -53,14 +53,14 @@ def _vectors(what: str, *operands: ArrayLike | None) -> list[Array]:
 
 
 def _joined(c: Array, r: Array) -> Array:
-    """One after the other along the last axis, the batches broadcast."""
+    """Join arrays along the last axis, with batches broadcast."""
     batch = np.broadcast_shapes(c.shape[:-1], r.shape[:-1])
     parts = [jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (c, r)]
     return jnp.concatenate(parts, -1)
 
 
 def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
-    """Matrices whose diagonals are constant.
+    """Return Toeplitz matrices, whose diagonals are constant.
 
     Args:
         c: the first column [..., m].
@@ -80,7 +80,7 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
 
 
 def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
-    """Matrices whose diagonals from the right down to the left are constant.
+    """Return Hankel matrices, whose antidiagonals are constant.
 
     Args:
         c: the first column [..., m].
@@ -98,7 +98,7 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
 
 
 def circulant(c: ArrayLike) -> Array:
-    """Matrices of which each column is the one before, turned down by a place.
+    """Return circulant matrices: each column is the one before, rolled down by one.
 
     >>> irax.scipy.linalg.circulant(jnp.array([1, 2, 3]))
     Array([[1, 3, 2],
@@ -132,12 +132,12 @@ def companion(a: ArrayLike) -> Array:
 
 
 def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
-    """The matrices by which vectors of n elements are convolved with a.
+    """Return the matrices that convolve vectors of n elements with a.
 
     Args:
         a: vectors [..., m].
-        n: how many columns.
-        mode: "full", "same" or "valid": which part of the convolution (see `convolve`).
+        n: the number of columns.
+        mode: the part of the convolution: "full", "same" or "valid" (see `convolve`).
 
     Raises:
         ValueError: another mode, or no columns.
@@ -165,7 +165,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
 
 
 def fiedler(a: ArrayLike) -> Array:
-    """The sizes of all differences of the elements of vectors.
+    """Return Fiedler matrices: the absolute differences of all pairs of elements of vectors.
 
     >>> irax.scipy.linalg.fiedler(jnp.array([1, 4]))
     Array([[0, 3],
@@ -176,7 +176,7 @@ def fiedler(a: ArrayLike) -> Array:
 
 
 def fiedler_companion(a: ArrayLike) -> Array:
-    """Like `companion`, with five diagonals that are not zero.
+    """Return companion matrices as `companion`, but with five nonzero diagonals.
 
     >>> irax.scipy.linalg.fiedler_companion(jnp.array([1.0, 2.0, 3.0]))
     Array([[-2., -3.],
@@ -187,7 +187,7 @@ def fiedler_companion(a: ArrayLike) -> Array:
     if n < 1:
         return jnp.zeros((*x.shape[:-1], 0, 0), x.dtype)
     coefficients = -x[..., 1:] / x[..., :1]
-    # Where each coefficient stands, and where the ones do.
+    # The positions of the coefficients, and of the ones.
     which, ones = np.full((n, n), -1), np.zeros((n, n), bool)
     which[0, 0] = 0
     for k in range(1, n):
@@ -203,11 +203,11 @@ def fiedler_companion(a: ArrayLike) -> Array:
 
 
 def leslie(f: ArrayLike, s: ArrayLike) -> Array:
-    """The matrices by which a population of n ages passes to the next generation.
+    """Return Leslie matrices, which take a population of n ages to the next generation.
 
     Args:
-        f: how many are born to each, [..., n].
-        s: the part of each that grows older, [..., n - 1].
+        f: the number of births to each age, [..., n].
+        s: the share of each age that survives, [..., n - 1].
 
     Raises:
         ValueError: sizes that do not fit.
@@ -235,12 +235,12 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
 
 
 def _numbers(matrix: Any) -> Array:
-    """Floats, in their default dtype."""
+    """Return floats in their default dtype."""
     return jnp.asarray(np.asarray(matrix, np.float64), dtype=float)
 
 
 def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
-    """The matrix of the discrete Fourier transform of n elements.
+    """Return the matrix of the discrete Fourier transform of n elements.
 
     Args:
         n: the size.
@@ -263,7 +263,7 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
 
 
 def hadamard(n: int, dtype: DTypeLike = int) -> Array:
-    """A matrix of ones and minus ones with orthogonal rows.
+    """Return a Hadamard matrix, of ones and minus ones with orthogonal rows.
 
     Raises:
         ValueError: n is no power of 2.
@@ -281,7 +281,8 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
 
 
 def helmert(n: int, full: bool = False) -> Array:
-    """A matrix with orthonormal rows, the first (left out, but for `full`) constant.
+    """Return a Helmert matrix, with orthonormal rows, the first (left out, but for `full`)
+    constant.
 
     >>> irax.scipy.linalg.helmert(2).round(3)
     Array([[ 0.707, -0.707]], dtype=float32)
@@ -293,7 +294,7 @@ def helmert(n: int, full: bool = False) -> Array:
 
 
 def hilbert(n: int) -> Array:
-    """The matrix of 1 / (i + j - 1).
+    """Return the Hilbert matrix, of 1 / (i + j - 1).
 
     >>> irax.scipy.linalg.hilbert(2).round(3)
     Array([[1.   , 0.5  ],
@@ -303,7 +304,7 @@ def hilbert(n: int) -> Array:
 
 
 def invhilbert(n: int) -> Array:
-    """The inverse of `hilbert`, which has integers.
+    """Return the inverse of `hilbert`, which has integers.
 
     >>> irax.scipy.linalg.invhilbert(2)
     Array([[ 4., -6.],
@@ -321,7 +322,7 @@ _KINDS = ("symmetric", "lower", "upper")
 
 
 def pascal(n: int, kind: str | None = None) -> Array:
-    """The matrix of Pascal's triangle.
+    """Return the matrix of Pascal's triangle.
 
     Args:
         n: the size.
@@ -339,7 +340,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
 
 
 def invpascal(n: int, kind: str | None = None) -> Array:
-    """The inverse of `pascal`, which has integers.
+    """Return the inverse of `pascal`, which has integers.
 
     >>> irax.scipy.linalg.invpascal(2)
     Array([[ 2., -1.],

@@ -31,7 +31,7 @@ def _operands(what: str, in1: ArrayLike, in2: ArrayLike) -> tuple[Array, Array]:
 
 
 def _ordered(what: str, x: Array, y: Array, axes: Sequence[int]) -> bool:
-    """Whether x is the smaller one, which "valid" slides; one must be in all dimensions."""
+    """Return True if x is the smaller array in all dimensions, which slides along y for "valid"."""
     smaller = any(x.shape[d] < y.shape[d] for d in axes)
     if smaller and any(x.shape[d] > y.shape[d] for d in axes):
         raise ValueError(
@@ -72,7 +72,7 @@ def convolve(
     method: str = "auto",
     precision: Any = None,
 ) -> Array:
-    """The convolution of two arrays of one number of dimensions.
+    """Return the convolution of two arrays with the same number of dimensions.
 
     Args:
         in1: an array.
@@ -102,8 +102,8 @@ def correlate(
     method: str = "auto",
     precision: Any = None,
 ) -> Array:
-    """The correlation of two arrays: the convolution of the first with the second one reversed
-    and conjugated; see `convolve`.
+    """Return the correlation of two arrays: the convolution of the first with the second one
+    reversed and conjugated; see `convolve`.
 
     >>> irax.scipy.signal.correlate(irax.numpy.array([1.0, 2.0]), irax.numpy.array([0.0, 1.0]))
     Array([1., 2., 0.], dtype=float32)
@@ -142,7 +142,7 @@ def convolve2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The convolution of two matrices; see `convolve`. Outside of them there is 0.
+    """Return the convolution of two matrices, padded with 0; see `convolve`.
 
     Raises:
         NotImplementedError: another boundary or fillvalue.
@@ -163,7 +163,7 @@ def correlate2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The correlation of two matrices; see `correlate`. Outside of them there is 0.
+    """Return the correlation of two matrices, padded with 0; see `correlate`.
 
     Raises:
         NotImplementedError: another boundary or fillvalue.
@@ -183,7 +183,7 @@ def correlate2d(
 def fftconvolve(
     in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Sequence[int] | None = None
 ) -> Array:
-    """The convolution of two arrays along axes, all by default, by Fourier transforms.
+    """Return the convolution of two arrays along axes, all by default, by Fourier transforms.
 
     Args:
         in1: an array.

@@ -23,13 +23,13 @@ def detrend(
     bp: int | Sequence[int] | np.ndarray[Any, Any] = 0,
     overwrite_data: None = None,
 ) -> Array:
-    """Data less its trend along an axis: less a line of least squares, or its mean.
+    """Subtract the trend of data along an axis: a line of least squares, or the mean.
 
     Args:
         data: an array.
         axis: the axis.
         type: "linear" or "constant".
-        bp: where, for "linear", one line ends and the next begins.
+        bp: for "linear", the indices at which one line ends and the next begins.
         overwrite_data: of no effect.
 
     Raises:
@@ -59,7 +59,7 @@ def detrend(
 
 
 def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array:
-    """Periodic windows, as SciPy has them by name (and parameters), or given."""
+    """Return a periodic window: SciPy's of a name (and parameters), or a given array."""
     if not isinstance(window, str | tuple):
         (given,) = as_arrays([window], f"{what}: window")
         if given.ndim != 1 or given.size != length:
@@ -92,7 +92,7 @@ def _lengths(
 
 
 def _segments(x: Array, length: int, overlap: int) -> Array:
-    """Along the last axis: shape (..., number of segments, length)."""
+    """Cut the last axis into segments: of shape (..., number of segments, length)."""
     starts = np.arange(0, x.shape[-1] - length + 1, length - overlap)
     return x[..., starts[:, None] + np.arange(length)]
 
@@ -125,7 +125,7 @@ def csd(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """The cross spectral density of two signals, by Welch's method: the mean over segments.
+    """Return the cross spectral density of two signals, by Welch's method: the mean over segments.
 
     Args:
         x: a signal along an axis.
@@ -138,7 +138,7 @@ def csd(
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
         detrend: "constant", "linear", False, or a function of segments.
-        return_onesided: whether only frequencies of at least 0 are given; not for complex signals.
+        return_onesided: True to return only frequencies of at least 0; not for complex signals.
         scaling: "density" or "spectrum".
         axis: the axis.
         average: "mean" or "median".
@@ -168,7 +168,8 @@ def welch(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """The power spectral density of a signal, by Welch's method: `csd` of the signal with itself.
+    """Return the power spectral density of a signal, by Welch's method: `csd` of the signal with
+    itself.
 
     >>> irax.scipy.signal.welch(irax.numpy.ones(8), nperseg=4)[0]
     Array([0.  , 0.25, 0.5 ], dtype=float32)
@@ -230,7 +231,7 @@ def _density(
 
 
 def _together(what: str, x: ArrayLike, y: ArrayLike, axis: int) -> list[Array]:
-    """Two signals along the last axis: of one dtype and length, other axes broadcast."""
+    """Return two signals along the last axis, of one dtype and length, others broadcast."""
     signals = [jnp.moveaxis(v, canonical_axis(what, axis, v.ndim), -1) for v in inexact(what, x, y)]
     length = max(v.shape[-1] for v in signals)
     shape = broadcast_shapes(*(v.shape[:-1] for v in signals), what=what)
@@ -260,7 +261,7 @@ def stft(
     padded: bool = True,
     axis: int = -1,
 ) -> tuple[Array, Array, Array]:
-    """The Fourier transforms of a signal's segments.
+    """Return the short-time Fourier transform: transforms of a signal's segments.
 
     Args:
         x: a signal along an axis.
@@ -270,10 +271,10 @@ def stft(
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
         detrend: False, "constant", "linear", or a function of segments.
-        return_onesided: whether only frequencies of at least 0 are given; not for complex signals.
-        boundary: how the signal goes on at both ends for half a segment: "zeros", "even",
+        return_onesided: True to return only frequencies of at least 0; not for complex signals.
+        boundary: the extension of the signal at both ends by half a segment: "zeros", "even",
             "odd", "constant" or None.
-        padded: whether it is filled up with zeros to whole segments.
+        padded: True to fill it up with zeros to whole segments.
         axis: the axis.
 
     Returns:
@@ -322,7 +323,7 @@ def istft(
     time_axis: int = -1,
     freq_axis: int = -2,
 ) -> tuple[Array, Array]:
-    """The signal whose segments have these transforms: the inverse of `stft`.
+    """Return the signal whose segments have these transforms: the inverse of `stft`.
 
     Args:
         Zxx: the transforms.
@@ -331,8 +332,8 @@ def istft(
         nperseg: the length of segments; by default that which the transforms have.
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms.
-        input_onesided: whether the transforms have only frequencies of at least 0.
-        boundary: whether half a segment is cut off at both ends.
+        input_onesided: True if the transforms have only frequencies of at least 0.
+        boundary: True to cut off half a segment at both ends.
         time_axis: the axis of times.
         freq_axis: the axis of frequencies.
 

@@ -1,3 +1,3 @@
-"""Solvers that need of a matrix only its products with vectors."""
+"""Solvers that use a matrix only by its products with vectors."""
 
 from irax.scipy.sparse import linalg as linalg

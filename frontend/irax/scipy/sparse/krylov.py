@@ -1,6 +1,6 @@
 """The iterations of the Krylov methods, on pytrees of arrays: cg, bicgstab, gmres.
 
-Each takes a linear function, a right hand side, where to start, tolerances, the most steps and a
+Each takes a linear function, a right hand side, a starting point, tolerances, the most steps and a
 preconditioner, and returns the solution it has found.
 """
 
@@ -18,7 +18,7 @@ Operator = Callable[[Any], Any]
 
 
 def cg(A: Operator, b: Any, x: Any, tol: float, atol: float, maxiter: int, M: Operator) -> Any:
-    """Conjugate gradients."""
+    """Solve by conjugate gradients."""
     limit = _limit(b, tol, atol)
 
     def goes_on(state: Any) -> Array:
@@ -42,7 +42,7 @@ def cg(A: Operator, b: Any, x: Any, tol: float, atol: float, maxiter: int, M: Op
 def bicgstab(
     A: Operator, b: Any, x: Any, tol: float, atol: float, maxiter: int, M: Operator
 ) -> Any:
-    """Stabilized biconjugate gradients, from a residual that is kept for comparison."""
+    """Solve by stabilized biconjugate gradients, with the first residual as shadow residual."""
     limit = _limit(b, tol, atol)
     first = _add(b, -1, A(x))
 
@@ -62,7 +62,7 @@ def bicgstab(
         s_hat = M(s)
         t = A(s_hat)
         length = _dot(t, t)
-        # Where s is zero already, the second half of the step has nothing to do.
+        # If s is zero already, the second half of the step does nothing.
         omega = jnp.where(length == 0, 0, _dot(t, s) / jnp.where(length == 0, 1, length))
         x = _add(_add(x, alpha, p_hat), omega, s_hat)
         sound = (omega != 0) & (rho_after != 0)
@@ -84,7 +84,7 @@ def gmres(
     M: Operator,
     restart: int,
 ) -> Any:
-    """Generalized minimal residuals: the best of what `restart` products reach, again and again."""
+    """Solve by generalized minimal residuals, restarted after `restart` products."""
     target, as_tree = ravel_pytree(M(b))
     dtype = target.dtype
     restart = min(restart, target.shape[0])
@@ -104,7 +104,7 @@ def gmres(
         x, r, k = state
         basis, h = _arnoldi(product, r, restart)
         q, upper = jnp.linalg.qr(h)
-        # What is searched is smaller where a product gave nothing new: there upper has no pivot.
+        # The space is smaller if a product was dependent on those before: upper has no pivot there.
         pivots = jnp.diagonal(upper)
         missing = jnp.abs(pivots) <= jnp.finfo(dtype).eps * jnp.max(jnp.abs(pivots))
         rhs = jnp.where(missing, 0, _norm(r) * q[0].conj())
@@ -118,8 +118,8 @@ def gmres(
 
 
 def _arnoldi(product: Callable[[Array], Array], r: Array, steps: int) -> tuple[Array, Array]:
-    """Orthonormal rows that span r and its products, `steps + 1` of them, and the product's matrix
-    in these.
+    """Return `steps + 1` orthonormal rows that span r and its products, and the product's matrix in
+    that basis.
     """
     first = r / _norm(r)
     basis = jnp.zeros((steps + 1, r.shape[0]), r.dtype).at[0].set(first)
@@ -130,7 +130,7 @@ def _arnoldi(product: Callable[[Array], Array], r: Array, steps: int) -> tuple[A
         length = _norm(v)
         column = basis.conj() @ v
         v = v - column @ basis
-        again = basis.conj() @ v  # what rounding has left of the other directions
+        again = basis.conj() @ v  # the components in other directions that rounding has left
         v = v - again @ basis
         rest = _norm(v)
         is_new = rest > jnp.finfo(r.dtype).eps * length
@@ -149,7 +149,7 @@ def _dot(x: Any, y: Any) -> Array:
 
 
 def _square(x: Any) -> Array:
-    """The sum of squares of absolute values."""
+    """Return the sum of squares of absolute values."""
     return jnp.real(_dot(x, x))
 
 
@@ -158,10 +158,10 @@ def _norm(v: Array) -> Array:
 
 
 def _add(x: Any, scale: Any, y: Any) -> Any:
-    """x + scale * y, of x's dtypes."""
+    """Return x + scale * y, in x's dtypes."""
     return tree_util.tree_map(lambda a, b: (a + scale * b).astype(a.dtype), x, y)
 
 
 def _limit(b: Any, tol: float, atol: float) -> Array:
-    """The square that that of the residual must come down to."""
+    """Return the limit for the squared norm of the residual."""
     return jnp.maximum(tol**2 * _square(b), atol**2)

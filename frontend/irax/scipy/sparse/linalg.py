@@ -31,20 +31,20 @@ def cg(
     maxiter: int | None = None,
     M: Any = None,
 ) -> tuple[Any, None]:
-    """Solves A x = b, for a positive definite A, by conjugate gradients.
+    """Solve A x = b, for a positive definite A, by conjugate gradients.
 
     Args:
         A: a square matrix, a linear function from pytrees like `b` to such, or any object that is
             multiplied by `A @ x`; Hermitian and positive definite.
         b: the right hand side: a pytree of inexact arrays.
-        x0: where to start; zero by default.
+        x0: the starting point; zero by default.
         tol: it ends when the residual is at most `max(tol * |b|, atol)`.
         atol: see `tol`.
         maxiter: the most steps; 10 times the number of unknowns by default.
         M: an approximation of A's inverse, a matrix or a linear function.
 
     Returns:
-        `(x, None)`: the solution; no information on how it was reached.
+        `(x, None)`: the solution; None stands for SciPy's information on convergence.
 
     Raises:
         TypeError: A or M is neither a function nor anything that `@` takes.
@@ -69,7 +69,7 @@ def bicgstab(
     maxiter: int | None = None,
     M: Any = None,
 ) -> tuple[Any, None]:
-    """Solves A x = b by stabilized biconjugate gradients. Arguments and results are those of `cg`,
+    """Solve A x = b by stabilized biconjugate gradients. Arguments and results are those of `cg`,
     but that A need not be symmetric.
 
     >>> a = jnp.array([[2.0, 1.0], [0.0, 3.0]])
@@ -93,17 +93,17 @@ def gmres(
     M: Any = None,
     solve_method: str = "batched",
 ) -> tuple[Any, None]:
-    """Solves A x = b by generalized minimal residuals. Arguments and results are those of `cg`, but
+    """Solve A x = b by generalized minimal residuals. Arguments and results are those of `cg`, but
     that A need not be symmetric.
 
     Args:
         A: a square matrix, or a linear function.
         b: the right hand side.
-        x0: where to start.
+        x0: the starting point.
         tol: it ends when the residual, after `M`, is at most `max(tol, atol / |b|) * |M b|`.
         atol: see `tol`.
-        restart: the size of the space that is searched before it starts anew.
-        maxiter: how often it may start anew.
+        restart: the dimension of the Krylov space before a restart.
+        maxiter: the most restarts.
         M: an approximation of A's inverse.
         solve_method: "batched" or "incremental": accepted for JAX's sake, without effect.
 

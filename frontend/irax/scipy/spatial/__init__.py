@@ -1,3 +1,3 @@
-"""irax.scipy.spatial: rotations of space."""
+"""irax.scipy.spatial: rotations in three dimensions."""
 
 from irax.scipy.spatial import transform as transform

@@ -1,4 +1,4 @@
-"""irax.scipy.spatial.transform: rotations of space, as quaternions (x, y, z, w) of length 1."""
+"""irax.scipy.spatial.transform: rotations in three dimensions, as unit quaternions (x, y, z, w)."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_quat(cls, quat: Any) -> Rotation:
-        """Of quaternions (..., 4), of any length but 0."""
+        """Make rotations from quaternions (..., 4), of any length but 0."""
         return cls(_unit(_floats("Rotation.from_quat", quat, 4)))
 
     @classmethod
     def from_rotvec(cls, rotvec: Any, degrees: bool = False) -> Rotation:
-        """Of vectors (..., 3): along the axis, as long as the angle."""
+        """Make rotations from rotation vectors (..., 3): along the axis, as long as the angle."""
         v = _floats("Rotation.from_rotvec", rotvec, 3)
         v = jnp.deg2rad(v) if degrees else v
         square = jnp.sum(jnp.square(v), -1, keepdims=True)
@@ -63,7 +63,7 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Rotation:
-        """Of orthogonal matrices (..., 3, 3)."""
+        """Make rotations from orthogonal matrices (..., 3, 3)."""
         m = _floats("Rotation.from_matrix", matrix, 3)
         trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
         rows = [
@@ -84,14 +84,14 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_mrp(cls, mrp: Any) -> Rotation:
-        """Of modified Rodrigues parameters (..., 3): the axis times tan(angle / 4)."""
+        """Make rotations from modified Rodrigues parameters (..., 3): axis times tan(angle / 4)."""
         v = _floats("Rotation.from_mrp", mrp, 3)
         square = jnp.sum(jnp.square(v), -1, keepdims=True)
         return cls(jnp.concatenate([2 * v, 1 - square], -1) / (1 + square))
 
     @classmethod
     def from_euler(cls, seq: str, angles: Any, degrees: bool = False) -> Rotation:
-        """Of angles around axes, one after the other: "xyz" fixed ones, "XYZ" those turned."""
+        """Make rotations from angles around axes in turn: fixed ("xyz") or rotated ("XYZ")."""
         if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
             raise ValueError(f"Rotation.from_euler: seq must be 1 to 3 of xyz or XYZ, got {seq!r}")
         a = _floats("Rotation.from_euler", angles)
@@ -111,22 +111,24 @@ class Rotation(NamedTuple):
 
     @classmethod
     def identity(cls, num: int | None = None, dtype: Any = float) -> Rotation:
-        """The rotation that changes nothing; `num` times."""
+        """Return the identity rotation, or `num` of them."""
         one = jnp.asarray([0, 0, 0, 1], dtype=dtype)
         return cls(one if num is None else jnp.tile(one, (num, 1)))
 
     @classmethod
     def random(cls, random_key: Any, num: int | None = None) -> Rotation:
-        """Random rotations, all as likely."""
+        """Draw uniformly distributed random rotations."""
         return cls(_unit(random.normal(random_key, (4,) if num is None else (num, 4))))
 
     @classmethod
     def concatenate(cls, rotations: Sequence[Rotation]) -> Rotation:
-        """Several rotations as one object."""
+        """Join several rotations into one object."""
         return cls(jnp.concatenate([r.quat.reshape(-1, 4) for r in rotations]))
 
     def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
-        """Quaternions (..., 4); of canonical ones the first of w, x, y, z but 0 is above 0."""
+        """Return quaternions (..., 4); if `canonical`, the first nonzero of w, x, y, z is
+        above 0.
+        """
         quat = self.quat
         if canonical:
             x, y, z, w = (quat[..., i] for i in range(4))
@@ -137,12 +139,12 @@ class Rotation(NamedTuple):
         return jnp.roll(quat, 1, -1) if scalar_first else quat
 
     def as_matrix(self) -> Array:
-        """Matrices (..., 3, 3)."""
+        """Return rotation matrices (..., 3, 3)."""
         columns = [self.apply(jnp.asarray(row, self.quat.dtype)) for row in np.eye(3)]
         return jnp.stack(columns, -1)
 
     def as_rotvec(self, degrees: bool = False) -> Array:
-        """Vectors (..., 3): along the axis, as long as the angle, at most pi."""
+        """Return rotation vectors (..., 3): along the axis, as long as the angle, at most pi."""
         quat = self.quat * jnp.where(jnp.less(self.quat[..., 3:], 0), -1, 1)
         square = jnp.sum(jnp.square(quat[..., :3]), -1, keepdims=True)
         small = jnp.less(square, 1e-8)
@@ -152,13 +154,13 @@ class Rotation(NamedTuple):
         return jnp.rad2deg(vector) if degrees else vector
 
     def as_mrp(self) -> Array:
-        """Modified Rodrigues parameters (..., 3)."""
+        """Return modified Rodrigues parameters (..., 3)."""
         quat = self.quat * jnp.where(jnp.less(self.quat[..., 3:], 0), -1, 1)
         return quat[..., :3] / (1 + quat[..., 3:])
 
     def as_euler(self, seq: str, degrees: bool = False) -> Array:
-        """Three angles (..., 3) around axes, one after the other: "xyz" fixed ones, "XYZ" those
-        turned. Where two of the axes become one, the last angle is 0.
+        """Return three angles (..., 3) around axes in turn: fixed ones ("xyz") or rotated ones
+        ("XYZ"). In gimbal lock the last angle is 0.
         """
         if len(seq) != 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
             raise ValueError(f"Rotation.as_euler: seq must be 3 of xyz or XYZ, got {seq!r}")
@@ -168,7 +170,7 @@ class Rotation(NamedTuple):
         return jnp.rad2deg(angles) if degrees else angles
 
     def apply(self, vectors: Any, inverse: bool = False) -> Array:
-        """Vectors (..., 3) turned; turned back if `inverse`."""
+        """Rotate vectors (..., 3); by the inverse rotations if `inverse`."""
         v = _floats("Rotation.apply", vectors, 3)
         quat = self.inv().quat if inverse else self.quat
         u, w = quat[..., :3], quat[..., 3:]
@@ -177,36 +179,36 @@ class Rotation(NamedTuple):
         return v + w * twice + jnp.cross(u, twice)
 
     def inv(self) -> Rotation:
-        """The rotations back."""
+        """Return the inverse rotations."""
         return Rotation(self.quat * jnp.asarray([-1, -1, -1, 1], self.quat.dtype))
 
     def magnitude(self) -> Array:
-        """The angles, from 0 to pi."""
+        """Return the angles of rotation, from 0 to pi."""
         size = jnp.linalg.norm(self.quat[..., :3], axis=-1)
         return 2 * jnp.arctan2(size, jnp.abs(self.quat[..., 3]))
 
     def mean(self, weights: Any = None) -> Rotation:
-        """The rotation nearest to several, in the mean of squares."""
+        """Return the mean rotation: the one of least mean squared distance from all."""
         count = jnp.ones(self.quat.shape[0]) if weights is None else _floats("mean", weights)
         return Rotation(jnp.linalg.eigh((self.quat.T * count) @ self.quat)[1][:, -1])
 
     @property
     def single(self) -> bool:
-        """Whether it is one rotation."""
+        """True if it is one rotation."""
         return self.quat.ndim == 1
 
     def __mul__(self, other: Rotation) -> Rotation:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The rotation by `other`, and then by this one."""
+        """Return the rotation by `other`, and then by this one."""
         return Rotation(_unit(_product(*jnp.broadcast_arrays(self.quat, other.quat))))
 
     def __len__(self) -> int:
-        """How many rotations there are."""
+        """Return the number of rotations."""
         if self.single:
             raise TypeError("a single Rotation has no length")
         return self.quat.shape[0]
 
     def __getitem__(self, indexer: Any) -> Rotation:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Some of the rotations."""
+        """Return some of the rotations."""
         if self.single:
             raise TypeError("a single Rotation is not subscriptable")
         return Rotation(self.quat[indexer])
@@ -214,7 +216,7 @@ class Rotation(NamedTuple):
 
 @library_methods
 class Slerp(NamedTuple):
-    """Rotations between those at given times: turning evenly from each to the next."""
+    """Spherical linear interpolation between rotations at given times."""
 
     times: Array
     timedelta: Array
@@ -223,7 +225,7 @@ class Slerp(NamedTuple):
 
     @classmethod
     def init(cls, times: Any, rotations: Rotation) -> Slerp:
-        """Of ascending times (n,), and n rotations."""
+        """Make an interpolator from ascending times (n,), and n rotations."""
         at = _floats("Slerp.init", times)
         quat = rotations.quat
         if at.ndim != 1 or quat.ndim != 2 or at.shape[0] != quat.shape[0] or at.shape[0] < 2:
@@ -235,7 +237,7 @@ class Slerp(NamedTuple):
         return cls(at, jnp.diff(at), Rotation(quat[:-1]), steps.as_rotvec())
 
     def __call__(self, times: Any) -> Rotation:
-        """The rotations at times, a number or a vector."""
+        """Return the rotations at times, a number or a vector."""
         at = _floats("Slerp", times)
         cell = jnp.clip(
             jnp.searchsorted(self.times, at, side="right") - 1, 0, self.rotvecs.shape[0] - 1
@@ -246,8 +248,9 @@ class Slerp(NamedTuple):
 
 
 def _euler(quat: Array, seq: str, fixed: bool) -> Array:
-    """Angles of unit quaternions, after Bernardes and Viollet (2022): rotations around three axes
-    are those around two of them and a plane, which half sums and differences of angles turn.
+    """Return Euler angles of unit quaternions, after Bernardes and Viollet (2022): rotations around
+    three axes are those around two of them and a plane, which half sums and differences of angles
+    turn.
     """
     i, j, k = ("xyz".index(axis) for axis in (seq if fixed else seq[::-1]))
     proper = i == k

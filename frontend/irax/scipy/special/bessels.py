@@ -1,4 +1,4 @@
-"""Bessel functions and spherical harmonics: what recurrences give."""
+"""Bessel functions and spherical harmonics, by recurrences."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def i1(x: ArrayLike) -> Array:
 
 
 def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
-    """The Bessel functions of the first kind and the orders 0 to v; shape (v + 1, *z.shape).
+    """Return the Bessel functions of the first kind and the orders 0 to v; shape (v + 1, *z.shape).
 
     Args:
-        z: where; |z| must be well below `n_iter`.
+        z: the arguments; |z| must be well below `n_iter`.
         v: the largest order.
         n_iter: the order at which the recurrence down to 0 begins.
 
@@ -88,7 +88,7 @@ def _orders(z: Array, v: int, n_iter: int) -> Array:
         found.append(value)  # of the order - 1
         if (order - 1) % 2 == 0:
             total = jnp.add(total, jnp.multiply(1 if order == 1 else 2, value))
-        # All that was found is only known but for a factor: it is kept from overflow.
+        # All values are known up to one factor, and are scaled to avoid overflow.
         large = jnp.greater(jnp.abs(value), float(limits.max) ** 0.5)
         scale = jnp.where(large, float(limits.max) ** -0.5, 1.0)
         upper, value, total = (jnp.multiply(scale, x) for x in (upper, value, total))
@@ -106,7 +106,7 @@ def sph_harm_y(
     diff_n: int | None = None,
     n_max: int | None = None,
 ) -> Array:
-    """Spherical harmonics, complex and orthonormal.
+    """Return spherical harmonics, complex and orthonormal.
 
     Args:
         n: degrees, integers of at least 0.

@@ -1,4 +1,4 @@
-"""The gamma and beta functions and what is made of them."""
+"""The gamma and beta functions, and functions that follow from them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 
 
 def _loggamma_of_complex(z: Array) -> Array:
-    """Stirling's series after seven steps to the right, reflected where the real part is small."""
+    """Return loggamma by Stirling's series at z + 7, by reflection where the real part is small."""
     reflected = jnp.less(jnp.real(z), 0.5)
     right = jnp.where(reflected, jnp.subtract(1, z), z)
     far = jnp.add(right, 7)
@@ -91,7 +91,7 @@ def _loggamma_of_complex(z: Array) -> Array:
 
 
 def _log_sine_of_pi(z: Array, wanted: Array) -> Array:
-    """log(sin(pi z)) where it is wanted, continuous in each half of the plane."""
+    """Return log(sin(pi z)) on the branch that is continuous in each half of the plane."""
     below = jnp.less(jnp.imag(z), 0)
     upper = jnp.where(wanted, jnp.where(below, jnp.conj(z), z), 0.5)
     turned = jnp.multiply(upper, 1j * np.pi)
@@ -190,19 +190,19 @@ def factorial(n: ArrayLike, exact: bool = False) -> Array:
 
 
 def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
-    """How many ways there are to take k of N things; 0 where k is negative or above N.
+    """Return the number of combinations of k of N things; 0 where k is negative or above N.
 
     Args:
-        N: how many there are.
-        k: how many are taken.
-        repetition: whether one may be taken again.
+        N: the number of things.
+        k: the number that is taken.
+        repetition: True if one may be taken again.
 
     >>> irax.scipy.special.comb(5, 2).round(3)
     Array(10., dtype=float32, weak_type=True)
     """
     n, k = floats("comb", N, k)
     if repetition:
-        # Of nothing, nothing can be taken in one way: n - 1 things more would be negative ones.
+        # One way to take nothing of nothing, where n + k - 1 would be negative.
         ways = comb(jnp.subtract(jnp.add(n, k), 1), k)
         return jnp.where(jnp.logical_and(jnp.equal(k, 0), jnp.greater_equal(n, 0)), 1.0, ways)
     rest = jnp.subtract(n, k)

@@ -41,8 +41,8 @@ def _sum(numerators: Sequence[Array], denominator: Array, x: Array) -> Array:
 
 
 def _differentiable(function: Callable[..., Array]) -> Callable[..., Array]:
-    """Derivatives element by element, carried through the loop forwards; so that those that go
-    backwards need not run the loop backwards.
+    """Give a function elementwise derivatives that are computed in forward mode, so that reverse
+    mode need not run the loop backwards.
     """
     ruled = custom_jvp(function)
 
@@ -70,7 +70,7 @@ def _hyp1f1(a: Array, b: Array, x: Array) -> Array:
 def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Kummer's confluent hypergeometric function 1F1(a; b; x).
 
-    It has derivatives in all three; second ones only forwards.
+    It has derivatives in all three; second ones in forward mode only.
 
     >>> irax.scipy.special.hyp1f1(1.0, 1.0, 1.0).round(4)
     Array(2.7183, dtype=float32)
@@ -102,7 +102,7 @@ def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
     """Gauss's hypergeometric function 2F1(a, b; c; x), for x up to 1; nan above.
 
     The nearer x is to 1, the more terms there are. It has derivatives in all four where x is below
-    1; second ones only forwards.
+    1; second ones in forward mode only.
 
     >>> irax.scipy.special.hyp2f1(1.0, 1.0, 2.0, 0.5).round(4)
     Array(1.3863, dtype=float32)

@@ -55,7 +55,7 @@ def erfinv(x: ArrayLike) -> Array:
 
 @functools.cache
 def _weideman(terms: int) -> tuple[float, list[float]]:
-    """L, and the coefficients of the polynomial, the constant one first."""
+    """Return L, and the coefficients of Weideman's polynomial, the constant one first."""
     length = float(np.sqrt(terms / np.sqrt(2)))
     count = 4 * terms
     t = length * np.tan(np.arange(-count + 1, count) * np.pi / (2 * count))

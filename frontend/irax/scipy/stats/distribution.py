@@ -1,7 +1,7 @@
-"""What a distribution of numbers is: formulas in its standard place and scale, and a support.
+"""Distributions of numbers: formulas in their standard location and scale, and a support.
 
-From these come the functions a user calls: they move the argument there, keep it in the support
-(so that derivatives outside are 0, not nan), and say what holds outside.
+The public functions follow from these: they standardize the argument, keep it in the support (so
+that derivatives outside are 0, not nan), and give the values outside.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ _WITH_LOGARITHM = {"logcdf": "cdf", "logsf": "sf"}
 
 
 class Distribution:
-    """A distribution of JAX's: its functions are attributes (`norm.pdf`).
+    """A distribution, whose functions are attributes (`norm.pdf`).
 
     Args:
-        name: what it is called.
-        parameters: the names of its parameters, without place and scale.
-        offers: the functions that there are.
+        name: its name.
+        parameters: the names of its parameters, without location and scale.
+        offers: the names of its functions.
         formulas: of some functions, by name: of the argument in standard place and scale, and the
             parameters. The others follow from these.
         support: the least and the largest value; numbers, or functions of the parameters.
-        discrete: whether the values are integers.
-        located: whether there are the arguments `loc` and `scale` (not if discrete).
-        first: what the argument is called, by function, where it is not x, k or q.
+        discrete: True if the values are integers.
+        located: True if there are the arguments `loc` and `scale` (not if discrete).
+        first: the name of the argument, by function, where it is not x, k or q.
         unmoved: functions that do not take `loc` and `scale`.
         valid: for which parameters there is such a distribution; for others all is nan.
-        further: functions that are given whole.
+        further: functions that are given themselves, not by formulas.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class Distribution:
         return jnp.where(outside, jnp.where(below, least, largest), value)
 
     def _standard(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
-        """A function by its formula, or by another's."""
+        """Return a function by its formula, or by that of another one."""
         if name in self._formulas:
             return self._formulas[name](x, *parameters)
         if name in _WITH_LOGARITHM:

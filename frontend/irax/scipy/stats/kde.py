@@ -28,8 +28,8 @@ class gaussian_kde:
 
     Args:
         dataset: samples along the last axis, shape (n,) or (d, n).
-        bw_method: how wide the normal densities are: "scott" (the default), "silverman", a factor,
-            or a function that gives it, of the estimate.
+        bw_method: the bandwidth of the normal densities: "scott" (the default), "silverman", a
+            factor, or a function that gives it, of the estimate.
         weights: the samples' weights, shape (n,); equal by default.
 
     Raises:
@@ -91,12 +91,12 @@ class gaussian_kde:
         return bw_method
 
     def tree_flatten(self) -> tuple[Sequence[Any], None]:
-        """The arrays of the estimate."""
+        """Return the arrays of the estimate."""
         return (self.neff, self.dataset, self.weights, self.covariance, self.inv_cov), None
 
     @classmethod
     def tree_unflatten(cls, aux_data: None, children: Sequence[Any]) -> gaussian_kde:
-        """The estimate of its arrays."""
+        """Make an estimate of its arrays."""
         made = object.__new__(cls)
         made.neff, made.dataset, made.weights, made.covariance, made.inv_cov = children
         return made
@@ -124,25 +124,25 @@ class gaussian_kde:
         return at
 
     def evaluate(self, points: ArrayLike) -> Array:
-        """The density at points of shape (d, m), or (m,) for d = 1; shape (m,)."""
+        """Return the density at points of shape (d, m), or (m,) for d = 1; shape (m,)."""
         return jnp.exp(self.logpdf(points))
 
     def __call__(self, points: ArrayLike) -> Array:
-        """The density at points; see `evaluate`."""
+        """Return the density at points; see `evaluate`."""
         return self.evaluate(points)
 
     def pdf(self, x: ArrayLike) -> Array:
-        """The density at points; see `evaluate`."""
+        """Return the density at points; see `evaluate`."""
         return self.evaluate(x)
 
     def logpdf(self, x: ArrayLike) -> Array:
-        """The logarithm of the density at points; see `evaluate`."""
+        """Return the logarithm of the density at points; see `evaluate`."""
         at = self._points("logpdf", x)
         logs = _log_normal(self.dataset, at, self.covariance)
         return logsumexp(logs, 0, lax.expand_dims(self.weights, (1,)))
 
     def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
-        """The integral of the density times a normal one."""
+        """Return the integral of the density times a normal one."""
         center, spread = inexact("gaussian_kde.integrate_gaussian", mean, cov)
         center, spread = jnp.atleast_1d(center), jnp.atleast_2d(spread)
         if center.shape != (self.d,) or spread.shape != (self.d, self.d):
@@ -154,7 +154,7 @@ class gaussian_kde:
         return jnp.sum(jnp.exp(logs[:, 0]) * self.weights)
 
     def integrate_box_1d(self, low: ArrayLike, high: ArrayLike) -> Array:
-        """The probability between two numbers, for samples of dimension 1."""
+        """Return the probability between two numbers, for samples of dimension 1."""
         if self.d != 1:
             raise ValueError(
                 f"gaussian_kde.integrate_box_1d: expected samples of dimension 1, got {self.d}"
@@ -174,7 +174,7 @@ class gaussian_kde:
         )
 
     def integrate_kde(self, other: gaussian_kde) -> Array:
-        """The integral of the product with another estimate of the same dimension."""
+        """Return the integral of the product with another estimate of the same dimension."""
         if other.d != self.d:
             raise ValueError(
                 f"gaussian_kde.integrate_kde: the dimensions {self.d} and {other.d} differ"
@@ -183,7 +183,7 @@ class gaussian_kde:
         return self.weights @ jnp.exp(logs) @ other.weights
 
     def resample(self, key: Any, shape: tuple[int, ...] = ()) -> Array:
-        """Random numbers of the estimated density, shape (d, *shape)."""
+        """Draw random numbers of the estimated density, shape (d, *shape)."""
         choice, noise = random.split(key)
         places = random.choice(choice, self.n, shape, p=self.weights)
         root = jnp.linalg.cholesky(self.covariance)

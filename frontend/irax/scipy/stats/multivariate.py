@@ -1,4 +1,4 @@
-"""Distributions of vectors. Each is a class that is never made: a name for its functions."""
+"""Distributions of vectors. Each is a class without instances, a namespace of its functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class multivariate_normal:
 
     @staticmethod
     def logpdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: Any = None) -> Array:
-        """The logarithm of the density at the vectors x.
+        """Return the logarithm of the density at the vectors x.
 
         Args:
             x: shape (..., n).
@@ -59,16 +59,16 @@ class multivariate_normal:
 
     @staticmethod
     def pdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike) -> Array:
-        """The density at the vectors x; see `logpdf`."""
+        """Return the density at the vectors x; see `logpdf`."""
         return jnp.exp(multivariate_normal.logpdf(x, mean, cov))
 
 
 class dirichlet:
-    """The distribution of Dirichlet: of shares that sum to 1."""
+    """The Dirichlet distribution, of shares that sum to 1."""
 
     @staticmethod
     def logpdf(x: ArrayLike, alpha: ArrayLike) -> Array:
-        """The logarithm of the density at the vectors along the first axis of x.
+        """Return the logarithm of the density at the vectors along the first axis of x.
 
         Args:
             x: shares, shape (n, ...); or (n - 1, ...): the last one is what remains to 1.
@@ -103,16 +103,16 @@ class dirichlet:
 
     @staticmethod
     def pdf(x: ArrayLike, alpha: ArrayLike) -> Array:
-        """The density at the vectors along the first axis of x; see `logpdf`."""
+        """Return the density at the vectors along the first axis of x; see `logpdf`."""
         return jnp.exp(dirichlet.logpdf(x, alpha))
 
 
 class multinomial:
-    """How often each of some kinds occurs in n trials."""
+    """The multinomial distribution: counts of outcomes of several kinds in n trials."""
 
     @staticmethod
     def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
-        """The logarithm of the probability of the counts x; -inf where they do not sum to n.
+        """Return the logarithm of the probability of the counts x; -inf where they do not sum to n.
 
         Args:
             x: counts, shape (..., k).
@@ -129,5 +129,5 @@ class multinomial:
 
     @staticmethod
     def pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
-        """The probability of the counts x; see `logpmf`."""
+        """Return the probability of the counts x; see `logpmf`."""
         return jnp.exp(multinomial.logpmf(x, n, p))

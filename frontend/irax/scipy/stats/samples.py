@@ -16,7 +16,7 @@ from irax.typing import ArrayLike
 
 
 class ModeResult(NamedTuple):
-    """The most frequent values, and how often they occur."""
+    """The most frequent values, and their counts."""
 
     mode: Array
     count: Array
@@ -42,7 +42,7 @@ def _along(what: str, a: ArrayLike, axis: int | None) -> tuple[Array, int]:
 
 
 def _shifted(x: Array, axis: int) -> Array:
-    """Whether an element differs from the one before; the first one does."""
+    """Return True where an element differs from the one before; the first one does."""
     size = x.shape[axis]
     now, before = lax.slice_in_dim(x, 1, size, 1, axis), lax.slice_in_dim(x, 0, size - 1, 1, axis)
     differs = jnp.not_equal(now, before)
@@ -56,13 +56,13 @@ def _shifted(x: Array, axis: int) -> Array:
 def mode(
     a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
-    """The most frequent value along an axis, the least of several; and how often it occurs.
+    """Return the most frequent value along an axis, the least of several; and its count.
 
     Args:
         a: an array; nan is a value like others.
-        axis: the axis; None takes all elements together.
+        axis: the axis; None to flatten the array.
         nan_policy: only "propagate".
-        keepdims: whether the results keep the axis, with size 1.
+        keepdims: True if the results keep the axis, with size 1.
 
     Raises:
         NotImplementedError: another nan_policy.
@@ -100,13 +100,13 @@ def rankdata(
     axis: int | None = None,
     nan_policy: str = "propagate",
 ) -> Array:
-    """The ranks of elements, 1 the least one's.
+    """Return the ranks of elements; the least one has rank 1.
 
     Args:
         a: an array.
         method: the rank of equal elements: the "average", "min" or "max" of those they share;
             "dense" counts equal ones once; "ordinal" goes by their order.
-        axis: the axis; by default all elements together.
+        axis: the axis; by default the array is flattened.
         nan_policy: only "propagate": where there is a nan, all ranks along the axis are nan.
 
     Returns:
@@ -151,14 +151,14 @@ def sem(
     *,
     keepdims: bool = False,
 ) -> Array:
-    """The standard error of the mean.
+    """Return the standard error of the mean.
 
     Args:
         a: an array.
-        axis: the axis; None takes all elements together.
-        ddof: what the number of elements is reduced by where squares are averaged.
+        axis: the axis; None to flatten the array.
+        ddof: the sum of squares is divided by the number of elements minus this.
         nan_policy: "propagate", or "omit" to leave out nan.
-        keepdims: whether the result keeps the axis, with size 1.
+        keepdims: True if the result keeps the axis, with size 1.
 
     >>> stats.sem(jnp.array([1.0, 2.0, 3.0])).round(4)
     Array(0.5774, dtype=float32)
