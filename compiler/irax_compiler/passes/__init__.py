@@ -12,7 +12,8 @@ __all__ = ["Pass", "PassError", "by_name"]
 
 @once
 def by_name() -> Mapping[str, type[Pass]]:
-    """All passes by name, imported when they are first asked for: tracing needs few of them.
+    """Return all passes by name. They are imported when first asked for, because tracing needs few
+    of them.
 
     >>> by_name()["vjp"].name
     'vjp'

@@ -18,23 +18,23 @@ from irax_compiler.passes.core import Pass, register_pass, returned
 ELEMENTS_PER_MICROSECOND = 1000.0
 FLOPS_PER_MICROSECOND = 20000.0
 TASK_THRESHOLD = 300.0
-"""Microseconds of work on one core from which on the hand-off to other cores pays."""
+"""The microseconds of work on one core above which sharing it with other cores pays."""
 LAUNCH = 3.0
-"""Microseconds that a step of a loop takes at most for nothing."""
+"""The most microseconds of overhead of a step of a loop."""
 HAND_OFF = 5.0
-"""Microseconds that a step of a loop takes longer where it is handed to other cores."""
+"""The additional microseconds of a step whose work is shared with other cores."""
 UNKNOWN_STEPS = 10
 MOMENTS = 50_000.0
-"""Microseconds on one core up to which nobody minds that a program cannot be interrupted."""
+"""The microseconds on one core below which a program need not be interruptible."""
 
 
 @register_pass
 @dataclass
 class Annotate(Pass):
-    """Gives public functions the reflection attributes `irax.args` and `irax.results`, their
-    types (`f32[4,4];i32[]`), `irax.driver`: "task" where the work is worth several cores, or
-    "sync" where it is done sooner than it could be shared out; and `irax.takes`: "moments" where
-    it is over before anybody could interrupt it, or "long" where it is not, or may not be.
+    """Gives public functions reflection attributes for the runtime. `irax.args` and `irax.results`
+    are the types of arguments and results (`f32[4,4];i32[]`). `irax.driver` is "task" where the
+    work is worth several cores, and "sync" where sharing would take longer. `irax.takes` is
+    "moments" for programs too short to interrupt, and "long" for others.
     """
 
     name: ClassVar[str] = "annotate"
@@ -77,12 +77,12 @@ def signature(values: Sequence[Value]) -> str:
 
 @dataclass
 class _Work:
-    """A rough estimate of what a block does."""
+    """A rough estimate of the work of a block."""
 
     total: float = 0.0
-    """Microseconds on one core; infinite with a loop of which nobody knows how long it goes on."""
+    """Microseconds on one core; infinite for loops with an unknown trip count."""
     shared: float = 0.0
-    """Microseconds on one core, of what several could share."""
+    """Microseconds on one core of work that several cores could share."""
     steps: int = 0
     """The number of loop steps, each of them too short to run on several cores."""
 

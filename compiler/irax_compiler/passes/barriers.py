@@ -36,11 +36,12 @@ _LOOPS = {"stablehlo.while", "scf.for"}
 @register_pass
 @dataclass
 class Barriers(Pass):
-    """Makes barriers of what loops carry IREE's `compute_barrier`: it holds the compiler back as
-    they do, and is gone before there are streams, so that nothing is lost and nothing waits.
+    """Replaces fusion barriers on loop-carried values by IREE's `compute_barrier`, which restrains
+    the compiler in the same way and is removed before stream scheduling, so that the missing wait
+    does no harm.
 
-    What is computed of one carried value alone counts as that value: IREE may find that it is.
-    Other barriers stay. They do wait, and where they do not, IREE refuses some programs.
+    Values computed from a single loop-carried value count as such, because IREE may simplify them
+    to it. Other barriers stay: IREE waits at them, and refuses some programs without them.
     """
 
     name: ClassVar[str] = "barriers"
@@ -78,7 +79,7 @@ def _replace(operation: Operation) -> None:
 
 
 def _held_back(x: Value) -> Value:
-    """The value behind a `compute_barrier`, which has no numbers without sign."""
+    """Put a `compute_barrier`, which takes signless numbers only, behind a value."""
     dtype = dtype_of(x)
     signless = seen_as(x, signless_dtype(dtype))
     made = mlir.emit("iree_tensor_ext.compute_barrier.start", [signless], {}, [signless.type])

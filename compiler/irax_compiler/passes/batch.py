@@ -32,9 +32,9 @@ from irax_compiler.passes.core import (
 @register_pass
 @dataclass
 class Batch(Pass):
-    """Adds @f.batch, whose argument i has a further axis of `size` at `in_axes[i]`, or is shared
-    by all lanes where that is None; result j has it at `out_axes[j]` (by default 0). Collectives
-    over `axis_name` become operations on that axis.
+    """Adds @f.batch, whose argument i has a further axis of `size` at `in_axes[i]`, or is unbatched
+    where that is None. Result j has the axis at `out_axes[j]`, by default 0. Collectives over
+    `axis_name` become operations on the axis.
     """
 
     name: ClassVar[str] = "batch"
@@ -53,7 +53,7 @@ class Batch(Pass):
 
 
 def check_mapped(in_axes: Sequence[Axis] | None) -> None:
-    """Raises PassError where axes that somebody has written map no argument."""
+    """Raise PassError if the given axes map no argument."""
     if in_axes is not None and all(axis is None for axis in in_axes):
         raise PassError("in_axes: expected at least one mapped argument, got none")
 
@@ -66,7 +66,7 @@ def derive_batched(
     out_axes: Sequence[Axis] | None = None,
     axis_name: str = "",
 ) -> Batched:
-    """Adds the batched form of a function to its module, as a private function.
+    """Add the batched form of a function to its module, as a private function.
 
     Args:
         module: the module.
@@ -86,7 +86,7 @@ def derive_batched(
 def _axes(
     option: str, axes: Sequence[Axis] | None, values: Sequence[Value], func: str
 ) -> tuple[Axis, ...]:
-    """An axis for each of a function's arguments or results."""
+    """Return an axis for each of a function's arguments or results."""
     if axes is None:
         return (0,) * len(values)
     if len(axes) == 1:
@@ -103,7 +103,8 @@ def _axes(
 
 
 class BatchDeriver(Deriver[Batched]):
-    """Derives @f.batch for a pattern of axes; what depends on no mapped argument stays unbatched.
+    """Derives @f.batch for a pattern of axes. Operations that depend on no mapped argument stay
+    unbatched.
 
     `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
     must not depend on it); other functions leave it where it fell. Collectives over `axis_name`,
@@ -184,7 +185,7 @@ class BatchDeriver(Deriver[Batched]):
     def _batch_nothing(
         self, operation: Operation, env: dict[Value, Value], axes: dict[Value, Axis]
     ) -> None:
-        """The results for no lanes: they have no elements."""
+        """Return results for an axis of size 0, which have no elements."""
         for result in operation.results:
             empty = np.empty((0, *shape_of(result)), mlir.dtype_of(result))
             with mlir.named("batch", operation.location):

@@ -27,9 +27,10 @@ from irax_compiler.passes.rewriting import replace
 @register_pass
 @dataclass
 class Callbacks(Pass):
-    """Leaves no callback: each becomes a call of the host function `callback`, or of `action` if it
-    has an effect; that one takes a token, after its other operands, and returns the next one, after
-    its other results. The last one may go to the host function `end`. For modules without calls.
+    """Replaces callbacks by calls of host functions: `callback`, or `action` for one with a side
+    effect. An action takes a token after its other operands, and returns the next token after its
+    other results. The last token may go to the host function `end`. Applies to modules without
+    calls.
     """
 
     name: ClassVar[str] = "callbacks"
@@ -70,8 +71,8 @@ def _pure(operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
 
 
 def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value]:
-    """Builds an operation with effects at the insertion point, for values that `env` has and a
-    token; its results, and the next token.
+    """Build an operation with side effects at the insertion point, with operands replaced by `env`
+    and a token; return its results and the next token.
     """
     operands = [env[v] for v in operation.operands]
     with operation.location:
@@ -111,7 +112,7 @@ def _loop(
 
 
 def _block(block: Block, arguments: Sequence[Value], env: _Env, token: Value) -> list[Value]:
-    """Copies what a block does to the insertion point; what it returns, and the next token."""
+    """Copy a block to the insertion point; return its terminator's operands and the next token."""
     env = _Env({**env, **dict(zip(block.arguments, arguments, strict=True))})
     *operations, last = (view.operation for view in block.operations)
     for operation in operations:

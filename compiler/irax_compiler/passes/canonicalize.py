@@ -15,7 +15,7 @@ from irax_compiler.passes.rewriting import rewrite_in_order
 @dataclass
 class Canonicalize(Pass):
     """Applies the canonicalization patterns of all dialects. Broadcasts that permute dimensions,
-    for which StableHLO's pattern is wrong, are written as a transpose and a broadcast before.
+    for which StableHLO's pattern is wrong, first become a transpose and a broadcast.
     """
 
     name: ClassVar[str] = "canonicalize"

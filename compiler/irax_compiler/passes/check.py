@@ -23,11 +23,12 @@ _INSTEAD = {"float64": "float32", "complex128": "complex64"}
 @register_pass
 @dataclass
 class Check(Pass):
-    """Changes nothing. Raises UnsupportedOp for operations that irax does not know, arrays whose
-    shape or dtype it or `target` cannot have, functions without a body, of several blocks, or
-    recursive, and public functions of dtypes of which `target` has no arrays.
+    """Raises UnsupportedOp for what irax cannot run: unknown operations; arrays whose shape or
+    dtype irax or `target` does not support; functions without a body, of several blocks, or
+    recursive; and public functions with arguments or results of dtypes that `target` lacks. The
+    module does not change.
 
-    IREE would answer some of these with a crash, an endless loop, or other numbers.
+    For some of these IREE would crash, never end, or return wrong numbers.
     """
 
     name: ClassVar[str] = "check"
@@ -109,7 +110,9 @@ def _check_operation(operation: Operation, known: set[str]) -> None:
 
 
 def _check_calls(functions: dict[str, Operation]) -> None:
-    """Takes away functions that call none of those left; what remains calls itself."""
+    """Remove, repeatedly, functions that call none of the remaining ones; those left are
+    recursive.
+    """
     calls = {name: {mlir.callee(c) for c in mlir.calls(f)} for name, f in functions.items()}
     while leaves := [name for name, callees in calls.items() if not callees & calls.keys()]:
         for name in leaves:

@@ -20,12 +20,12 @@ from irax_compiler.passes.core import Pass, register_pass, walk
 @register_pass
 @dataclass
 class ConstantFolding(Pass):
-    """Replaces what follows from constants and iotas by constants, outside of loops and branches:
-    by those of at most `elements` elements, and by larger ones that take no more room than what
-    they follow from. The meaning is that of `evaluate`.
+    """Replaces operations on constants and iotas, outside of loops and branches, by constants of at
+    most `elements` elements, or by larger ones that take no more room than their operands. Values
+    are those of `evaluate`.
 
-    IREE could do so too: it compiles and runs a program for it, in more time than all the rest of
-    a compilation takes.
+    IREE's own constant folding compiles and runs a program, which takes more time than the rest of
+    a compilation.
     """
 
     name: ClassVar[str] = "constant-folding"
@@ -55,7 +55,7 @@ def _written(values: Iterable[Value]) -> int:
 
 
 def _pure(operation: Operation) -> Op | None:
-    """The op, if its results are a matter of its operands alone."""
+    """Return the op, if its results depend on its operands alone."""
     try:
         op = read(operation)
     except UnsupportedOp:
@@ -66,7 +66,7 @@ def _pure(operation: Operation) -> Op | None:
 def _evaluated(
     op: Op, operation: Operation, known: dict[Value, np.ndarray]
 ) -> dict[Value, np.ndarray]:
-    """The results of an operation on what is known; nothing, if NumPy has no such arithmetic."""
+    """Return the results of an operation on known operands; none, if NumPy cannot compute them."""
     if isinstance(op, Constant):
         return {operation.results[0]: mlir.dense_to_numpy(operation)}
     try:
@@ -78,7 +78,7 @@ def _evaluated(
 
 
 def _write_down(value: Value, array: np.ndarray, known: dict[Value, np.ndarray]) -> None:
-    """Has those who use a known value, and are not known themselves, use a constant."""
+    """Replace the uses of a known value by unknown operations with a constant."""
     operation = mlir.definition(value)
     assert operation is not None
     if operation.name in (Constant.name, Iota.name):

@@ -16,7 +16,7 @@ from irax_compiler.ops.structured import DefinedOp
 
 
 class PassError(ValueError):
-    """A pass cannot do what it was asked: wrong options, or a module it does not apply to."""
+    """A pass cannot be applied: its options are wrong, or it does not support the module."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Pass:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """The pass as pipelines have it, with the options that are not the default's."""
+        """Return the pass as text of a pipeline, with the options that differ from the default."""
         given = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
         options = [f"{name}={_text(value)}" for name, value, default in given if value != default]
         return f"{self.name}{{{' '.join(options)}}}" if options else self.name
@@ -42,7 +42,7 @@ def _text(value: Any) -> str:
 
 @dataclass
 class NativePass(Pass):
-    """One of MLIR's own passes, with its options as MLIR spells them."""
+    """A pass of MLIR's, with its options in MLIR's syntax."""
 
     text: str
 
@@ -75,8 +75,8 @@ def register_pass(cls: P) -> P:
 
 
 def find_function(module: Module, name: str) -> Operation:
-    """The function `name` of a module. Raises PassError with the names there are, and UnsupportedOp
-    for a function that irax cannot work on.
+    """Return the function `name` of a module. Raises PassError, with the names of all functions, if
+    there is none, and UnsupportedOp for a function that irax does not support.
     """
     found = mlir.Functions(module)
     if name not in found:
@@ -87,14 +87,14 @@ def find_function(module: Module, name: str) -> Operation:
 
 
 def publish(module: Module, *names: str) -> None:
-    """Makes functions public: those that the user asked for by name."""
+    """Make functions public, because the user asked for them by name."""
     for name in names:
         mlir.make_public(find_function(module, name))
 
 
 def check_function(name: str, function: Operation) -> None:
-    """Raises UnsupportedOp for a function without a body, of several blocks, or of arguments or
-    results that are not arrays of static shape and a dtype that irax knows.
+    """Raise UnsupportedOp for a function without a body, of several blocks, or with arguments or
+    results that are not arrays of static shape and known dtype.
     """
     blocks = len(function.regions[0].blocks)
     if blocks != 1:
@@ -108,7 +108,7 @@ def check_function(name: str, function: Operation) -> None:
 
 
 def recursion(name: str, function: Operation) -> UnsupportedOp:
-    """The error for a function that calls itself, or functions that do."""
+    """Return the error for recursive functions."""
     return UnsupportedOp(
         f"@{name} at {function.location} calls itself, or a function that does: recursion is not "
         "supported; expected stablehlo.while"
@@ -135,7 +135,9 @@ class Deriver(Generic[D]):
         self._reserved: dict[Any, Sequence[str]] = {}
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> D:
-        """The derived form of function `name` for a pattern of arguments; made when first asked."""
+        """Return the derived form of function `name` for a pattern of arguments, derived at the
+        first call.
+        """
         key = (name, pattern)
         if key not in self._derived:
             source = self.functions[name]
@@ -147,11 +149,11 @@ class Deriver(Generic[D]):
         return self._derived[key]
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> D:
-        """The derived form of a function; called once for each pattern."""
+        """Derive a function; called once for each pattern."""
         raise NotImplementedError
 
     def definition(self, op: DefinedOp, types: tuple[Any, ...]) -> str:
-        """The name of a function that is what `op` means for operands of some types."""
+        """Return the name of a function that defines `op` for operands of the given types."""
         key = (op, types)
         if key not in self._definitions:
             name = op.name.partition(".")[2]
@@ -161,7 +163,9 @@ class Deriver(Generic[D]):
         return self._definitions[key]
 
     def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
-        """Which results of function `name` depend on one of the arguments that `flags` marks."""
+        """Return for each result of function `name` whether it depends on an argument that `flags`
+        marks.
+        """
         key = (name, tuple(flags))
         if key not in self._dependent:
             function = self.functions[name]
@@ -180,8 +184,8 @@ class Deriver(Generic[D]):
         return self._dependent[key]
 
     def outline(self, operation: Operation) -> Sequence[str]:
-        """The names of functions that are an operation's regions: of all that the operation
-        captures, then the arguments of the region.
+        """Outline an operation's regions, and return the names of the functions. Each takes all
+        values that the operation captures, then the region's arguments.
         """
         if operation not in self._outlined:
             captured = mlir.captured(operation)
@@ -210,7 +214,9 @@ class Deriver(Generic[D]):
     def build_function(
         self, name: str, types: Sequence[Any], build: Callable[..., Sequence[Value]]
     ) -> str:
-        """The name of a new private function, which `build` fills: arguments to results."""
+        """Add a private function, whose results `build` returns for its arguments; return its
+        name.
+        """
         function = self.new_function(name, types, mlir.current_location())
         with mlir.InsertionPoint(mlir.body(function)):
             results = build(*mlir.arguments(function))
@@ -218,13 +224,15 @@ class Deriver(Generic[D]):
         return mlir.function_name(function)
 
     def declare_function(self, name: str, inputs: Sequence[Any], results: Sequence[Any]) -> str:
-        """The name of a new private function without a body."""
+        """Add a private function without a body; return its name."""
         unique = self._unique(name)
         self.functions[unique] = mlir.declare_function(self.module, unique, inputs, results)
         return unique
 
     def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
-        """Names for functions to come, the same for the same key; and whether they are new."""
+        """Return names for functions to be added later, the same for the same key, and whether they
+        are new.
+        """
         is_new = key not in self._reserved
         if is_new:
             taken = [n for others in self._reserved.values() for n in others]
@@ -234,14 +242,16 @@ class Deriver(Generic[D]):
         return self._reserved[key], is_new
 
     def new_function(self, name: str, inputs: Sequence[Any], location: Any) -> Operation:
-        """An empty private function with a name not taken yet."""
+        """Add an empty private function with an unused name."""
         unique = self._unique(name)
         function = mlir.new_function(self.module, unique, inputs, location)
         self.functions[unique] = function
         return function
 
     def _unique(self, name: str) -> str:
-        """The name, if it is free, or was reserved for a function that is still to come."""
+        """Return the name if it is unused or reserved for this function; otherwise an unused
+        one.
+        """
         taken = {n for names in self._reserved.values() for n in names}
         if name in taken and name not in self.functions:
             return name
@@ -259,14 +269,14 @@ def walk(block: Block) -> Iterator[Operation]:
 
 
 def inputs(operation: Operation) -> list[Value]:
-    """The values that an operation reads."""
+    """Return the values that an operation reads, those that its regions capture included."""
     operands = list(operation.operands)
     return [*operands, *mlir.captured(operation)] if traits_of(operation).captures else operands
 
 
 def nested(operation: Operation) -> Iterator[Operation]:
-    """The operations inside an operation, in order, each after those inside it: one that is
-    replaced takes what is inside it along.
+    """Return the operations inside an operation, in order, each after those inside it, so that
+    operations can be replaced while iterating.
     """
     for region in operation.regions:
         for block in region.blocks:
@@ -278,12 +288,14 @@ def nested(operation: Operation) -> Iterator[Operation]:
 
 
 def returned(function: Operation) -> list[Value]:
-    """The values a function returns."""
+    """Return the operands of a function's return."""
     return list(mlir.terminator(mlir.body(function)).operands)
 
 
 def rule(operation: Operation, kind: str) -> Op:
-    """The op behind an operation. Errors name the operation, its location and the rule."""
+    """Read an operation as an op for a rule. Errors name the operation, its location and the
+    rule.
+    """
     try:
         return read(operation)
     except UnsupportedOp as error:
@@ -292,7 +304,7 @@ def rule(operation: Operation, kind: str) -> Op:
 
 @contextmanager
 def asking(operation: Operation) -> Iterator[None]:
-    """While the rule of an operation is asked: errors name the operation and its location."""
+    """Context of a rule: errors name the operation and its location."""
     try:
         yield
     except UnsupportedOp as error:
@@ -303,6 +315,6 @@ def asking(operation: Operation) -> Iterator[None]:
 
 
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
-    """The error, with the location of the operation it arose at."""
+    """Return the error with the location of the operation added."""
     text = str(error)
     return error if "at loc(" in text else type(error)(f"{text} (at {operation.location})")

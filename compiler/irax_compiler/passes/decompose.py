@@ -26,16 +26,16 @@ from irax_compiler.targets.target import NO_TARGET, find
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
 MOST_ROWS, MOST_ELEMENTS = 4, 128
-"""Up to these sizes elimination takes less time than a call of a library; a loop that calls none
-can be one kernel."""
+"""The largest sizes for which elimination in the program is faster than a call of a library; a loop
+without such calls can be a single kernel."""
 
 
 @register_pass
 @dataclass
 class Decompose(Pass):
-    """Leaves no composite: each becomes a call of the function that it is made of, or of one of the
-    host's where the target has a better one there. Nor does it leave a synonym, or a custom call
-    that irax knows the meaning of. It may leave elementwise functions, for the pass `outline`.
+    """Replaces composites by calls of their decompositions, or of host functions where the target
+    has faster ones; and synonyms and known custom calls by their definitions. May keep elementwise
+    functions, for the pass `outline`.
     """
 
     name: ClassVar[str] = "decompose"
@@ -58,7 +58,7 @@ class Decompose(Pass):
         return not self.elementwise and isinstance(read(composite), ByFormula)
 
     def _called(self, composite: Operation, functions: Mapping[str, Operation]) -> Sequence[Value]:
-        """The results of a call in the place of a composite."""
+        """Build a call in place of a composite."""
         op, callee = read(composite), decomposition_of(composite)
         target = find(self.target) if self.target else NO_TARGET
         on_host = target.host_functions.get(op.name)
@@ -98,7 +98,7 @@ def _is_defined(operation: Operation) -> bool:
 
 
 def _definition(operation: Operation) -> Sequence[Value]:
-    """The results of an operation by what it means."""
+    """Build the definition of an operation."""
     op = read(operation)
     assert isinstance(op, DefinedOp)
     with InsertionPoint(operation), operation.location:

@@ -26,10 +26,10 @@ MOST_BYTES = 1 << 28
 @register_pass
 @dataclass
 class Defer(Pass):
-    """Takes `acc + a @ b` out of loops that count and do nothing else with what they add up: the
-    factors of all steps are stacked, and multiplied after the loop. So the derivative of a
-    recurrent network with respect to its weights is one product of matrices, and no step reads and
-    writes something as large as all weights.
+    """Moves accumulated products `acc + a @ b` out of counted loops that do not use `acc`
+    otherwise: the factors of all steps are stacked, and multiplied after the loop. The gradient of
+    a recurrent network in its weights is then one product of matrices, and no step reads and writes
+    an array of the weights' size.
     """
 
     name: ClassVar[str] = "defer"
@@ -49,7 +49,7 @@ class Defer(Pass):
 
 @dataclass(frozen=True)
 class _Sum:
-    """A carried value to which each step adds a product."""
+    """A loop-carried value to which each step adds a product."""
 
     place: int
     addition: Operation
@@ -92,7 +92,9 @@ def _pays(sum_: _Sum, steps: int) -> bool:
 
 
 def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
-    """The loop's results, from one that stacks factors in the place of sums."""
+    """Build the loop with stacked factors in place of accumulated products, and return its
+    results.
+    """
     condition, body = (region.blocks[0] for region in loop.regions)
     start = list(loop.operands)
     places = {sum_.place for sum_ in sums}
@@ -149,7 +151,7 @@ def _with_row(stack: Value, x: Value, step: Value) -> Value:
 
 
 def _over_steps(op: DotGeneral) -> DotGeneral:
-    """The product of stacked factors, summed over the steps too."""
+    """Build the product of stacked factors, which is also summed over the steps."""
     d = op.dimensions
     up = [
         tuple(i + 1 for i in dimensions)

@@ -20,14 +20,14 @@ _APART = {
         *("fft", "optimization_barrier", "scatter", "sort"),
     )
 } | {"flow.dispatch", "flow.dispatch.region", "func.call"}
-"""Operations that IREE does not fuse with what makes their operands."""
+"""The operations that IREE does not fuse with the producers of their operands."""
 
 
 @register_pass
 @dataclass
 class Divide(Pass):
-    """Puts an `optimization_barrier` where operations that may be fused with each other would read
-    more than `reads` arrays together. IREE binds 32 to a kernel: the others are for its results.
+    """Puts fusion barriers where operations that may be fused would read more than `reads` arrays
+    in all. IREE binds 32 arrays to a kernel; the others are for its results.
 
     Takes time in proportion to the number of operations.
     """
@@ -54,8 +54,8 @@ class Divide(Pass):
     def _bounded(
         self, operation: Operation, read: dict[Value, frozenset[Value]]
     ) -> frozenset[Value]:
-        """The arrays that an operation reads, itself or in what is fused with it. Where they would
-        be too many, operands that are made of most of them become arrays of their own.
+        """Return the arrays that an operation reads, itself or through fused producers. If there
+        are too many, put barriers behind the operands that read most of them.
         """
         if is_generated(operation) and all(mlir.splat(x) is not None for x in operation.results):
             return frozenset()
@@ -71,7 +71,7 @@ class Divide(Pass):
 
 
 def _apart(x: Value) -> Value:
-    """The value behind a barrier, which takes its place for all who use it."""
+    """Put a barrier behind a value, for all its users."""
     source = mlir.definition(x)
     assert source is not None
     with InsertionPoint.after(source), source.location:

@@ -31,8 +31,8 @@ def host_call(
     acts: bool = False,
     **parameters: int | str,
 ) -> tuple[Value, ...]:
-    """Builds a call of the host function `name`, one of `irax_runtime.host`, which `acts` if it
-    does more than compute its results.
+    """Build a call of the host function `name`, one of `irax_runtime.host`; `acts` says that it has
+    a side effect.
     """
     attributes = {
         "call_target_name": mlir.string(PREFIX + name),
@@ -52,9 +52,9 @@ def _attribute(value: int | str) -> Attribute:
 @register_pass
 @dataclass
 class Host(Pass):
-    """Leaves no custom call of a host function: each becomes a call of an imported function, and
-    public functions get the reflection attribute `irax.host`, a list of the imported ones in JSON:
-    name, parameters, types of arguments and of results.
+    """Replaces custom calls of host functions by calls of imported functions. Public functions get
+    the reflection attribute `irax.host`, a list of the imports in JSON: name, parameters, types of
+    arguments and results.
     """
 
     name: ClassVar[str] = "host"
@@ -78,7 +78,9 @@ def is_host_call(operation: Operation) -> bool:
 
 
 def _import(module: Module, call: Operation, number: int) -> list[Any]:
-    """Puts a call of an imported function in the place of a custom call; describes the import."""
+    """Replace a custom call by a call of an imported function, and return a description of the
+    import.
+    """
     target: Any = call.attributes["call_target_name"]
     config: Any = call.attributes["backend_config"]
     operands, results = list(call.operands), list(call.results)

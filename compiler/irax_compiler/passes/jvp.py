@@ -31,7 +31,7 @@ from irax_compiler.passes.core import (
 @dataclass
 class Jvp(Pass):
     """Adds @f.jvp, which takes the arguments of @f and tangents of those in `wrt`, and returns the
-    results of @f and the tangents of those results that can have one (float and complex).
+    results of @f and the tangents of the float and complex ones.
     """
 
     name: ClassVar[str] = "jvp"
@@ -48,7 +48,7 @@ def derive_jvp(
     wrt: Sequence[int] | None = None,
     results: Sequence[bool] | None = None,
 ) -> Differentiated:
-    """Adds the forward-mode derivative of a function to its module, as a private function.
+    """Add the forward-mode derivative of a function to its module, as a private function.
 
     Args:
         module: the module.
@@ -62,7 +62,7 @@ def derive_jvp(
 
 
 def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
-    """Which arguments `wrt` names; all those with a float or complex type when it is None.
+    """Return which arguments `wrt` names; if it is None, all of a float or complex type.
 
     Raises PassError for an index out of range or an argument that has no derivative.
     """
@@ -82,14 +82,16 @@ def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bo
 
 
 def differentiable_results(module: Module, name: str) -> tuple[bool, ...]:
-    """Which results of a function can have a tangent: those of float and complex types."""
+    """Return which results of a function can have a tangent: those of float and complex types."""
     return tuple(map(is_inexact, returned(find_function(module, name))))
 
 
 def fix_outputs(
     results: Sequence[Value], tangents: Sequence[Tangent], wanted: Sequence[bool]
 ) -> list[Tangent]:
-    """The tangents of the wanted results: zeros where there is none, None for unwanted ones."""
+    """Return the tangents of the wanted results, with zeros for absent ones; None for unwanted
+    ones.
+    """
     return [
         (zeros_like(r) if t is None else t) if wants else None
         for r, t, wants in zip(results, tangents, wanted, strict=True)
@@ -98,7 +100,7 @@ def fix_outputs(
 
 @dataclass
 class _Rule:
-    """The rule of an operation that is asked now."""
+    """A call of an operation's rule."""
 
     op: Op
     operation: Operation
@@ -107,9 +109,9 @@ class _Rule:
 
 
 class DifferentiationDeriver(Deriver[D]):
-    """Derives functions that compute tangents beside results. Those results get a tangent that
-    depend on an active argument; for functions named in `outputs`, those which it marks, zeros if
-    need be.
+    """Derives functions that compute tangents beside results. Results have a tangent if they depend
+    on an active argument; for functions in `outputs`, those have one that it marks, which may be
+    zeros.
     """
 
     _rule: _Rule
@@ -121,17 +123,17 @@ class DifferentiationDeriver(Deriver[D]):
     def ask(
         self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        """The results and their tangents, by the rule of an op."""
+        """Apply an op's rule, and return results and tangents."""
         raise NotImplementedError
 
     def call_rule(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
     ) -> tuple[Sequence[Value], Sequence[Value]]:
-        """Calls a function of primals and tangents to so many results and their tangents."""
+        """Call a function from primals and tangents to results and their tangents."""
         raise NotImplementedError
 
     def results(self, op: Op, primals: Sequence[Value]) -> Sequence[Value]:
-        """The results of the operation whose rule asks: a copy of it."""
+        """Return the results of the operation whose rule is running, which is copied."""
         rule = self._rule
         assert op is rule.op, f"the rule of {rule.op.name} asks for the results of {op.name}"
         return mlir.clone(rule.operation, rule.primals)
@@ -139,8 +141,8 @@ class DifferentiationDeriver(Deriver[D]):
     def differentiated(
         self, source: Operation, active: Sequence[bool], name: str
     ) -> tuple[Operation, list[Value], list[Tangent]]:
-        """A function of the arguments of `source` and the active ones' tangents, which computes its
-        results and their tangents; and those values.
+        """Build a function from the arguments of `source` and the tangents of active ones to
+        results and their tangents; return it and these values.
         """
         arguments = mlir.arguments(source)
         types = [a.type for a in arguments]

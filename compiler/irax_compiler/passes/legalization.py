@@ -31,17 +31,17 @@ Kind = Literal["bug", "missing", "slow"]
 
 @dataclass(frozen=True)
 class Legalization(Pattern):
-    """A rewrite of operations that a target does not have as StableHLO has them."""
+    """A rewrite of operations that a target does not support with StableHLO's semantics."""
 
     kind: Kind
     of: tuple[str, ...]
     """The software that it works around: "IREE", "XLA", "Mesa", ..."""
     reproduction: str
-    """The name of the program in `tests/upstream` that shows what is worked around."""
+    """The name of the program in `tests/upstream` that shows the defect."""
     issue: str | None = None
-    """The address of the issue upstream, where one is known."""
+    """The address of the upstream issue, if one is known."""
     fixed_in: str | None = None
-    """The version of that software from which on it is not needed; None while it is."""
+    """The first version of that software that does not need it; None if there is none yet."""
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
         with mlir.named(self.name, operation.location):
@@ -56,9 +56,8 @@ def legalizes(
     issue: str | None = None,
     fixed_in: str | None = None,
 ) -> Callable[[Callable[..., Replacement]], Legalization]:
-    """Decorator: the function is a legalization of operations that are one of some ops, or that
-    have one of some names. The fields are those of `Legalization`; the reproduction is by default
-    called as the function is.
+    """Decorator for legalizations of the given ops or operation names. The options are fields of
+    `Legalization`; `reproduction` is the function's name by default.
     """
     names, kinds = matched(subjects)
     software = (of,) if isinstance(of, str) else of

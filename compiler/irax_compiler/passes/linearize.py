@@ -57,7 +57,7 @@ def derive_linearized(
     wrt: Sequence[int] | None = None,
     results: Sequence[bool] | None = None,
 ) -> Linearized:
-    """Adds the two halves of a linearized function to its module, as private functions.
+    """Add the two parts of a linearized function to its module, as private functions.
 
     Args:
         module: the module.
@@ -96,8 +96,8 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         return results, call_function(self.functions, parts.linear, [*residuals, *tangents])
 
     def _parts_of_rule(self, name: str, num_primals: int, num_results: int) -> Linearized:
-        """A function of primals and tangents in two: what does not depend on tangents, and what
-        does.
+        """Split a function of primals and tangents into the part that does not depend on tangents
+        and the part that does.
         """
         if name not in self._splits:
             source = self.functions[name]

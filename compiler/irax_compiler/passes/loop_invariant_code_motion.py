@@ -19,11 +19,11 @@ _OF_THE_USER = {f"{PREFIX}callback", f"{PREFIX}action"}
 @register_pass
 @dataclass
 class LoopInvariantCodeMotion(Pass):
-    """Takes out of loops what does not depend on the step, if it is some work: products, folds,
-    calls of libraries, sines. Arithmetic goes along where its result is no larger than what it is
-    made of; else a step would read more memory to save a sum. For modules without calls.
+    """Moves expensive loop-invariant operations out of loops: products, reductions, library calls,
+    sines. Arithmetic moves along if its result is no larger than its operands; otherwise a step
+    would read more memory to save an addition. Applies to modules without calls.
 
-    A loop without steps then computes something that nobody needs; callbacks stay, therefore.
+    A loop with no steps then computes values that are not used. So callbacks are never moved.
     """
 
     name: ClassVar[str] = "loop-invariant-code-motion"
@@ -58,12 +58,13 @@ class _Alike:
 
     body: Block
     read: dict[Value, int] = field(default_factory=dict)
-    """For each value of the body that is, how many elements a step reads of arrays to have it."""
+    """For each loop-invariant value of the body, the number of elements that a step reads to
+    compute it."""
     worthwhile: set[Operation] = field(default_factory=set)
     """The operations to be taken out of the loop."""
 
     def look_at(self, operation: Operation) -> None:
-        """The next operation of the body."""
+        """Analyse the next operation of the body."""
         used = list(operation.operands)
         if operation.regions:
             used += mlir.captured(operation)
@@ -82,7 +83,9 @@ class _Alike:
         self._take(operation)
 
     def _read(self, x: Value) -> int | None:
-        """The elements to be read for a value; None if it is another one in each step."""
+        """Return the number of elements read to compute a value; None if it varies between
+        steps.
+        """
         if x in self.read:
             return self.read[x]
         if self._is_inside(x):
@@ -96,7 +99,7 @@ class _Alike:
         return (x.owner if source is None else source.block) == self.body
 
     def _take(self, operation: Operation) -> None:
-        """Takes an operation out, and what of the body it is made of."""
+        """Move an operation, and those of the body that it depends on, out of the loop."""
         if operation in self.worthwhile:
             return
         self.worthwhile.add(operation)

@@ -27,10 +27,9 @@ from irax_compiler.passes.rewriting import replace
 @register_pass
 @dataclass
 class Outline(Pass):
-    """Makes calls of functions of scalars of the elementwise functions of arrays of one size, where
-    a module has at least `many`: each formula is then legalized once, and a kernel of many has each
-    once. Arithmetic of complex numbers between them becomes that of their parts. Elementwise
-    functions that are composites become calls however few there are.
+    """Replaces elementwise functions of arrays of one size by calls of scalar functions, where a
+    module has at least `many`: each is then legalized and compiled once. Complex arithmetic between
+    them is split into parts. Elementwise composites are always replaced.
     """
 
     name: ClassVar[str] = "outline"
@@ -64,7 +63,7 @@ def _size(operation: Operation) -> int:
 
 
 def _within(block: Block) -> Iterator[Operation]:
-    """The operations of a block, and those of loops and branches in it."""
+    """Return the operations of a block, and those of loops and branches in it."""
     for operation in walk(block):
         yield operation
         if traits_of(operation).captures:
@@ -76,12 +75,12 @@ def _within(block: Block) -> Iterator[Operation]:
 class _Outlining:
     module: Module
     sizes: set[int]
-    """The numbers of elements of the arrays that it is about."""
+    """The sizes of arrays whose functions are outlined."""
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
     """The names of functions, by operation and its operands' dtypes."""
 
     def of_block(self, block: Block, known: Parts) -> None:
-        """Goes through a block, where the parts of some complex numbers are known."""
+        """Rewrite a block, given the known parts of complex numbers."""
         for operation in walk(block):
             if traits_of(operation).captures:
                 for region in operation.regions:
@@ -113,7 +112,7 @@ class _Outlining:
         return FormulaCall(name, dtypes).build(operands)
 
     def _function(self, operation: Operation, operands: Sequence[Value], name: str) -> str:
-        """The name of a function of scalars that does what an operation does."""
+        """Return the name of the scalar function of an operation."""
         name = mlir.unique_name(self.module, name)
         types = [mlir.tensor_type((), dtype_of(x)) for x in operands]
         function = mlir.new_function(self.module, name, types, operation.location)

@@ -11,7 +11,7 @@ from irax_compiler.ops import comparison, conversion, elementwise, fft
 from irax_compiler.ops.core import full_like, zeros_like
 
 Parts = dict[Value, Sequence[Value]]
-"""The real and the imaginary parts of complex numbers, where they are known."""
+"""Known real and imaginary parts of complex values."""
 
 
 def is_complex(x: Value) -> bool:
@@ -25,7 +25,7 @@ def has_parts(operation: Operation) -> bool:
 
 
 def parts_of(x: Value, known: Parts) -> Sequence[Value]:
-    """The real and the imaginary part of a value; itself, where it is real."""
+    """Return the real and the imaginary part of a value; a real value itself."""
     if not is_complex(x):
         return [x]
     if x not in known:
@@ -39,7 +39,7 @@ def parts_of(x: Value, known: Parts) -> Sequence[Value]:
 
 
 def together(found: Sequence[Value], known: Parts) -> Value:
-    """A value of these parts, which are then known."""
+    """Build a value from its parts, which are then known."""
     if len(found) == 1:
         return found[0]
     result = elementwise.complex_(*found)
@@ -51,7 +51,7 @@ Rule = Callable[[Operation, Parts], Sequence[Value]]
 
 
 def _of_each(operation: Operation, known: Parts) -> Sequence[Value]:
-    """For what is done to both parts alike."""
+    """Make a rule that applies an op to both parts."""
     operands = [parts_of(x, known) for x in operation.operands]
     return [
         mlir.emit(operation.name, list(part)).results[0] for part in zip(*operands, strict=True)
@@ -92,4 +92,4 @@ RULES: dict[str, Rule] = {
     "stablehlo.select": _choice,
     "stablehlo.subtract": _of_each,
 }
-"""Operations of complex numbers, as operations of their parts."""
+"""Operations on complex numbers, as operations on their parts."""

@@ -21,12 +21,12 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 @register_pass
 @dataclass
 class Prune(Pass):
-    """Leaves no private function with an argument it does not read or a result no call uses.
+    """Removes arguments that private functions do not read and results that no call uses.
 
-    Results that are arguments, constants or one another's equals go straight to where they are
-    used, and arguments that are the same in all calls become one. Calls whose results nobody uses
-    go. Public functions keep their signatures, and so do private ones that are named otherwise than
-    by a call, are called by nobody, or are in a module where functions call themselves.
+    Results that are arguments, constants or equal to others are replaced at their uses. Arguments
+    that are equal in all calls are merged. Calls without used results are removed. Public functions
+    keep their signatures, and so do private ones that operations other than calls name, that are
+    never called, or that are in a module with recursion.
     """
 
     name: ClassVar[str] = "prune"
@@ -44,7 +44,7 @@ class Prune(Pass):
 
 
 def named_elsewhere(module: Module) -> set[str]:
-    """The functions that operations other than calls refer to, such as composites."""
+    """Return the functions that operations other than calls refer to, such as composites."""
     texts: set[str] = set()
     for operation in nested(module.operation):
         if operation.name not in ("func.call", "func.func", "stablehlo.constant"):
@@ -57,8 +57,8 @@ SYMBOL = r'@"([^"]*)"|@([\w.$-]+)'
 
 
 class Round:
-    """Once through the functions from callers to callees, for their results, and once back, for
-    their arguments.
+    """One iteration over the functions: from callers to callees for results, and back for
+    arguments.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Round:
         self.changed = False
 
     def run(self) -> bool:
-        """Tells whether anything changed."""
+        """Run the iteration; return True if anything changed."""
         for name in reversed(self.callees_first):
             function = self.functions[name]
             if self.calls[name]:
@@ -132,9 +132,8 @@ class Round:
 
 
 def forward(call: Operation, i: int, value: Value, first: int) -> bool:
-    """Gives the users of a call's result `i`, which in the function is `value`, what they can have
-    without it: an operand of the call, a constant, or an equal result, the `first` of its kind.
-    Tells whether it did.
+    """Replace result `i` of a function's calls, which in the function is `value`, by an operand of
+    the call, a constant, or an equal result, the `first` such. Return True if it did.
     """
     result, definition = call.results[i], mlir.definition(value)
     if not mlir.num_uses(result):
@@ -153,7 +152,7 @@ def forward(call: Operation, i: int, value: Value, first: int) -> bool:
 
 
 def merge_equal_arguments(block: Block, calls: Sequence[Operation]) -> None:
-    """Reads the first of several arguments that are the same value in each call."""
+    """Merge arguments that have the same value in each call."""
     first: dict[tuple[Value, ...], Value] = {}
     for i, argument in enumerate(block.arguments):
         given = tuple(call.operands[i] for call in calls)
@@ -163,14 +162,14 @@ def merge_equal_arguments(block: Block, calls: Sequence[Operation]) -> None:
 
 
 def keep_attributes(function: Operation, name: str, kept: Sequence[int]) -> None:
-    """Narrows the attributes that a function has for each argument, or for each result."""
+    """Remove attributes of arguments, or results, that are removed."""
     if name in function.attributes:
         attributes: Any = function.attributes[name]
         function.attributes[name] = mlir.array([attributes[i] for i in kept])
 
 
 def rebuilt(call: Operation, operands: Sequence[Value], results: Sequence[Value]) -> Operation:
-    """A call in place of another, with some of its operands, for some of its results."""
+    """Rebuild a call with some of its operands and results."""
     with InsertionPoint(call), call.location:
         new = mlir.emit(
             call.name,

@@ -34,8 +34,8 @@ from irax_compiler.passes.core import nested
 
 _Elsewhere = Mapping[Value, Value]
 Replacement = Value | Sequence[Value] | _Elsewhere | None
-"""The value for the only result of an operation, or values for all its results. Or, where results
-of other operations are replaced, for each of these values the one that takes its place."""
+"""Replacements of an operation's results: a value for the only one, values for all, or a map that
+may also replace results of other operations."""
 
 Subject = Op | type[Op] | str
 T = TypeVar("T", bound=Op)
@@ -47,15 +47,16 @@ class Pattern:
 
     name: str
     names: tuple[str | type[Op], ...]
-    """Names of operations that it may apply to, and classes of ops, each for the names of all."""
+    """The names of operations that it may apply to, and classes of ops, each of which stands for
+    the names of all its ops."""
     kinds: tuple[type[Op], ...]
-    """The classes of the ops that it applies to, if it gets the op and not the operation."""
+    """The classes of ops that it applies to, if it gets the op instead of the operation."""
     build: Callable[..., Replacement]
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """The names of all operations that it may apply to, of ops that are registered now; none
-        stands for any.
+        """Return the names of all operations that it may apply to, for the ops registered now; an
+        empty set means any.
         """
         names = [name for name in self.names if isinstance(name, str)]
         families = tuple(name for name in self.names if not isinstance(name, str))
@@ -76,9 +77,8 @@ class Pattern:
 
 
 def rewrites(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Pattern]:
-    """Decorator: the function is a pattern for operations that are one of some ops, or that have
-    one of some names; for all operations, where none is given. A class without a name, such as
-    `Elementwise`, stands for all ops of that class.
+    """Decorator for patterns of the given ops or operation names, or of all operations if none is
+    given. A class without a name, such as `Elementwise`, stands for all ops of that class.
     """
     names, kinds = matched(subjects)
     return lambda build: Pattern(build.__name__, names, kinds, build)
@@ -87,7 +87,7 @@ def rewrites(*subjects: Subject) -> Callable[[Callable[..., Replacement]], Patte
 def matched(
     subjects: Sequence[Subject],
 ) -> tuple[tuple[str | type[Op], ...], tuple[type[Op], ...]]:
-    """The names and classes, in patterns, of what a decorator is given."""
+    """Split a decorator's arguments into names and classes."""
     ops = [subject for subject in subjects if not isinstance(subject, str)]
     if ops and len(ops) < len(subjects):
         raise TypeError(f"a pattern is for ops or for names of operations, not both: {subjects}")
@@ -103,7 +103,7 @@ def _name(subject: Subject) -> str | type[Op]:
 
 
 def read_as(kind: type[T], operation: Operation) -> T | None:
-    """The op, if it is one of `kind` and has a form that irax knows."""
+    """Return the op, if it is one of `kind` in a form that irax knows."""
     try:
         op = read(operation)
     except UnsupportedOp:
@@ -112,8 +112,8 @@ def read_as(kind: type[T], operation: Operation) -> T | None:
 
 
 def replace(operation: Operation, values: Sequence[Value]) -> None:
-    """Puts values in the place of an operation's results, and erases it: for passes that go over a
-    module once, in an order of their own.
+    """Replace an operation's results and erase it: for passes that visit operations in an order of
+    their own.
     """
     for result, value in zip(operation.results, values, strict=True):
         result.replace_all_uses_with(value)
@@ -121,8 +121,8 @@ def replace(operation: Operation, values: Sequence[Value]) -> None:
 
 
 def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
-    """Applies patterns to the operations inside of one until none applies, and erases operations
-    that nobody needs. Operations are looked at in order, those built before those that use them.
+    """Apply patterns to the operations inside one until none applies, and erase dead operations.
+    Operations are visited in order, producers before users.
     """
     for _ in range(MOST_SWEEPS):
         for region in root.regions:
@@ -133,23 +133,23 @@ def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
 
 
 def rewrite_in_order(root: Operation, patterns: Sequence[Pattern]) -> None:
-    """Applies each pattern once to all operations inside of one, in order. A pattern sees what
-    those before it built, and never what it built itself.
+    """Apply each pattern once to all operations inside one, in order. A pattern sees operations
+    that earlier patterns built, but not its own.
     """
     _InOrder(root, patterns).run()
 
 
 MOST_SWEEPS = 10
-"""After a sweep that applies any pattern there is another one: patterns look further than at
-operands, and the worklist does not."""
+"""The most sweeps. A sweep that applied a pattern is followed by another, because the worklist only
+has neighbours of changed operations, and patterns match across larger distances."""
 
 MOST_VISITS = 100
-"""Visits for each operation there is: far more than any module needs. Patterns that undo each
-other end here."""
+"""The most visits per operation, far more than any module needs, which ends patterns that undo each
+other."""
 
 
 class _Driver:
-    """Applies patterns to operations, and keeps track of those that come and go.
+    """The base of drivers, which apply patterns and track operations that are added and erased.
 
     An operation must not be looked at once it is erased, nor one inside of it: each is forgotten
     before. Operations stand under their first results, since their own hashes change with their
@@ -162,23 +162,23 @@ class _Driver:
 
     @cached_property
     def known(self) -> dict[Value, Operation]:
-        """The operations there are; first asked for before any comes or goes."""
+        """The operations by first result; computed before the first change."""
         return _by_result(self.operations)
 
     def added(self, operations: Sequence[Operation]) -> None:
-        """Operations were built in the place of the one that a pattern was applied to."""
+        """Called when operations were built in place of the one that a pattern matched."""
         raise NotImplementedError
 
     def changed(self, operations: Iterable[Operation]) -> None:
-        """Operations have other operands, or users, now."""
+        """Called when operations have other operands or users."""
 
     def removed(self, result: Value, operation: Operation) -> None:
-        """An operation is about to be erased; `result` is its first result."""
+        """Called before an operation is erased; `result` is its first result."""
         raise NotImplementedError
 
     def apply(self, patterns: Iterable[Pattern], operation: Operation, op: Op | None) -> bool:
-        """Applies the first of some patterns that does anything to an operation, which is read as
-        `op`; tells whether there is one.
+        """Apply the first matching pattern to an operation, which is read as `op`; return True if
+        there is one.
         """
         with InsertionPoint(operation), operation.location:
             for pattern in patterns:
@@ -211,7 +211,9 @@ class _Driver:
         self.added(built)
 
     def _built(self, values: Iterable[Value]) -> list[Operation]:
-        """The operations that were built to have some values, each after those inside of it."""
+        """Return the operations that were built to compute some values, each after those inside
+        it.
+        """
         found: list[Operation] = []
         pending = [mlir.definition(x) for x in values]
         while pending:
@@ -237,7 +239,7 @@ class _Driver:
         operation.erase()
 
     def _erase_dead(self) -> None:
-        """Erases what nobody needs of the operations that have lost users."""
+        """Erase operations that lost users and are dead."""
         while self._released:
             _, operation = self._released.popitem()
             if effects.is_dead(operation):
@@ -250,7 +252,7 @@ class _Driver:
 
 
 def _by_result(operations: Iterable[Operation]) -> dict[Value, Operation]:
-    """Operations by their first results."""
+    """Return operations by their first results."""
     return {results[0]: o for o in operations if len(results := o.results)}
 
 
@@ -260,7 +262,7 @@ def _in_block(one: Operation, other: Operation) -> int:
 
 
 class _Greedy(_Driver):
-    """The driver with a worklist: a stack, in which each operation is once."""
+    """The driver with a worklist, a stack that has each operation at most once."""
 
     def __init__(self, root: Operation, patterns: Sequence[Pattern]) -> None:
         super().__init__(root)
@@ -269,7 +271,7 @@ class _Greedy(_Driver):
         self._worklist = dict(reversed(self.known.items()))
 
     def run(self) -> bool:
-        """Empties the worklist; tells whether a pattern applied."""
+        """Empty the worklist; return True if a pattern applied."""
         changed = False
         for _ in range(MOST_VISITS * len(self._worklist)):
             if not self._worklist:
@@ -281,7 +283,7 @@ class _Greedy(_Driver):
         return changed
 
     def _patterns_for(self, name: str) -> tuple[list[Pattern], bool]:
-        """The patterns for operations of a name, in order, and whether one gets the op."""
+        """Return the patterns for operations of a name, in order, and whether one gets the op."""
         if name not in self._named:
             found = [p for p in self._patterns if not p.operations or name in p.operations]
             self._named[name] = found, any(p.kinds for p in found)
@@ -302,8 +304,8 @@ _Places = dict[Value, tuple[_Place, Operation]]
 
 
 class _InOrder(_Driver):
-    """The driver for patterns of which each has one turn. Operations have places, which are those
-    of what they were built for, so that those of a name are found in order.
+    """The driver that applies each pattern once. New operations have the position of the one that
+    they replace, so that operations of a name are found in order.
     """
 
     def __init__(self, root: Operation, patterns: Sequence[Pattern]) -> None:
@@ -315,7 +317,7 @@ class _InOrder(_Driver):
         self.added(self.operations)
 
     def run(self) -> None:
-        """Gives each pattern its turn."""
+        """Apply each pattern."""
         for pattern, names in self._turns:
             for place, places, result in self._in_order(names):
                 now, operation = places.get(result, ((), None))

@@ -23,25 +23,25 @@ from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
 
 _SMALL = 1024
-"""Up to so many elements each part makes constants and iotas for itself."""
+"""The most elements of constants and iotas that each part computes for itself."""
 
 _LIST = mlir.parse_type("!util.list<?>")
 _VIEW = mlir.parse_type("!hal.buffer_view")
 _IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
 _ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
-"""The attributes that keep a function from being inlined, by MLIR and by IREE."""
+"""The attributes that prevent inlining, by MLIR and by IREE."""
 
 
 @register_pass
 @dataclass
 class Split(Pass):
-    """Makes public functions with more than `most` arguments and results functions of a list of
-    arguments and of one that they fill with results, and says so in the reflection attribute
-    `irax.lists`. They call their parts in order, each of which has up to `bound` of the arguments
-    and results, if it is of more than one operation; of parts that are alike there is one.
+    """Splits public functions with more than `most` arguments and results into parts, which they
+    call in order. They take a list of arguments and a list to fill with results, as the reflection
+    attribute `irax.lists` says. A part of several operations has up to `bound` of the arguments and
+    results; equal parts are one function.
 
-    Takes time in proportion to the number of operations. Comes last: other passes do not know
-    such functions.
+    Takes time in proportion to the number of operations. Comes last, because other passes do not
+    support such functions.
     """
 
     name: ClassVar[str] = "split"
@@ -57,7 +57,7 @@ class Split(Pass):
 
 
 def _in_parts(module: Module, name: str, function: Operation, bound: int) -> None:
-    """Puts a function that calls parts in the place of a function."""
+    """Replace a function by one that calls its parts."""
     flow = _Flow.of(function)
     builder = _Builder(module, name, flow)
     calls = [builder.call(part) for part in flow.parts(bound)]
@@ -88,14 +88,14 @@ class _Flow:
     """The uses of values in a function."""
 
     operations: list[Operation]
-    """All but those that each part does for itself."""
+    """All operations except those that each part repeats."""
     used: list[list[Value]]
-    """The values that each operation uses, in regions too."""
+    """The values that each operation uses, also in regions."""
     number: dict[Value, int]
-    """Which argument a value is."""
+    """The argument number of a value."""
     returned: list[Value]
     places: dict[Value, list[int]]
-    """Which results a value is."""
+    """The result numbers of a value."""
     last: dict[Value, int]
     """The last operation that uses a value."""
 
@@ -114,8 +114,8 @@ class _Flow:
         return cls(operations, used, number, results, places, last)
 
     def parts(self, bound: int) -> list[range]:
-        """The operations, in pieces that each have up to `bound` of the caller's arrays. They end
-        where the fewest values are on their way from one operation to another.
+        """Divide the operations into parts with up to `bound` of the caller's arrays each. Parts
+        end where the fewest values are live.
         """
         crossing = self._crossing()
         found: list[range] = []
@@ -141,8 +141,8 @@ class _Flow:
         return len(self.operations)
 
     def _crossing(self) -> list[float]:
-        """For each operation how many values are computed before it and used from it on; infinitely
-        many where one of them is no array.
+        """Return for each operation the number of values live before it; infinity where one is not
+        an array.
         """
         changes, blocked = ([0] * (len(self.operations) + 2) for _ in range(2))
         for i, operation in enumerate(self.operations):
@@ -169,7 +169,7 @@ def _is_made(operation: Operation) -> bool:
 
 @dataclass
 class _Call:
-    """A part, and what it is called with."""
+    """A part, and the arguments of its call."""
 
     function: str
     starts: list[int]
@@ -179,7 +179,7 @@ class _Call:
     """Values from other parts, and for others."""
 
     def build(self, arguments: Value, results: Value, made: dict[Value, Value]) -> None:
-        """The call; `made` has what other calls gave."""
+        """Build the call; `made` has the results of other calls."""
         starts = map(index, self.starts)
         operands = [arguments, results, *starts, *(made[x] for x in self.taken)]
         callee = {"callee": mlir.symbol(self.function)}
@@ -189,16 +189,16 @@ class _Call:
 
 @dataclass
 class _Builder:
-    """Makes the functions that are the parts of one."""
+    """Builds the functions of a function's parts."""
 
     module: Module
     name: str
     flow: _Flow
     _names: dict[str, str] = field(default_factory=dict)
-    """The functions there are, by their text without the name."""
+    """The names of functions, by their text without the name."""
 
     def call(self, part: range) -> _Call:
-        """A part as a function: a new one, or one that is equal."""
+        """Return a part as a function: a new one, or an equal one that exists."""
         flow = self.flow
         operations = [flow.operations[i] for i in part]
         made: dict[Value, None] = dict.fromkeys(x for o in operations for x in o.results)
@@ -228,13 +228,13 @@ class _Builder:
         return _Call(self._one_of_equal(name, function), starts, taken, given)
 
     def _own(self, x: Value) -> Operation | None:
-        """The operation that makes a value in each part that uses it."""
+        """Return the operation that computes a value in each part that uses it."""
         source = mlir.definition(x)
         is_own = source is not None and _is_made(source) and x not in self.flow.places
         return source if is_own else None
 
     def _one_of_equal(self, name: str, function: Operation) -> str:
-        """The name of the function that is the same but for its name: this one is erased then."""
+        """Return the name of a function equal but for its name, and erase this one."""
         for key, value in _ON_ITS_OWN.items():
             function.attributes[key] = value
         text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}", "@", 1)
@@ -246,7 +246,7 @@ class _Builder:
 
 @dataclass(frozen=True)
 class _Runs:
-    """Numbers as runs of consecutive ones: where they begin, and how long they are."""
+    """Numbers as runs of consecutive ones: their starts and lengths."""
 
     pieces: list[tuple[int, int]]
 
@@ -261,14 +261,16 @@ class _Runs:
         return cls(found)
 
     def places(self, starts: Sequence[Value]) -> Iterator[tuple[Value, int]]:
-        """The place of each number in a list, where the runs begin at the first of these values."""
+        """Return the position of each number in a list, where the runs begin at the first of these
+        values.
+        """
         for (first, length), start in zip(self.pieces, starts, strict=False):
             for k in range(length):
                 yield emit("arith.addi", start, index(k)), first + k
 
 
 def _imported(arguments: Value, place: Value, x: Value) -> Value:
-    """An argument from the list; there, numbers have no sign."""
+    """Read an argument from the list, whose numbers are signless."""
     view = emit("util.list.get", arguments, place, to=_VIEW)
     type_ = mlir.tensor_type(shape_of(x), signless_dtype(dtype_of(x)))
     encoding = mlir.type_attribute(type_)
@@ -277,7 +279,7 @@ def _imported(arguments: Value, place: Value, x: Value) -> Value:
 
 
 def _export(x: Value, results: Value, place: Value) -> None:
-    """Puts a result into the list."""
+    """Write a result into the list."""
     array = seen_as(x, signless_dtype(dtype_of(x)))
     encoding = mlir.type_attribute(array.type)
     view = emit("hal.tensor.export", array, to=_VIEW, source_encoding=encoding)

@@ -29,9 +29,9 @@ EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 def standard_passes(
     target: str, largest_constant: int = ConstantFolding.elements, calls_formulas: bool = False
 ) -> tuple[Pass, ...]:
-    """Passes that make any module StableHLO without calls, composites and CHLO, legal on a target,
-    of which constants of up to so many elements were computed. What is left of calls are those of
-    formulas, if the target's own passes deal with them.
+    """Return the passes that make any module StableHLO without calls, composites and CHLO, legal on
+    a target, with constants of up to `largest_constant` elements folded. Calls of formulas remain
+    if the target's own passes lower them.
     """
     return (
         REMOVE_DEAD_FUNCTIONS,

@@ -56,7 +56,7 @@ class Transpose(Pass):
 def derive_transpose(
     module: Module, func: str = "main", wrt: Sequence[int] | None = None
 ) -> Transposed:
-    """Adds the transpose of a function to its module, as a private function.
+    """Add the transpose of a function to its module, as a private function.
 
     Args:
         module: the module.
@@ -71,8 +71,8 @@ def derive_transpose(
 
 
 class TransposeDeriver(Deriver[Transposed]):
-    """Derives transposes for patterns (which arguments are linear, which results have a
-    cotangent); arguments whose cotangent is zero get none, but in function `instantiate`.
+    """Derives transposes for patterns (which arguments are linear, which results have a cotangent).
+    Arguments with zero cotangents get none, except in function `instantiate`.
     """
 
     def __init__(self, module: Module, instantiate: str | None = None) -> None:
@@ -158,9 +158,7 @@ class TransposeDeriver(Deriver[Transposed]):
     def _by_linearizing(
         self, operation: Operation, given: Sequence[Tangent], operands: Sequence[Value | Linear]
     ) -> Sequence[Tangent]:
-        """The transpose of the operation's derivative, which is the operation itself without what
-        it computes besides.
-        """
+        """Transpose the operation's derivative, which is the linear part of the operation."""
         values = inputs(operation)
         name = self.build_function(
             operation.name.partition(".")[2],
@@ -184,7 +182,9 @@ class TransposeDeriver(Deriver[Transposed]):
         return [next(remaining) if is_active else None for is_active in active]
 
     def _flat(self, source: Operation, linear: Sequence[bool]) -> Operation | None:
-        """The function without calls, if one of them computes something besides what is linear."""
+        """Return the function with calls inlined, if one of them also computes values that are not
+        linear.
+        """
         block = mlir.body(source)
         unknown: set[Value] = set()
         unknown.update(a for a, is_linear in zip(block.arguments, linear, strict=True) if is_linear)
@@ -206,7 +206,7 @@ class TransposeDeriver(Deriver[Transposed]):
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:
-    """Raises UnsupportedOp where an op is not linear in the `Linear` operands together."""
+    """Raise UnsupportedOp if an op is not linear in the `Linear` operands together."""
     linear = [i for i, x in enumerate(operands) if isinstance(x, Linear)]
     if not op.is_linear_in(linear):
         which = f"operand {linear[0]}" if len(linear) == 1 else "two operands together"
@@ -225,7 +225,7 @@ def _refuse_effects(operation: Operation) -> None:
 
 
 def accumulate(cotangents: dict[Value, Value], value: Value, ct: Value) -> None:
-    """Adds to the cotangent of a value, which is zero until something is added."""
+    """Add to the cotangent of a value, which is zero at first."""
     total = add_tangents(cotangents.get(value), ct)
     assert total is not None
     cotangents[value] = total

@@ -38,7 +38,7 @@ def derive_reversed(
     wrt: Sequence[int] | None = None,
     results: Sequence[bool] | None = None,
 ) -> Reversed:
-    """Adds the forward and the backward pass of a function to its module, as private functions.
+    """Add the forward and the backward pass of a function to its module, as private functions.
 
     Args:
         module: the module.
@@ -54,7 +54,7 @@ def derive_reversed(
 
 
 def derive_vjp(module: Module, func: str = "main", wrt: Sequence[int] | None = None) -> DerivedVjp:
-    """Adds one function of both passes to the module, too: see `derive_reversed`."""
+    """Add one function of both passes to the module, too: see `derive_reversed`."""
     function = find_function(module, func)
     passes = derive_reversed(module, func, wrt)
     results = returned(function)

@@ -30,8 +30,8 @@ WIDE = {
 @register_pass
 @dataclass
 class Widen(Pass):
-    """Leaves no value of int2, uint2, int4 or uint4: each is an int8 or uint8 that holds the same
-    number. The types of functions change with them.
+    """Replaces values of int2, uint2, int4 and uint4 by int8 and uint8 values of the same numbers.
+    The types of functions change with them.
 
     Raises UnsupportedOp for operations on the bits of such integers.
     """
@@ -53,7 +53,7 @@ class Widen(Pass):
 
 
 def _check_bits(operation: Operation) -> None:
-    """Raises UnsupportedOp for what takes or makes the bits of narrow integers."""
+    """Raise UnsupportedOp for operations on the bits of narrow integers."""
     if traits_of(operation).widened is not Widened.OTHER:
         return
     for x in [*operation.operands, *operation.results]:
@@ -111,7 +111,7 @@ def _retype(value: Value) -> None:
 
 
 def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
-    """Rounds a result to the narrow dtype: floats saturate, integers keep the low bits."""
+    """Round a result to the narrow dtype: floats saturate, integers keep the low bits."""
     if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))

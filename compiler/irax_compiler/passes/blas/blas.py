@@ -24,11 +24,12 @@ from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrit
 @register_pass
 @dataclass
 class Blas(Pass):
-    """Makes products of matrices, and of matrices and vectors, dispatches that call BLAS, where
-    that is faster than IREE's code as measured; equal ones are one executable. Public functions get
-    the reflection attribute `irax.libraries`, the packages that the program needs.
+    """Replaces products of matrices, and of matrices and vectors, by dispatches that call BLAS,
+    where measurements say that it is faster than IREE's code. Equal products share an executable.
+    Public functions get the reflection attribute `irax.libraries`, the packages that the program
+    needs.
 
-    With `always`, all that BLAS has a function for. Without the library nothing changes.
+    With `always`, all products that BLAS supports are. Without the library, nothing changes.
     """
 
     name: ClassVar[str] = "blas"
@@ -72,10 +73,10 @@ class _Calls:
     always: bool
     workers: int = 1
     executables: dict[tuple[Product, int], str] = field(default_factory=dict)
-    """The names of the executables, by what they compute and for how many workers."""
+    """The names of executables, by their computation and number of workers."""
 
     def replacement(self, operation: Operation) -> Replacement:
-        """The result of a dispatch, for that of a `dot_general`, or for a transpose of that."""
+        """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""
         op = read_as(DotGeneral, operation)
         dtype = None if op is None else _summed_in(op, operation)
         found = None if op is None or dtype is None else layout(operation, op, dtype)
@@ -106,7 +107,7 @@ class _Calls:
 
 
 def _summed_in(op: DotGeneral, operation: Operation) -> np.dtype | None:
-    """The dtype that BLAS multiplies in; None where it has none."""
+    """Return the dtype that BLAS multiplies in; None if there is none."""
     dtypes = [op.dtype, *map(dtype_of, operation.operands)]
     if not all(dtype.name in (*LETTERS, "bfloat16", "float16") for dtype in dtypes):
         return None

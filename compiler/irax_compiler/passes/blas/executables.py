@@ -41,7 +41,7 @@ class Shares:
 
     @classmethod
     def of(cls, product: Product, workers: int) -> Shares:
-        """Shares for so many workers, or fewer where the product is small."""
+        """Return the shares of a number of workers, or of fewer for a small product."""
         wanted = max(1, min(workers, product.operations // SHARE))
         products = -(-product.count // wanted)
         parts = max(1, wanted // product.count)
@@ -52,8 +52,8 @@ class Shares:
 
 
 def add_executable(module: Module, name: str, product: Product, workers: int) -> None:
-    """Adds the executable `name` to a module; it has one function, of the same name, of the
-    product's factors to its result.
+    """Add the executable `name` to a module, with one function of the same name from the product's
+    factors to its result.
     """
     shares = Shares.of(product, workers)
     extent = product.m if shares.by_rows else product.n
@@ -153,7 +153,7 @@ class _Call:
         return emit("arith.addi", _address(memory), offset)
 
     def _scalar(self, number: int) -> Value:
-        """The number as BLAS takes it: complex ones by their address."""
+        """Return a number as BLAS takes it: complex ones by address."""
         dtype = self.product.dtype
         if dtype.kind != "c":
             return _constant(f"{number}.0 : {mlir.element_type(dtype)}")
@@ -166,7 +166,7 @@ class _Call:
         return _long(_address(memory))
 
     def _place(self, base: Value, matrices: Matrices, number: Value, start: Value | None) -> Value:
-        """The address of the workgroup's part of one of the matrices."""
+        """Return the address of the workgroup's part of one of the matrices."""
         size = self.product.dtype.itemsize
         rest = number
         for extent, distance in reversed(
@@ -231,7 +231,7 @@ class _Call:
 
 
 def _leading(matrices: Matrices) -> int:
-    """The distance of the rows, or of the columns where those have their elements side by side."""
+    """Return the leading dimension: the stride of rows, or of columns if rows are contiguous."""
     return max(matrices.rows, matrices.columns)
 
 

@@ -21,12 +21,12 @@ Groups = tuple[Dimensions, Dimensions, Dimensions]
 
 @dataclass(frozen=True)
 class Matrices:
-    """Matrices of one shape in an array, one for each place in the batch. All distances are those
-    of neighbours, in elements.
+    """Matrices of one shape in an array, one for each index of the batch. All strides are in
+    elements.
     """
 
     rows: int
-    """The distance of rows."""
+    """The stride of rows."""
     columns: int
     batch: tuple[int, ...]
     size: int
@@ -79,10 +79,10 @@ class Factor:
     array: Value
     matrices: Matrices
     order: Dimensions = ()
-    """The dimensions of the array as they are to be laid out first, if they are."""
+    """The permutation of the array's dimensions that is done first, if any."""
 
     def build(self) -> Value:
-        """The array as the product reads it."""
+        """Build the array that the product reads."""
         return shape.transpose(self.array, self.order) if self.order else self.array
 
 
@@ -99,7 +99,8 @@ class Layout:
 
 
 def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | None:
-    """The layout of a `dot_general` that is summed in `dtype`; None where no call of BLAS is it.
+    """Return the layout of a `dot_general` that is summed in `dtype`; None if no call of BLAS
+    computes it.
 
     Transposes of factors, and one of the result if that is all that reads it, are part of the
     product. Factors that BLAS has no layout for are laid out anew.
@@ -137,7 +138,7 @@ def _groups(batch: int, rows: int, columns: int) -> Groups:
 
 
 def _factor(x: Value, groups: Groups, is_of_vector: bool) -> Factor | None:
-    """A factor; None where the other one is a vector, and it would have to be laid out anew."""
+    """Return a factor; None if the other one is a vector and this one would have to be copied."""
     array, strides = _strided(x)
     found = _matrices(shape_of(x), strides, groups)
     is_vector = 1 in (_extent(shape_of(x), group) for group in groups[1:])
@@ -175,7 +176,7 @@ def _permutation(transposed: Value) -> list[int]:
 
 
 def _strided(x: Value) -> tuple[Value, list[int]]:
-    """The array that has a value's elements, and how far apart they are along each dimension."""
+    """Return the array that has a value's elements, and its strides."""
     source = mlir.definition(x)
     if source is None or source.name != shape.Transpose.name:
         return x, _contiguous(shape_of(x))
@@ -188,7 +189,7 @@ def _contiguous(extents: Sequence[int]) -> list[int]:
 
 
 def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) -> Matrices | None:
-    """The matrices of these dimensions; None where rows or columns are not evenly apart."""
+    """Return the matrices of these dimensions; None if rows or columns have no common stride."""
     batch, rows, columns = groups
     between_rows = _distance(rows, extents, strides)
     between_columns = _distance(columns, extents, strides)

@@ -34,10 +34,10 @@ PATTERNS: tuple[Pattern, ...] = tuple(
 @register_pass
 @dataclass
 class Simplify(Pass):
-    """Leaves no operation in the module that a pattern applies to, and none that nobody needs.
+    """Applies the simplification patterns until none applies, and removes dead operations.
 
-    Values stay the same, special ones included, but for sums of floats: their terms may be added
-    in another order, and a sum that is zero may have the other sign.
+    Values do not change, nan and infinities included, except in sums of floats: their terms may be
+    added in another order, and a sum that is zero may have the other sign.
     """
 
     name: ClassVar[str] = "simplify"
