@@ -99,7 +99,7 @@ __all__ = [
 
 
 def evaluate(module: Module, func: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The results of a function of a module for arrays, by the reference evaluator; to evaluate
-    several times, keep an `Evaluator`.
+    """Return the results of a module's function for arrays, by the reference evaluator. To evaluate
+    it several times, keep an `Evaluator`.
     """
     return Evaluator(module)(func, arguments)

@@ -13,7 +13,7 @@ _REPLACEMENT = b"unit\0"
 
 
 def without_attributes(data: bytes, dialect: str) -> bytes:
-    """The bytecode with `unit` for each attribute of a dialect; the same where there are none.
+    """Replace each attribute of a dialect by `unit`; bytecode without any is returned unchanged.
 
     Raises ValueError where the data ends too soon.
     """
@@ -44,8 +44,8 @@ def _without_attributes(data: bytes, dialect: str) -> bytes:
 
 
 def _replaced(entries: bytes, offsets: bytes, dialect: int) -> tuple[bytes, bytes]:
-    """The attributes and types, and the table that tells their places, without a dialect's
-    attributes.
+    """Remove a dialect's attributes from the sections of attributes and types and of their
+    offsets.
     """
     table = _Reader(offsets)
     counts = table.number(), table.number()
@@ -115,7 +115,7 @@ class _Reader:
     place: int = 0
 
     def number(self) -> int:
-        """A number; the zeros at the end of its first byte tell how many bytes follow."""
+        """Read a number; the zeros at the end of its first byte tell how many bytes follow."""
         first = self.data[self.place]
         length = 9 if first == 0 else (first & -first).bit_length()
         raw = self.data[self.place : self.place + length]

@@ -18,18 +18,18 @@ from pathlib import Path
 import platformdirs
 
 SIZE_LIMIT = 2 << 30
-"""Bytes; when it is exceeded, the artefacts that have not been used for longest are removed."""
+"""The most bytes of the cache, above which the least recently used artefacts are removed."""
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 """The form of the names that `key` returns: other files in the folder do not belong to the
 cache."""
 
 _CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
-"""The lines of /proc/cpuinfo, on x86 and ARM, that tell one kind of processor from another."""
+"""The lines of /proc/cpuinfo, on x86 and ARM, that identify the kind of processor."""
 
 
 def key(module: bytes, flags: Sequence[str]) -> str:
-    """Names the artefact of a module: compiler, flags and processor are part of the name."""
+    """Return the name of a module's artefact, which depends on compiler, flags and processor."""
     digest = hashlib.sha256(_environment())
     for part in (*(f.encode() for f in flags), module):
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -37,7 +37,7 @@ def key(module: bytes, flags: Sequence[str]) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The artefact of this name, or None."""
+    """Return the artefact of this name, or None."""
     folder = directory()
     if folder is None:
         return None
@@ -54,7 +54,7 @@ def load(name: str) -> bytes | None:
 
 
 def store(name: str, artefact: bytes) -> None:
-    """Keeps an artefact; other processes see all of it or nothing."""
+    """Store an artefact atomically."""
     folder = directory()
     if folder is None:
         return
@@ -84,19 +84,19 @@ class Entry:
 
     path: Path
     size: int
-    """Its bytes."""
+    """The size in bytes."""
     used: float
-    """When it was last used, in seconds since the epoch."""
+    """The time of its last use, in seconds since the epoch."""
 
 
 def entries() -> list[Entry]:
-    """The artefacts that are kept, those that have not been used for longest first."""
+    """Return all artefacts, the least recently used first."""
     folder = directory()
     return [] if folder is None or not folder.is_dir() else _entries(folder)
 
 
 def clear() -> list[Entry]:
-    """Removes the artefacts that are kept, and nothing else; those that were there."""
+    """Remove the artefacts, and no other files; return those removed."""
     found = entries()
     for entry in found:
         entry.path.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from irax_compiler.bytecode_format import MAGIC
 _ARCHIVE = b"PK\x03\x04"
 _MODULE = "module.mlir"
 LARGEST = 1 << 30
-"""Bytes that a text may take beyond those of the archive that it is in."""
+"""The most bytes of a text beyond those of the archive that contains it."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _JAX_MODULE = 30
 _JAX_EFFECTS = 24
@@ -22,8 +22,8 @@ _JAX_EFFECTS = 24
 
 
 def module_in(data: bytes) -> str | bytes:
-    """The MLIR text or bytecode that a file holds, as it is or inside of something else. Bytecode
-    is such as MLIR's reader survives.
+    """Return the MLIR text or bytecode in a file, as it is or in a container. The bytecode was
+    tried with MLIR's reader.
 
     Raises:
         ValueError: it holds none; the message says what it holds instead.
@@ -37,7 +37,7 @@ def module_in(data: bytes) -> str | bytes:
 
 
 def main_function(module: mlir.Module) -> str:
-    """The function that is meant where none is named: @main, or the only public one."""
+    """Return the function that is meant if none is named: @main, or the only public one."""
     functions = mlir.functions(module)
     public = [name for name, function in functions.items() if mlir.is_public(function)]
     return public[0] if "main" not in functions and len(public) == 1 else "main"

@@ -42,12 +42,12 @@ class Cost:
         )
 
     def times(self, count: float) -> Cost:
-        """The cost of doing it so often."""
+        """Return the cost multiplied by a number."""
         return Cost(self.flops * count, self.transcendentals * count, self.bytes * count)
 
 
 def cost_of(module: Module, func: str = "main") -> Cost:
-    """The cost of one call of a function.
+    """Return the cost of one call of a function.
 
     Raises PassError where the module has no such function.
 
@@ -61,9 +61,9 @@ def cost_of(module: Module, func: str = "main") -> Cost:
 
 
 def cost_by_operation(module: Module, func: str) -> list[tuple[Operation, float, Cost]]:
-    """The operations of one function, in order, each with how often a call of the function runs it,
-    and its cost each time. What loops and branches hold is listed in their place; calls are not
-    followed: `calls_by_function` says how often the others run.
+    """Return the operations of one function, in order, each with how often a call of the function
+    runs it, and its cost per run. Operations in loops and branches are listed in their place; calls
+    are not followed: `calls_by_function` counts those.
     """
     counter = _Counter(mlir.functions(module))
     ran = counter.ran(mlir.body(find_function(module, func)), 1)
@@ -92,7 +92,7 @@ class _Counter:
         self.known: dict[str, Cost] = {}
 
     def part(self, part: Block | str) -> Cost:
-        """The cost of a block, or of a call of a function."""
+        """Return the cost of a block, or of a call of a function."""
         if not isinstance(part, str):
             return sum((self.operation(view.operation) for view in part.operations), Cost())
         if part not in self.known:
@@ -106,7 +106,9 @@ class _Counter:
         return sum((self.part(part).times(count) for part, count in parts), Cost())
 
     def ran(self, block: Block, count: float) -> Iterator[tuple[Operation | str, float]]:
-        """The operations that a block runs, and functions that it calls, and how often it does."""
+        """Return the operations that a block runs, and the functions that it calls, with how often
+        it does.
+        """
         for view in block.operations:
             parts = self.parts(view.operation)
             if parts is None:
@@ -118,7 +120,7 @@ class _Counter:
                     yield from self.ran(part, times * count)
 
     def callees_first(self, func: str) -> list[str]:
-        """The functions that a call of a function runs, itself the last."""
+        """Return the functions that a call of a function runs, itself the last."""
         found: dict[str, None] = {}
 
         def visit(name: str) -> None:
@@ -160,7 +162,7 @@ class _Counter:
         return composite.decomposition_of(operation), 1
 
     def leaf(self, operation: Operation) -> Cost:
-        """The cost of an operation that is neither a call nor control flow."""
+        """Return the cost of an operation that is neither a call nor control flow."""
         traits = traits_of(operation)
         is_free = traits.is_constant or traits.is_view or not len(operation.results)
         if is_free or not operation.name.startswith(_COUNTED):

@@ -9,15 +9,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation
 
 _ACTIONS = {f"stablehlo.{name}" for name in ("custom_call", "infeed", "outfeed", "send", "recv")}
-"""Operations that may do more than compute their results."""
+"""The operations that may have side effects of their own."""
 
 _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Operations that run a function, and the attribute that names it."""
 
 
 def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Operation]:
-    """The operations that do more than compute their results: this one, or those in its regions
-    and in the functions that it calls, each once.
+    """Return the operations with side effects: this one, or those in its regions and in the
+    functions that it calls, each once.
     """
     name, seen = operation.name, set() if seen is None else seen
     if name in _ACTIONS:
@@ -45,7 +45,7 @@ def has_effects(operation: Operation) -> bool:
 
 
 def is_dead(operation: Operation) -> bool:
-    """True if nobody uses what an operation computes, and it is there for nothing else."""
+    """True if an operation has no uses and no side effects."""
     results = operation.results
     if not len(results):
         return False
@@ -56,7 +56,7 @@ def is_dead(operation: Operation) -> bool:
 
 
 def remove_dead_operations(block: Block) -> None:
-    """Erases operations whose results nobody uses, last first, in nested regions too."""
+    """Erase dead operations, last first, in nested regions too."""
     for operation in reversed([o.operation for o in block.operations]):
         if is_dead(operation):
             operation.erase()

@@ -21,9 +21,8 @@ _MANY = 3
 """The number of runs of a block after which more are expected."""
 
 Watch = Callable[["Step", Arrays, Arrays], "Arrays | None"]
-"""Sees each operation that is evaluated: what it is, its operands, and its results; it may give
-others in their place.
-"""
+"""Called for each operation that is evaluated, with its step, operands and results; it may return
+other results."""
 
 
 class _State(threading.local):
@@ -56,8 +55,8 @@ class Evaluator:
         return mlir.Functions(self.module)
 
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The results of function `name`. Arrays given and returned may share memory: neither may
-        be changed in place.
+        """Return the results of function `name`. Arguments and results may share memory, so neither
+        may be modified in place.
         """
         program = self._programs.get(name)
         if program is None:
@@ -68,7 +67,7 @@ class Evaluator:
 
 @dataclass
 class Step:
-    """One operation: what to do, and which slots it reads, writes and frees."""
+    """An operation with the slots that it reads, writes and frees."""
 
     op: Op
     location: mlir.Location
@@ -141,7 +140,7 @@ class Program:
 
 
 def inputs(op: Op, operation: Operation) -> list[Value]:
-    """The values that an operation is evaluated for."""
+    """Return the values that an operation is evaluated on."""
     captured = mlir.captured(operation) if op.captures else []
     return [*operation.operands, *captured]
 
@@ -152,7 +151,7 @@ def evaluate_value(
     argument: Callable[[Value], np.ndarray | None],
     call: Evaluation,
 ) -> np.ndarray | None:
-    """The value of an operation's result in an unfinished function, if it follows from what
+    """Return the value of an operation's result in an unfinished function, if it follows from what
     `argument` knows of the function's arguments; None if not.
 
     What is found on the way is kept in `known`, which the next call starts from.

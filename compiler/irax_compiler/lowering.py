@@ -21,7 +21,8 @@ def lower(
     after: Callable[[str, Module], None] | None = None,
     passes: Iterable[Pass] | None = None,
 ) -> Module:
-    """A new module with the function `func` of `module` and what it needs, ready for `target`.
+    """Return a new module with the function `func` of `module` and all that it calls, lowered for
+    `target`.
 
     `func` is its only public function. `after(name, module)` is called after each pass. `passes`
     are those still to run, for a module that has seen some; by default it is all of the target's.
@@ -37,8 +38,8 @@ def lower(
 
 
 def check(module: Module, func: str = "main") -> None:
-    """Raises UnsupportedOp where the function `func` of `module`, or one that it calls, is not
-    something that irax can run, and PassError where there is no such function.
+    """Raise UnsupportedOp if the function `func` of `module`, or one that it calls, cannot be run
+    by irax, and PassError if there is no such function.
 
     What just some targets have (a library of the CPU's) counts as what irax can run.
     """
@@ -47,8 +48,8 @@ def check(module: Module, func: str = "main") -> None:
 
 
 def _alone(module: Module, func: str, is_foreign: bool) -> Module:
-    """A copy of a module in which `func` is the only public function. Of a foreign one only the
-    functions are copied: who uses what else there is in other dialects is refused by name.
+    """Return a copy of a module in which `func` is the only public function. Of a foreign module
+    only the functions are copied; uses of other dialects' symbols are refused by name.
     """
     find_function(module, func)
     copy = mlir.new_module()

@@ -19,7 +19,7 @@ from irax_compiler.passes.core import NativePass
 
 
 def split_passes(text: str) -> list[str]:
-    """The texts of the passes in a pipeline's.
+    """Split a pipeline's text into those of its passes.
 
     >>> split_passes("vjp{func=main wrt=0,1},cse")
     ['vjp{func=main wrt=0,1}', 'cse']
@@ -28,7 +28,7 @@ def split_passes(text: str) -> list[str]:
 
 
 def parse_pipeline(text: str) -> list[Pass]:
-    """The passes that a pipeline's text names.
+    """Return the passes of a pipeline's text.
 
     Raises PassError for an unknown pass or option, or an option's malformed value.
     """
@@ -36,7 +36,7 @@ def parse_pipeline(text: str) -> list[Pass]:
 
 
 def text_of(passes: Iterable[Pass]) -> str:
-    """A pipeline's text, of which `parse_pipeline` makes the same passes.
+    """Return a text of a pipeline, of which `parse_pipeline` makes the same passes.
 
     >>> text_of(parse_pipeline("vjp{func=main wrt=0,1},cse"))
     'vjp{func=main wrt=0,1},cse'
@@ -47,7 +47,7 @@ def text_of(passes: Iterable[Pass]) -> str:
 def run_passes(
     module: Module, passes: Iterable[Pass], after: Callable[[str, Module], None] | None = None
 ) -> None:
-    """Runs passes on a module, in place, verifying after each.
+    """Run passes on a module, in place, and verify it after each.
 
     `after(text, module)` is called after each pass with the pass as pipelines have it.
     """
@@ -66,12 +66,12 @@ def run_passes(
 def run_pipeline(
     module: Module, text: str, after: Callable[[str, Module], None] | None = None
 ) -> None:
-    """Runs a pipeline's passes on a module, in place: see `run_passes`."""
+    """Run a pipeline's passes on a module, in place: see `run_passes`."""
     run_passes(module, parse_pipeline(text), after)
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Splits at separators outside of brackets."""
+    """Split at separators outside of brackets."""
     parts, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += (character in "{([") - (character in "})]")

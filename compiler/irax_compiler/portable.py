@@ -24,7 +24,7 @@ _STOPPER = (
     f"function_type = #vhlo.type_v1<{_TYPE}>, arg_attrs = #vhlo.array_v1<[]>, "
     'res_attrs = #vhlo.array_v1<[]>, sym_visibility = #vhlo.string_v1<"">}> ({}) : () -> ()'
 )
-"""Without a body and public: that is an error of `func.func`, and none of `vhlo.func_v1`."""
+"""A public function without a body: an error for `func.func`, but not for `vhlo.func_v1`."""
 
 
 def is_portable(module: Module) -> bool:
@@ -33,7 +33,7 @@ def is_portable(module: Module) -> bool:
 
 
 def to_stablehlo(module: Module) -> Module:
-    """The StableHLO that a module of VHLO stands for.
+    """Convert a module of VHLO to StableHLO.
 
     Raises ValueError for what this version of StableHLO cannot read.
     """

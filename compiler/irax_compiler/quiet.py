@@ -22,5 +22,7 @@ _CONTEXT = _quiet()
 
 
 def quietly(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function that calls nothing of the user's, who may have context variables."""
+    """Call a function without NumPy's warnings. It must not call user code, which may set context
+    variables.
+    """
     return _CONTEXT.copy().run(function, *arguments)

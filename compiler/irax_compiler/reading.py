@@ -6,9 +6,9 @@ from irax_compiler import forms, mlir, portable, sharding
 
 
 def read_module(text: str | bytes, name: str = "") -> mlir.Module:
-    """A module from text or bytecode of any origin; verified. `name` is that of the file, for
-    locations. Portable artifacts (VHLO) become StableHLO; what is only said of several devices is
-    left out, and what irax has in other forms is rewritten.
+    """Read a module from text or bytecode of any origin, and verify it. `name` is that of the file,
+    for locations. Portable artifacts (VHLO) become StableHLO; annotations of several devices are
+    removed, and forms that irax does not use are rewritten.
 
     Raises ValueError with the parser's message, its line and column included.
     """

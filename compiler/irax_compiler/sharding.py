@@ -22,7 +22,7 @@ _OTHER = re.compile(r'^\s*(?:%[^=\n]* = )?"?(sdy\.\w+)', re.MULTILINE)
 
 
 def without_annotations(module: str | bytes) -> str | bytes:
-    """The text, or bytecode, of a module without what is only said of devices.
+    """Remove annotations of devices from a module's text or bytecode.
 
     Raises ValueError for operations of the dialect that do compute.
     """
@@ -34,7 +34,7 @@ def without_annotations(module: str | bytes) -> str | bytes:
 
 
 def _without_operations(text: str) -> str:
-    """The text without meshes; a constraint is a reshape to the same shape."""
+    """Remove meshes from the text; a sharding constraint becomes a reshape to the same shape."""
     text = _CONSTRAINT.sub(r"stablehlo.reshape \1 : (\2) -> \2", _MESH.sub("", text))
     text = _GENERIC_CONSTRAINT.sub(r'"stablehlo.reshape"\1', text)
     computes = _OTHER.search(text)

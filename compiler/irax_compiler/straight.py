@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from irax_compiler.evaluate import Program, Step
 
 _LARGE = 1 << 16
-"""Bytes above which a result is computed each time, rather than kept."""
+"""The bytes above which a result is computed in each run instead of kept."""
 
 
 def line(program: Program) -> Callable[..., list[np.ndarray]]:

@@ -35,7 +35,7 @@ _FLAGS = ("-", "--allow-unregistered-dialect", "--emit-bytecode", "-o", os.devnu
 
 
 def read_elsewhere(bytecode: bytes) -> None:
-    """Does nothing where MLIR's reader takes the bytecode, or refuses it in the proper way.
+    """Return if MLIR's reader can read the bytecode, or refuses it with an error; raise otherwise.
 
     Raises:
         ValueError: it would end the process, or take all of its memory or time.
@@ -56,7 +56,9 @@ def read_elsewhere(bytecode: bytes) -> None:
 
 @contextmanager
 def _supervised(command: Sequence[str], memory: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A process with a limit of memory, in bytes. It ends with the block, or with this process."""
+    """Context of a process with a memory limit in bytes. It ends with the block, or with this
+    process.
+    """
     pipe, held = os.pipe()
     try:
         process = subprocess.Popen(
@@ -80,7 +82,9 @@ def _supervised(command: Sequence[str], memory: int) -> Iterator[subprocess.Pope
 
 @cache
 def _reader() -> str | None:
-    """The program; None where there is none, or no shell to supervise it."""
+    """Return the program that reads bytecode; None if there is none, or no shell to supervise
+    it.
+    """
     from irax_compiler.iree.invocation import bundled_tool
 
     path: Path | None = bundled_tool("iree-opt")

@@ -23,20 +23,20 @@ FORMS: dict[str, Form] = {
     "chlo.scan": scans.loop_of_scan,
     "stablehlo.rng": random_numbers.numbers_of_rng,
 }
-"""The forms by the names of operations."""
+"""The rewrites by the names of operations."""
 
 _WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token"}
 
 
 def may_have_forms(text: str | bytes) -> bool:
-    """False for text or bytecode in which nothing is to be rewritten."""
+    """False for text or bytecode that needs no rewrite."""
     if isinstance(text, str):
         return any(word in text for word in _WORDS)
     return any(word.encode() in text for word in _WORDS)
 
 
 def rewrite(module: Module) -> None:
-    """Leaves a module that means the same, in the forms that irax has."""
+    """Rewrite a module to forms that irax uses."""
     quantized.with_plain_numbers(module)
     numbers: Counter[str] = Counter()
     for operation in _operations(module.operation):
@@ -56,7 +56,7 @@ def rewrite(module: Module) -> None:
 
 
 def _operations(operation: Operation) -> list[Operation]:
-    """The operations inside an operation, in order; those inside one before it."""
+    """Return the operations inside an operation, in order, each before those inside it."""
     found: list[Operation] = []
 
     def visit(inner: Operation) -> mlir.ir.WalkResult:

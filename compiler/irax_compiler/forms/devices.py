@@ -54,7 +54,7 @@ def _own_or_zeros(operation: Operation, number: int) -> Sequence[Value] | None:
 
 
 def _zero(operation: Operation, number: int) -> Sequence[Value] | None:
-    """The number of the only device."""
+    """Return 0, the number of the only device."""
     (result,) = operation.results
     return [core.full(shape_of(result), 0, dtype_of(result))] if _is_alone(operation) else None
 

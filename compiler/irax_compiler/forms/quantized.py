@@ -24,20 +24,21 @@ _TYPE = re.compile(
 _HANDS_ON = (
     *("func.call", "func.func", "func.return", "stablehlo.bitcast_convert", "stablehlo.constant"),
 )
-"""Operations that take and give integers, whatever they stand for."""
+"""Operations that take and return integers whatever they represent."""
 
 _MOVES = (
     *("stablehlo.broadcast_in_dim", "stablehlo.concatenate", "stablehlo.dynamic_slice"),
     *("stablehlo.gather", "stablehlo.reshape", "stablehlo.reverse", "stablehlo.select"),
     *("stablehlo.slice", "stablehlo.transpose"),
 )
-"""Operations that only move integers, which must stand for numbers in one way."""
+"""Operations that only move integers, which must have the same quantization in operands and
+result."""
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """The numbers that integers stand for: `(integer - zero point) * scale`, with one of each
-    for all, or one for each index of a dimension.
+    """The quantization of integers, which represent `(integer - zero point) * scale`, with one
+    scale and zero point for all, or one for each index of a dimension.
     """
 
     storage: np.dtype
@@ -95,8 +96,8 @@ def _is_quantized(type_: Type) -> bool:
 
 
 def with_plain_numbers(module: Module) -> None:
-    """Rewrites a module of which it knows all quantized numbers; others are left as they are, to be
-    refused by name.
+    """Rewrite a module whose quantized types are all known; others are left, to be refused by
+    name.
     """
     operations: list[Operation] = []
 

@@ -23,8 +23,8 @@ _APART = 0x9E3779B97F4A7C15
 
 
 def numbers_of_rng(operation: Operation, number: int) -> Sequence[Value] | None:
-    """Uniform between the first two operands, the second not included; or normal of that mean and
-    that standard deviation.
+    """Return uniform numbers from the first operand to the second, exclusive; or normal ones with
+    that mean and that standard deviation.
     """
     (result,) = operation.results
     if mlir.type_problem(result.type) is not None or dtype_of(result).kind == "c":
@@ -48,7 +48,7 @@ def _bits(number: int, extents: tuple[int, ...], width: int) -> Number:
 
 
 def _fraction(number: int, extents: tuple[int, ...], dtype: np.dtype, is_open: bool) -> Number:
-    """From 0 to 1, which is not included, and neither is 0 where it is open."""
+    """Return a fraction from 0 to 1, exclusive; 0 is excluded too if `is_open`."""
     bits, info = _bits(number, extents, dtype.itemsize), np.finfo(dtype)
     one: Any = np.array(1, dtype).view(f"u{dtype.itemsize}")
     mantissa = bits >> (8 * dtype.itemsize - info.nmant)

@@ -24,8 +24,8 @@ _HANDED_ON = (
 
 
 def without_tokens(module: Module) -> None:
-    """Rewrites a module whose tokens are made and handed on, and that does nothing else with them:
-    the others (infeed, send) are left for what runs it to refuse.
+    """Rewrite a module that only creates and passes tokens. Others (infeed, send) are left, to be
+    refused when they are run.
     """
     functions = mlir.functions(module)
     operations: list[Operation] = []

@@ -23,7 +23,7 @@ FORMS = {"stablehlo.get_tuple_element": _element}
 
 
 def without_unused(module: Module) -> None:
-    """Erases the tuples that nobody takes apart any more."""
+    """Erase tuples without uses."""
     for function in mlir.functions(module).values():
         for block in function.regions[0].blocks:
             for view in reversed(list(block.operations)):

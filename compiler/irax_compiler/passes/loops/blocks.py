@@ -31,7 +31,7 @@ from irax_compiler.passes.loops.launch import Functions
 from irax_compiler.passes.loops.memory import held_dtype
 
 REGISTERS = 128
-"""Up to so many elements a value is kept in registers."""
+"""The most elements of a value that is kept in registers."""
 
 
 @dataclass
@@ -40,27 +40,27 @@ class Scope:
 
     registers: dict[Value, Value] = field(default_factory=dict)
     tables: dict[Value, Value] = field(default_factory=dict)
-    """For arrays that are only read, the tensors that hold them."""
+    """The tensors that hold arrays that are only read."""
     factors: dict[Operation, Value] = field(default_factory=dict)
-    """For products with tables, the tensors that hold those with the contracting dimensions first.
-    """
+    """For products with tables, the tensors that hold these with the contracting dimensions
+    first."""
     places: dict[Value, tuple[np.dtype, int]] = field(default_factory=dict)
-    """For arrays that are written, the memory that holds them and where in it they begin."""
+    """The memory of arrays that are written, by dtype, and the offset at which they begin."""
     memory: dict[np.dtype, Value] = field(default_factory=dict)
-    """One tensor for each dtype: two that are alike would be taken for one."""
+    """The tensor of each dtype's memory: IREE would merge two equal tensors."""
     together: int = 1
-    """For how many elements a computation of scalars is done at once."""
+    """The number of elements for which a scalar computation runs at once."""
     lanes: int = REGISTERS
     """The number of elements of a register in which larger arrays are processed step by step."""
     functions: Functions | None = None
-    """The functions that formulas are calls of; without them, formulas are written out."""
+    """The functions that formulas call; without them, formulas are inlined."""
 
     def size(self, x: Value) -> int:
         """Return the number of elements of a value's register."""
         return min(prod(shape_of(x)), self.lanes)
 
     def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
-        """The scope of a block inside, whose arguments are given."""
+        """Return the scope of a nested block with the given arguments."""
         return replace(self, registers=self.registers | dict(zip(arguments, given, strict=True)))
 
     def register(self, x: Value) -> Value:
@@ -68,7 +68,9 @@ class Scope:
         return _constant(x, self.size(x)) if found is None else found
 
     def array(self, x: Value, at: Value) -> tuple[Value, Value]:
-        """The tensor that holds an array now, and where in it that is which is at a place of it."""
+        """Return the tensor that holds an array now, and the index in it of an index of the
+        array.
+        """
         if x in self.tables:
             return self.tables[x], at
         dtype, base = self.places[x]
@@ -140,8 +142,8 @@ def results(source: Block, scope: Scope) -> list[Value]:
 
 
 def loop(operation: Operation, scope: Scope) -> list[Value]:
-    """A `stablehlo.while` that carries what registers hold. Of one that is done for several
-    elements together there are steps for as long as one of them needs some; others stay.
+    """Build a `stablehlo.while` over registers. If it runs for several elements at once, it runs
+    until all are done; those that are done keep their values.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
 
@@ -169,7 +171,7 @@ def while_loop(
     condition: Callable[[list[Value]], Value],
     body: Callable[[list[Value]], Registers],
 ) -> list[Value]:
-    """`scf.while`: for as long as the condition of what is carried holds."""
+    """Build an `scf.while`, which runs while the condition of the loop-carried values holds."""
     types = [x.type for x in start]
     made = mlir.emit("scf.while", start, {}, types, regions=2)
     before, after = (mlir.Block.create_at_start(region, types) for region in made.regions)
@@ -270,7 +272,7 @@ def _constant(x: Value, size: int) -> Value:
 
 
 def load(array: Value, at: Value, x: Value, most: int = REGISTERS) -> Value:
-    """The register of a value, or of `most` of its elements, that begin at a place of an array."""
+    """Load a value's register, or `most` of its elements, from an index of an array."""
     size = min(prod(shape_of(x)), most)
     loaded = read(array, at, registers.type_of(held_dtype(x), size))
     boolean = np.dtype(np.bool_)
@@ -280,14 +282,14 @@ def load(array: Value, at: Value, x: Value, most: int = REGISTERS) -> Value:
 
 
 def store(x: Value, array: Value, at: Value) -> Value:
-    """The array with a register's elements at a place."""
+    """Store a register's elements at an index of an array, and return the array."""
     if registers.is_boolean(x):
         x = emit("arith.extui", x, to=registers.with_elements(x, np.dtype(np.int8)))
     return write(x, array, at)
 
 
 def read(array: Value, at: Value, to: Type) -> Value:
-    """A register of the elements that begin at a place of an array."""
+    """Read a register from consecutive elements at an index of an array."""
     if not isinstance(to, mlir.VectorType):
         return emit("tensor.extract", array, at, to=to)
     padding = registers.zero(to.element_type)
@@ -295,7 +297,7 @@ def read(array: Value, at: Value, to: Type) -> Value:
 
 
 def write(x: Value, array: Value, at: Value) -> Value:
-    """The array with a register's elements at a place."""
+    """Write a register's elements at an index of an array, and return the array."""
     if not isinstance(x.type, mlir.VectorType):
         return emit("tensor.insert", x, array, at, to=array.type)
     return emit("vector.transfer_write", x, array, at, to=array.type, **_TRANSFER)
@@ -321,7 +323,7 @@ def _if(
 def _case(
     number: Value, branches: Sequence[Callable[[], Registers]], to: Sequence[Type]
 ) -> Registers:
-    """The last branch serves for numbers that no branch has."""
+    """Build a case; the last branch also serves numbers without a branch."""
     *others, last = branches
     choice = last
     for i, branch in reversed(list(enumerate(others))):

@@ -26,17 +26,18 @@ from irax_compiler.passes.core import inputs, nested, walk
 from irax_compiler.passes.loops import blocks, kernels
 
 WORTHWHILE = 16
-"""So many operations IREE makes several kernels of."""
+"""The number of operations from which IREE makes several kernels."""
 MOST = 1024
-"""So many operations a kernel has at most."""
+"""The most operations of a kernel."""
 
 Kernel = Callable[[Sequence[Operation], Sequence[Value], Sequence[Value]], list[Value]]
-"""Makes a kernel of operations, of the values they take and of those that others need of them."""
+"""Makes a kernel of operations, the values they take, and those of their results that others
+use."""
 
 
 def gather_in_kernels(block: Block) -> None:
-    """Has operations of a block on few elements done in kernels: as few as the others allow, which
-    need some of their results and make what others of them need.
+    """Move operations of a block on few elements into kernels, as few as the other operations,
+    which use their results and compute their operands, allow.
     """
     remove_dead_operations(block)
     for cluster in _clusters(block, _is_small, _is_worthwhile):
@@ -49,7 +50,7 @@ def gather_in_kernels(block: Block) -> None:
 
 
 def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
-    """Has a cluster done in a kernel, or in several where one would have too many arrays."""
+    """Make a kernel of a cluster, or several if one would have too many arrays."""
     while cluster:
         count = _fitting(cluster, kernel)
         part, cluster = cluster[: max(count, 1)], cluster[max(count, 1) :]
@@ -102,7 +103,9 @@ def _clusters(
     is_taken: Callable[[Operation], bool],
     is_worthwhile: Callable[[Sequence[Operation]], bool],
 ) -> list[list[Operation]]:
-    """Operations that can be one kernel, next to each other: the block is sorted for it."""
+    """Return clusters of operations that can be one kernel, for which the block is sorted so that
+    they are consecutive.
+    """
     operations = list(walk(block))
     counting = _counting(operations)
     small = [o not in counting and is_taken(o) for o in operations]
@@ -120,8 +123,8 @@ def _clusters(
 
 
 def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
-    """The cluster in parts that a compiler, which takes more than twice as long for twice as much,
-    is done with soon.
+    """Divide a cluster into parts with a short compile time, which more than doubles with twice the
+    operations.
     """
     return [cluster[i : i + MOST] for i in range(0, len(cluster), MOST)]
 
@@ -131,7 +134,7 @@ def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
 
 
 def _long(block: Block) -> list[int]:
-    """The numbers of elements of arrays, too large for registers, that have so many formulas."""
+    """Return the sizes of arrays, too large for registers, for which there are enough formulas."""
     found: dict[int, list[Operation]] = {}
     for operation in walk(block):
         if is_formula(operation):
@@ -141,11 +144,11 @@ def _long(block: Block) -> list[int]:
 
 
 def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]:
-    """For each operation a number: all that are small, and have the same, can be done together,
-    after the others of that number and before those of higher ones.
+    """Return a level for each operation: the small operations of a level can run together, after
+    the others of the level and before those of higher ones.
     """
     ready: dict[bool, dict[Value, int]] = {True: {}, False: {}}
-    """For others, which come after the small operations of a number; for small ones."""
+    """The least level of a small (True) or another (False) user of each value."""
     levels = []
     for operation, is_small in zip(operations, small, strict=True):
         level = max((ready[is_small].get(x, 0) for x in inputs(operation)), default=0)
@@ -212,16 +215,16 @@ def _is_carried(x: Value) -> bool:
 
 
 def _taken(cluster: Sequence[Operation]) -> list[Value]:
-    """The values that operations use and do not compute, constants aside."""
+    """Return the values that operations use and do not compute, except constants."""
     made = {x for o in cluster for x in o.results}
     used = [x for o in cluster for x in _used(o)]
     return [x for x in dict.fromkeys(used) if x not in made and not kernels.is_constant(x)]
 
 
 def _given(cluster: Sequence[Operation]) -> tuple[list[Value], list[Operation]]:
-    """The values that others need of a cluster, and the operations that make more of them outside:
-    to reshape, to broadcast, or to compare costs nothing there. IREE does not take what follows
-    from constants alone as a kernel's result, nor truth values that become bytes again.
+    """Return a cluster's values that others use, and the users to be kept outside: reshapes,
+    broadcasts and comparisons, which cost nothing there. IREE cannot return from a kernel values
+    that depend on constants alone, nor booleans that become bytes again.
     """
     inside, fixed = set(cluster), _fixed(cluster)
     given: list[Value] = []
@@ -260,7 +263,9 @@ def _is_used_outside(x: Value, inside: set[Operation]) -> bool:
 
 
 def _in_block_of(x: Value, user: Any) -> Operation:
-    """The operation that uses a value, itself or within a region, where the value is defined."""
+    """Return the operation in the block where a value is defined that uses it, itself or in a
+    region.
+    """
     source = mlir.definition(x)
     assert source is not None
     while user.operation.block != source.block:

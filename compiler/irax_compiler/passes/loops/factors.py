@@ -15,11 +15,11 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import nested
 
 STEPS = 8
-"""From so many steps on a transposed copy pays."""
+"""The least number of steps for which a transposed copy pays."""
 
 
 def transpose_factors(loop: Operation) -> None:
-    """Has the products in a `stablehlo.while` use transposed copies, made before the loop."""
+    """Transpose the factors of products in a `stablehlo.while` before the loop."""
     how = count(loop, {})
     if how is None or how.steps < STEPS:
         return
@@ -37,8 +37,8 @@ def transpose_factors(loop: Operation) -> None:
 
 
 def _matrix(operation: Operation, captured: set[Value]) -> int | None:
-    """Which operand of a product is a matrix from outside that is summed over its rows, for one
-    vector.
+    """Return which operand of a matrix-vector product is a loop-invariant matrix that is summed
+    over its rows.
     """
     if operation.name != "stablehlo.dot_general":
         return None

@@ -22,19 +22,19 @@ from irax_compiler.passes.loops.blocks import REGISTERS
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 
 BINDINGS = 32
-"""So many arrays a kernel may read and write."""
+"""The most arrays that a kernel may read and write."""
 FEW = 1 << 16
-"""Up to so many operations on elements a step the loop is faster in one kernel, on one core, than
-with kernels for each step."""
+"""The most operations on elements per step for which one kernel, on one core, is faster than
+kernels for each step."""
 LANES = 16
-"""So many elements of large arrays are dealt with at a time."""
+"""The number of elements of large arrays that are processed at a time."""
 LONG = 16
-"""A kernel of so many formulas calls functions."""
+"""The number of formulas from which a kernel calls functions."""
 
 
 def as_kernel(loop: Operation) -> Sequence[Value] | None:
-    """The results of a `stablehlo.while` as those of one kernel, built at the current insertion
-    point; None where the loop is not of that kind.
+    """Build a kernel of a `stablehlo.while` at the insertion point, and return its results; None if
+    the loop is unsuitable.
     """
     parts = _Parts.of(loop)
     return None if parts is None else _kernel(loop, parts)
@@ -53,7 +53,7 @@ class _Parts:
     tables: list[Value]
     """Arrays from outside that are read slab by slab."""
     buffers: list[int]
-    """Which of the carried values are arrays, written slab by slab."""
+    """The numbers of the loop-carried values that are arrays, written slab by slab."""
 
     @classmethod
     def of(cls, loop: Operation) -> _Parts | None:
@@ -107,7 +107,7 @@ def is_constant(x: Value) -> bool:
 
 
 def _users(operations: Sequence[Operation]) -> dict[Value, list[Operation]]:
-    """For each value the operations that use it."""
+    """Return the operations that use each value."""
     found: dict[Value, list[Operation]] = {}
     for operation in operations:
         for x in dict.fromkeys(operation.operands):
@@ -128,15 +128,15 @@ def _reads(operation: Operation, x: Value) -> bool:
 
 
 def _buffers(loop: Operation) -> list[int]:
-    """The carried values that the body writes slabs of."""
+    """Return the loop-carried values of which the body writes slabs."""
     last = mlir.terminator(loop.regions[1].blocks[0])
     made = [mlir.definition(x) for x in last.operands]
     return [i for i, o in enumerate(made) if o is not None and blocks.writes_slab(o)]
 
 
 def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
-    """All values that a loop's buffers have: each read before it is written, and written once, so
-    that one piece of memory holds them all. None where that is not so.
+    """Return all values of a loop's buffers. Each must be read before it is written, and written
+    once, so that a single buffer can hold them. None if that is not so.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
     order = {view.operation: i for i, view in enumerate(body.operations)}
@@ -165,7 +165,7 @@ def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
 
 
 def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
-    """One dispatch with the loop inside. Outside of it all arrays have one dimension."""
+    """Build a dispatch with the loop inside. Outside of it, all arrays have one dimension."""
     start = list(loop.operands)
     kept = [i for i in range(len(start)) if i not in parts.buffers]
     tables = {x: _kept_out(_flat(x)) for x in parts.tables}
@@ -211,9 +211,8 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
 def of_operations(
     operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
 ) -> list[Value]:
-    """One dispatch that computes some of the results of operations on registers from the values
-    they take. It returns one array for each dtype: of two that hold the same, IREE drops one, and
-    then takes another for it.
+    """Build a dispatch of operations on registers, with some of their results. It returns one array
+    per dtype: of two equal arrays IREE drops one, and confuses them later.
     """
     elements = {x: _kept_out(_flat(x)) for x in taken}
     places: dict[Value, int] = {}
@@ -245,8 +244,8 @@ def of_operations(
 def of_arrays(
     operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
 ) -> list[Value]:
-    """A kernel of elementwise operations on arrays of one size, and numbers: workgroups share the
-    arrays, and go through their shares by registers.
+    """Build a kernel of elementwise operations on scalars and arrays of one size. Workgroups share
+    the arrays, and process their shares register by register.
     """
     elements = prod(shape_of(operations[0].results[0]))
     arrays = {x: _kept_out(_flat(x)) for x in taken}
@@ -295,8 +294,8 @@ def _launched(
 
 
 def _alone(array: Value, place: int, x: Value) -> Value:
-    """The part of an array that holds a value. There are operations into which IREE cannot fuse a
-    slice.
+    """Return the slice of an array that holds a value, behind a barrier: IREE cannot fuse a slice
+    into some operations.
     """
     size = prod(shape_of(x))
     return (
@@ -308,7 +307,7 @@ def _alone(array: Value, place: int, x: Value) -> Value:
 
 @dataclass(frozen=True)
 class _Memory:
-    """Arrays, one behind the other in one for each dtype."""
+    """Arrays stored one behind the other, in one tensor per dtype."""
 
     arrays: dict[np.dtype, Value]
     places: list[tuple[np.dtype, int]]
@@ -332,7 +331,7 @@ def _loop(
     places: Sequence[tuple[int, tuple[np.dtype, int]]],
     own: dict[np.dtype, Value],
 ) -> list[Value]:
-    """The loop, which carries what is kept in registers, and memory."""
+    """Build the loop, which carries registers and memory."""
     condition, body = (region.blocks[0] for region in loop.regions)
 
     def inside(block: mlir.Block, carried: list[Value]) -> blocks.Scope:
@@ -371,13 +370,13 @@ def _as_it_was(x: Value, result: Value) -> Value:
 
 
 def _stored(x: Value, first: Value, type_: mlir.Type) -> Value:
-    """An array with the elements of a register."""
+    """Store a register in an array."""
     empty = mlir.emit("tensor.empty", [], {}, [type_]).results[0]
     return blocks.store(x, empty, first)
 
 
 def _copied(x: Value) -> Value:
-    """A dispatch's own copy of an array."""
+    """Build a dispatch's own copy of an array."""
     (size,) = shape_of(x)
     width = max(w for w in range(1, 65) if size % w == 0)
     zero, limit, step = (registers.index(n) for n in (0, size, width))

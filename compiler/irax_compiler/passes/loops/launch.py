@@ -24,17 +24,17 @@ from irax_compiler.ops.registers import Registers, emit
 
 @dataclass
 class Functions:
-    """The functions that a kernel calls, of registers to registers."""
+    """The functions that a kernel calls, from registers to registers."""
 
     kernel: str
-    """The name of the kernel: those of several kernels are linked together."""
+    """The kernel's name, which makes names unique, because several kernels are linked together."""
     block: Block
     _made: dict[tuple[str, ...], tuple[str, list[Type]]] = field(default_factory=dict)
 
     def call(
         self, name: str, operands: Registers, body: Callable[[Registers], Registers]
     ) -> Registers:
-        """The results of the function `name`, which `body` fills once for each kind of operands."""
+        """Call the function `name`, which `body` fills once per types of operands."""
         types = [x.type for x in operands]
         key = (name, *map(str, types))
         if key not in self._made:
@@ -59,11 +59,11 @@ class Functions:
 
 
 Body = Callable[[dict[Value, Value], Functions | None], Sequence[Value]]
-"""Makes the results of a kernel of what stands for its arrays, and functions that it may call."""
+"""Builds a kernel's results from its arrays, and functions that it may call."""
 
 
 def region(arrays: Sequence[Value], types: Sequence[Type], body: Body) -> list[Value]:
-    """The results, of these types, of a kernel that calls nothing."""
+    """Build a kernel without functions, with results of these types."""
     no_workload = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
     dispatch = mlir.emit("flow.dispatch.region", [], no_workload, types, regions=2)
     with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
@@ -74,8 +74,8 @@ def region(arrays: Sequence[Value], types: Sequence[Type], body: Body) -> list[V
 def executable(
     arrays: Sequence[Value], types: Sequence[Type], body: Body, shares: Shares | None = None
 ) -> list[Value]:
-    """The results, of these types, of a kernel that calls functions. With `shares`, the body is
-    that of one workgroup, which sees its share of the arrays that are shared.
+    """Build a kernel with functions, with results of these types. With `shares`, `body` is that of
+    one workgroup, which sees its share of the shared arrays.
     """
     module = mlir.open_module()
     name = mlir.unique_name(module, "kernel")
@@ -111,7 +111,7 @@ def executable(
 
 
 _SHARE = 4096
-"""Up to so many elements one workgroup has."""
+"""The most elements of a workgroup."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Shares:
 
     @classmethod
     def of(cls, elements: int, multiple: int) -> Shares:
-        """Shares that are worth a workgroup each, of a multiple of so many elements if there are
-        several.
+        """Return shares worth a workgroup each; if there are several, their size is a multiple of
+        `multiple`.
         """
         count = -(-elements // _SHARE)
         size = -(-elements // count)
@@ -201,7 +201,9 @@ _DYNAMIC = -(2**63)
 def _share(
     type_: Type, shares: Shares | None, start: Value | None
 ) -> tuple[Type, list[Value], dict[str, Attribute]]:
-    """The part of an array that a workgroup has: its type, where it is, and that as attributes."""
+    """Return a workgroup's slice of an array: its type, offset and size, and these as
+    attributes.
+    """
     (size,), places = type_.shape, []  # pyright: ignore
     if shares is not None and start is not None and size == shares.elements:
         size, places = shares.size, [start]

@@ -24,8 +24,8 @@ from irax_compiler.passes.loops.rows import with_rows
 @register_pass
 @dataclass
 class Loops(Pass):
-    """Makes one kernel of a loop over scalars or few elements, and of many operations on few
-    elements, and puts rows that others stack where they belong. Nothing else changes.
+    """Makes single kernels of loops over scalars or few elements, and of clusters of operations on
+    few elements, and lets loops that stack rows write them in place.
     """
 
     name: ClassVar[str] = "loops"
@@ -49,7 +49,7 @@ class Loops(Pass):
 
 
 def _simplify(formula: Operation) -> None:
-    """Takes out of a formula what only arrays need: barriers, and complex numbers put together."""
+    """Remove from a formula barriers and complex numbers, which only arrays need."""
     known: parts.Parts = {}
     for operation in list(nested(formula)):
         with InsertionPoint(operation), operation.location:
@@ -65,7 +65,7 @@ def _simplify(formula: Operation) -> None:
 
 
 def _write_out(calls: Iterable[Operation]) -> None:
-    """Puts formulas in the place of calls of them."""
+    """Inline calls of formulas."""
     for call in list(calls):
         with InsertionPoint(call), call.location:
             results = inlined(call)
@@ -75,7 +75,7 @@ def _write_out(calls: Iterable[Operation]) -> None:
 
 
 def _rewrite(block: Block) -> None:
-    """Goes from the outside in for kernels: a loop within a loop may belong into its kernel."""
+    """Rewrite outer loops first, since a nested loop may belong into the same kernel."""
     gather_in_kernels(block)
     for view in list(block.operations):
         operation = view.operation
@@ -111,7 +111,7 @@ def _parted(loop: Operation) -> Sequence[Value] | None:
 
 
 def _part(loop: Operation) -> None:
-    """Parts what comes after a loop from what comes before it.
+    """Put barriers between the operations after a loop and those before it.
 
     IREE fuses what is after with what is before, and to that end moves the loop up, above what its
     body uses.

@@ -20,12 +20,12 @@ def held_dtype(x: Value) -> np.dtype:
 
 
 def held_shape(x: Value) -> tuple[int, ...]:
-    """The shape of that array."""
+    """Return the shape of the array that holds a value."""
     return (*shape_of(x), 2) if dtype_of(x).kind == "c" else shape_of(x)
 
 
 def held(x: Value) -> Value:
-    """The array that holds a value."""
+    """Convert a value to the array that holds it."""
     if dtype_of(x).kind == "c":
         column = (*shape_of(x), 1)
         parts = (shape.reshape(part(x), column) for part in (elementwise.real, elementwise.imag))
@@ -36,7 +36,7 @@ def held(x: Value) -> Value:
 
 
 def released(x: Value, dtype: np.dtype) -> Value:
-    """The value of `dtype` that an array holds."""
+    """Convert an array to the value of `dtype` that it holds."""
     if dtype.kind == "c":
         *extents, _ = shape_of(x)
         last = len(extents)
@@ -46,7 +46,7 @@ def released(x: Value, dtype: np.dtype) -> Value:
 
 
 def seen_as(x: Value, dtype: np.dtype) -> Value:
-    """The bits of a value as numbers of another dtype of that width."""
+    """Bitcast a value to another dtype of the same width."""
     if dtype == dtype_of(x):
         return x
     return conversion.BitcastConvert(shape_of(x), dtype)(x)

@@ -24,11 +24,11 @@ from irax_compiler.passes.loops import blocks, memory
 
 @dataclass(frozen=True)
 class _Stack:
-    """A carried array of which each step writes a row, and which none reads."""
+    """A loop-carried array of which each step writes a row, and which no step reads."""
 
     place: int
     update: Operation
-    """The dynamic update slice."""
+    """The dynamic_update_slice that writes the row."""
 
     @property
     def row(self) -> Value:
@@ -40,8 +40,8 @@ class _Stack:
 
 
 def with_rows(loop: Operation) -> Sequence[Value] | None:
-    """The results of a `stablehlo.while` as those of an `scf.for` that puts rows into place, built
-    at the current insertion point; None where the loop is not of that kind.
+    """Build an `scf.for` of a `stablehlo.while` that writes rows in place, at the insertion point,
+    and return its results; None if the loop is unsuitable.
     """
     how = count(loop, {})
     stacks = _stacks(loop)
@@ -130,7 +130,7 @@ class _Loop:
         return [*results, *(_aliased(row, part) for row, part in zip(rows, parts, strict=True))]
 
     def _counter(self, step: Value) -> Value:
-        """The carried value that counts, in a step."""
+        """Return the counter's value in a step."""
         x = self.source.operands[self.how.place]
         integer = registers.register_type(x)
         counted = emit("arith.index_cast", step, to=integer)
@@ -159,7 +159,7 @@ def _scalar(x: Value) -> Value:
 # ---- buffers -------------------------------------------------------------------------------------
 
 ALIGNMENT = 64
-"""In bytes, of the memory that IREE's kernels get."""
+"""The alignment in bytes of the memory that IREE's kernels get."""
 _BUFFER = mlir.parse_type("!hal.buffer")
 _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for kernels and copies
     "hal.memory_type": ("type", "50 : i32"),
@@ -168,7 +168,7 @@ _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for 
 
 
 def _buffer(x: Value) -> Value:
-    """A buffer of its own with a value's rows."""
+    """Allocate a buffer of its own with a value's rows."""
     rows = shape.reshape(memory.held(x), (shape_of(x)[0], prod(memory.held_shape(x)[1:])))
     missing = _width(rows) - shape_of(rows)[1]
     if missing:
@@ -194,7 +194,7 @@ def _width(x: Value) -> int:
 
 
 def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
-    """The part of a buffer that a step's row belongs to."""
+    """Return the part of a buffer that a step's row belongs to."""
     array, row = stack.update.operands[:2]
     at = blocks.offset((shape_of(array)[0],), (1,), stack.starts[:1], starts[:1])
     stride = registers.index(_width(row) * memory.held_dtype(row).itemsize)
@@ -203,7 +203,7 @@ def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
 
 
 def _array(buffer: Value, last: Value, result: Value) -> Value:
-    """All rows of a buffer, after the last is in it."""
+    """Return all rows of a buffer, after the last was written."""
     # A buffer has no dependencies. The last row is there when it is written, and where the array
     # begins depends on it.
     length = emit("hal.buffer.length", _exported(last), to=mlir.parse_type("index"))

@@ -19,7 +19,7 @@ Combine = Callable[[Registers, Registers], Registers]
 
 
 def picked(x: Value, places: np.ndarray) -> Value:
-    """The register with the elements of another that are at these places."""
+    """Return a register with the elements of another at these indices."""
     places = places.reshape(-1)
     size = registers.size_of(x)
     if size == 1:
@@ -33,7 +33,7 @@ def picked(x: Value, places: np.ndarray) -> Value:
 
 
 def joined(parts: Registers) -> Value:
-    """One register with the elements of all, in order."""
+    """Concatenate registers."""
     if len(parts) == 1:
         return parts[0]
     first, second = joined(parts[: len(parts) // 2]), joined(parts[len(parts) // 2 :])
@@ -54,7 +54,7 @@ def _shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
 
 
 def moved(operation: Operation, operands: Registers) -> Value:
-    """An operation that moves elements: NumPy says where each comes from."""
+    """Lower an operation that moves elements; NumPy computes the source of each."""
     sizes = [prod(shape_of(x)) for x in operation.operands]
     starts = np.cumsum([0, *sizes[:-1]])
     places = [
@@ -65,7 +65,7 @@ def moved(operation: Operation, operands: Registers) -> Value:
 
 
 def folded(operation: Operation, operands: Registers, combine: Combine) -> Registers:
-    """`stablehlo.reduce`: by halves, as vectors like it."""
+    """Lower `stablehlo.reduce` by recursive halving, which suits vectors."""
     half = len(operands) // 2
     extents = shape_of(operation.operands[0])
     dimensions = _dimensions(operation)
@@ -119,7 +119,7 @@ def work(operation: Operation) -> int:
 
 
 def rows(operation: Operation, table: Value) -> Value:
-    """The table with the contracting dimensions first, built at the insertion point."""
+    """Build a table with the contracting dimensions first, at the insertion point."""
     op, is_left = _product(operation), operation.operands[0] == table
     dimensions, rank = op.dimensions, len(shape_of(table))
     contracting = dimensions.lhs_contracting if is_left else dimensions.rhs_contracting
@@ -128,7 +128,7 @@ def rows(operation: Operation, table: Value) -> Value:
 
 
 def product(operation: Operation, x: Value, y: Value) -> Value:
-    """`stablehlo.dot_general` of two registers."""
+    """Lower `stablehlo.dot_general` of two registers."""
     op, (left, right) = _product(operation), operation.operands
     d = op.dimensions
     x_places = _places(left, d.lhs_batching, d.lhs_free(len(shape_of(left))), d.lhs_contracting)
