@@ -33,7 +33,7 @@ TARGET = "iree-cpu"
 DTYPES = ("float32", "float64", "complex64", "complex128", "bfloat16")
 
 Extents = tuple[int, int, int, int]
-"""How many products, and their m, n and k."""
+"""The number of products, and their m, n and k."""
 
 SQUARE = (8, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024)
 ODD = (7, 15, 30, 50, 75, 100, 150, 300, 500, 1000)

@@ -199,12 +199,12 @@ DOORS = {
         *("cache", "containers", "cost", "evaluate", "iree", "locations"),
     ),
 }
-"""What the frontend and the tools import of the compiler: its facade, the ops, the IR, the targets,
+"""The modules of the compiler that the frontend and the tools import: facade, ops, IR, targets,
 and a few files that each do one thing."""
 
 
 def inner_imports(package: str, source: str) -> list[str]:
-    """What a file imports of the compiler that is no door."""
+    """Return the imports of a file from the compiler that are not in `DOORS`."""
     doors = [f"irax_compiler.{door}" for door in DOORS[package]]
     return [
         name

@@ -11,7 +11,7 @@ from pathlib import Path
 
 COMPILER = Path(__file__).parent.parent / "compiler" / "irax_compiler"
 DECLARED_IN = {"forms", "ops"}
-"""Where ops are declared, and where modules of others are read."""
+"""The folders where ops are declared, and where modules of other frameworks are read."""
 
 ALLOWED = {
     ("cost.py", "_COUNTED"): "dialects, not ops",
@@ -28,11 +28,11 @@ ALLOWED = {
     ("passes/loops/clusters.py", "_is_of"): "what the pass itself builds",
     ("passes/parts.py", "RULES"): "a rule for each",
 }
-"""Where names of several ops stand together, and why."""
+"""The places where names of several ops stand together, each with the reason."""
 
 
 def is_name(node: ast.expr | None) -> bool:
-    """Whether an expression is the name of an operation, or of several: `f"stablehlo.{name}"`."""
+    """Return True for the name of an operation, or of several, such as `f"stablehlo.{name}"`."""
     if isinstance(node, ast.JoinedStr):
         node = node.values[0]
     text = node.value if isinstance(node, ast.Constant) else None
@@ -40,7 +40,7 @@ def is_name(node: ast.expr | None) -> bool:
 
 
 def names_several(node: ast.AST) -> bool:
-    """Whether a node is a collection of names of operations."""
+    """Return True if a node is a collection of names of operations."""
     match node:
         case ast.Set(elts) | ast.List(elts) | ast.Tuple(elts) | ast.Dict(elts):
             return sum(map(is_name, elts)) > 1

@@ -23,7 +23,7 @@ def constants(count: int) -> mlir.Module:
 
 
 def seconds(module: mlir.Module) -> float:
-    """What it takes to read the first few of them, at best."""
+    """Return the shortest time of three readings of the first constants."""
     operations = [o.operation for o in mlir.body(mlir.functions(module)["main"]).operations]
     values = [o.results[0] for o in operations if o.name == "stablehlo.constant"][:50]
     times = []

@@ -1,4 +1,4 @@
-"""What transformations return, and what they make of rules that fail."""
+"""Records that transformations return, and errors of rules that fail."""
 
 from typing import Any
 

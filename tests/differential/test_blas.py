@@ -31,7 +31,7 @@ def always(monkeypatch):
 
 
 def calls(function, *args):
-    """How many dispatches of a jitted function call BLAS."""
+    """Return the number of dispatches of a jitted function that call BLAS."""
     text = irax.jit(function).lower(*args).as_text()
     module = mlir.parse_module(text)
     (name,) = (n for n, f in mlir.functions(module).items() if mlir.is_public(f))

@@ -1,4 +1,4 @@
-"""Where operations go: NumPy at once, a device at once, a trace, a replay."""
+"""Dispatch of operations: to NumPy at once, a device at once, a trace, a replay."""
 
 import numpy as np
 import pytest

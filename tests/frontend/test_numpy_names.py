@@ -98,7 +98,7 @@ def fits(module, place, parameter, had):
 
 
 def same_default(own, theirs):
-    """Whether parameters have one default; an object of JAX's own says that nothing was given."""
+    """Return True if parameters have one default; JAX's own objects mark that nothing was given."""
     name = getattr(theirs.default, "name", None)  # of an enumeration
     if name is not None:
         return own.default.name == name

@@ -219,7 +219,7 @@ def test_host_functions_in_a_loop_that_begins_with_constants():
 
 
 def test_carries_of_one_array_on_the_device():
-    """What begins as one array is several, also where it is only handed on, or exchanged."""
+    """Values that begin as one array become several, also if only passed on or exchanged."""
 
     def f(x):
         def until_five(step):

@@ -40,13 +40,13 @@ from irax_runtime.platforms import NoDevice
 
 FOLDER = Path(__file__).parent
 OUTCOMES = ("right", "wrong", "refused", "crashes", "hangs", "slow")
-"""What becomes of a program; or it is `untried: why` where its target is not here."""
+"""The outcomes of a program; another is `untried: why`, where its target is not here."""
 PLATFORMS = {"iree-cpu": "cpu", "pjrt": "pjrt:cpu", "iree-vulkan": "vulkan", "iree-cuda": "cuda"}
 """For each target, the platform whose device runs its programs."""
 LIMIT = 60
 """Seconds after which a program hangs."""
 SLOW = 1.5
-"""How much longer than as irax lowers it a program takes that is slow."""
+"""The ratio to the time of irax's own lowering from which on a program is slow."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ def _numbers(text: str) -> list[Any]:
 
 
 def outcome(reproduction: Reproduction, target: str, limit: float = LIMIT) -> str:
-    """What becomes of a program on a target: one of `OUTCOMES`, or why it cannot be tried here."""
+    """Return the outcome of a program on a target: one of `OUTCOMES`, or `untried: why`."""
     return in_child(partial(_tried, reproduction, target), limit)
 
 
 def in_child(job: Callable[[], str], limit: float) -> str:
-    """What a job in a process of its own returns: compilers may crash, and may not end."""
+    """Run a job in a process of its own and return its result: compilers may crash or hang."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_send, args=(job, sender))
@@ -193,7 +193,7 @@ def _seconds(program: Callable[..., Any], arguments: list[np.ndarray]) -> float:
 
 
 def _is_near(x: np.ndarray, y: np.ndarray, tolerance: float) -> bool:
-    """Whether arrays agree, down to the sign of zeros."""
+    """Return True if arrays agree, down to the sign of zeros."""
     if x.dtype != y.dtype or x.shape != y.shape:
         return False
     if not mlir.inexact(y.dtype):

@@ -18,13 +18,15 @@ COLUMNS = "{:34}{:9}{:12}{}"
 
 @cache
 def outcomes(name: str) -> Mapping[str, str]:
-    """What becomes of a reproduction's program, on each of its targets."""
+    """Return the outcome of a reproduction's program on each of its targets."""
     reproduction = Reproduction.read(name)
     return {target: outcome(reproduction, target) for target in reproduction.targets}
 
 
 def verdict(expected: str, found: Iterable[str]) -> str:
-    """What the outcomes of a reproduction, of which one is expected, say of its legalizations."""
+    """Return the verdict on legalizations from the outcomes of a reproduction, one of which is
+    expected.
+    """
     found = list(found)
     if any(o != "right" and not o.startswith("untried") for o in found):
         return "needed"

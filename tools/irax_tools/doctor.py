@@ -81,7 +81,7 @@ def _compiles_and_runs() -> tuple[str, bool]:
 
 
 def _blas() -> str:
-    """What multiplies matrices."""
+    """Return a line that names the code which multiplies matrices."""
     if blas.library() is None:
         return f"matrices are multiplied by IREE's own code: pip install {blas.PACKAGE} (Linux)"
     if blas.calls() is None:
