@@ -68,7 +68,9 @@ def encoded(op: Any) -> dict[str, Attribute]:
 
 @cache
 def decoders(cls: type) -> tuple[tuple[str, Callable[[Operation], Any]], ...]:
-    """For each field of an op's class, its name and what reads it from an operation."""
+    """Return, for each field of an op's class, its name and the function that reads it from an
+    operation.
+    """
 
     def decoder(name: str, metadata: Any) -> Callable[[Operation], Any]:
         if "result" in metadata:

@@ -40,7 +40,8 @@ Expected = Sequence[tuple[tuple[int, ...], np.dtype]]
 """The shapes and dtypes of the arrays that a function must return."""
 
 Host = Callable[[Sequence[np.ndarray], Expected], Any]
-"""Takes arrays, and what is expected of it; returns a list of arrays."""
+"""A function of the host, from arrays to a list of arrays; it also gets the expected results'
+types."""
 
 CALLBACKS: WeakValueDictionary[str, Host] = WeakValueDictionary()
 """The functions by their keys. Whoever holds a module that names one must keep it alive."""
@@ -64,8 +65,8 @@ _state = _State()
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """For the length of a `with` block, nothing is called in this thread: results are zeros. For
-    who wants no more than their types.
+    """Context in which callbacks of this thread are not called and return zeros, for callers that
+    need the types of results only.
     """
     outer, _state.silent = _state.silent, True
     try:
@@ -75,7 +76,7 @@ def silent() -> Iterator[None]:
 
 
 class NotDifferentiable(UnsupportedOp, ValueError):
-    """A derivative of what a callback returns: nobody knows it."""
+    """The derivative of a callback's results was asked for, which is unknown."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Callback(StructuredOp):
         raise self.not_differentiable("transpose")
 
     def not_differentiable(self, what: str) -> NotDifferentiable:
-        """The error for who asks for a derivative or a transpose."""
+        """Return the error for a derivative or a transpose of a callback."""
         name = "pure_callback" if self.kind == "pure" else "io_callback"
         return NotDifferentiable(
             f"{name} of {self.key} has no {what}: what a Python function computes is unknown to "

@@ -71,7 +71,7 @@ class Collective(Op):
         raise self.unbound()
 
     def unbound(self, where: str = "") -> UnboundAxis:
-        """The error for who wants its result."""
+        """Return the error for a collective over an axis that no vmap names."""
         return UnboundAxis(
             f"{self.kind} is over the axis {self.axis!r}: it means something only in a function "
             f"that is mapped along an axis of this name{where}"
@@ -232,7 +232,7 @@ class AllToAll(Collective, LinearOp):
 
 @dataclass(frozen=True)
 class Permute(Collective, LinearOp):
-    """Each lane gets what another one has, or zeros."""
+    """Send each lane the value of another one, or zeros."""
 
     kind = "irax.permute"
     axis: str
@@ -290,7 +290,7 @@ class AxisIndex(Collective):
 KINDS: dict[str, type[Collective]] = {
     cls.kind: cls for cls in (AllReduce, AllGather, ReduceScatter, AllToAll, Permute, AxisIndex)
 }
-"""The collectives by what their custom calls are calls of."""
+"""The collectives by the target names of their custom calls."""
 
 
 def read_call(operation: Operation) -> Collective:

@@ -42,8 +42,9 @@ class Composite(Call):
 
 
 class ComposedOp(Op):
-    """An op with rules of its own that the IR holds as a composite. Its fields are the composite's
-    attributes; `define` builds what it is made of, for tools and targets that have no other way.
+    """An op with rules of its own that is a composite in the IR. Its fields are the composite's
+    attributes; `define` builds the decomposition, for tools and targets without another
+    implementation.
     """
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:

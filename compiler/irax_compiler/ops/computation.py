@@ -60,9 +60,9 @@ class Computation:
         return len(mlir.arguments(_function(self)))
 
     def operation(self, number: int, operands: tuple[int, int]) -> str | None:
-        """The operation that makes result `number` of two of the arguments: "add" and the others
-        that fold in any order, or "subtract"; "set" if the result is the second of them; None if it
-        is anything else.
+        """Return the operation that combines two of the arguments to result `number`: "add" or
+        another commutative one, or "subtract"; "set" if the result is the second of them; None for
+        any other computation.
         """
         source = mlir.body(_function(self))
         arguments = [source.arguments[i] for i in operands]
@@ -132,7 +132,7 @@ class Computation:
 
 @once
 def _module(computation: Computation) -> Module:
-    """Its operations live as long as it does, and are those that everybody means."""
+    """Return the parsed module, which is shared and lives as long as its operations are used."""
     return mlir.parse_module(computation.text)
 
 
@@ -147,8 +147,8 @@ def _ops(computation: Computation) -> list[Op]:
 
 
 def _copied(block: Block, env: dict[Value, Value]) -> list[Value]:
-    """The results of a block, of which `env` has the arguments: its operations, and those of the
-    functions it calls, at the insertion point.
+    """Copy a block, with its functions inlined, to the insertion point, and return its results;
+    `env` has the arguments.
     """
     *body, last = (o.operation for o in block.operations)
     for operation in [*_constants_outside([*body, last]), *body]:

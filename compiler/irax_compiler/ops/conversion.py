@@ -85,8 +85,8 @@ class Convert(Op):
 
 
 def _rounded_to_odd(x: np.ndarray) -> np.ndarray:
-    """Float64 as float32, of which ml_dtypes makes narrower floats: where it is not exact, the odd
-    one of its two neighbours, so that the next rounding goes the way it would go for `x`.
+    """Round float64 to float32 to odd: of two neighbours the odd one, unless the number is exact.
+    ml_dtypes converts float32 to narrower floats, and this makes its rounding correct.
     """
     with np.errstate(over="ignore"):
         near = x.astype(np.float32)
@@ -165,8 +165,8 @@ def _of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
 @register_class
 @dataclass(frozen=True)
 class ReducePrecision(Op):
-    """Floats rounded to what fewer bits of exponent and mantissa can hold; what is too large
-    becomes infinite, and what is too small for a normal number zero.
+    """Round floats to fewer bits of exponent and mantissa. Numbers that are too large become
+    infinite, and subnormal ones zero.
     """
 
     name = "stablehlo.reduce_precision"

@@ -362,8 +362,8 @@ def _fold(x: Value, dimension: int, outer: int) -> Value:
 
 
 def _merge(x: Value, axis: Axis, dimension: int, outer: int = 1) -> Value:
-    """A further dimension, at `axis`, goes into `dimension`, which is [outer, rest] without it and
-    becomes [outer, axis, rest].
+    """Merge the dimension at `axis` into `dimension`, which is [outer, rest] without it and becomes
+    [outer, axis, rest].
     """
     assert axis is not None
     place = dimension

@@ -153,7 +153,8 @@ class Op:
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
     evaluated_only: bool = False
-    """True of what is never compiled nor transformed: it has no rule but its meaning."""
+    """True if it is only evaluated, never compiled or transformed: it has no rule except
+    `evaluate`."""
 
     widened: Widened = Widened.SAME
     """The relation of its results to those on 8-bit integers, where 2- and 4-bit integers were
@@ -206,8 +207,8 @@ class Op:
         raise UnsupportedOp(f"{self.name}: no evaluate rule")
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        """`evaluate` for operands of these types, to be called again and again: what follows from
-        the types is found out here.
+        """Return a function equal to `evaluate` for operands of these types, which is called often;
+        it does beforehand what depends on the types alone.
         """
         return partial(self.evaluate, no_calls)
 
@@ -240,7 +241,7 @@ class Op:
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        """A cotangent for each operand that is `Linear`, None for the others.
+        """Return a cotangent for each operand that is `Linear`, and None for the others.
 
         At least one of `cotangents` is not None.
         """

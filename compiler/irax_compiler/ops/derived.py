@@ -29,8 +29,8 @@ class Differentiated(Derived):
 
 @dataclass(frozen=True)
 class Linearized(Differentiated):
-    """A function split in two: `name` gives the results, then the residuals; `linear` takes the
-    residuals, then the tangents of the active arguments, and gives those of the results.
+    """A function split in two: `name` returns the results, then the residuals; `linear` takes the
+    residuals, then the tangents of the active arguments, and returns those of the results.
     """
 
     linear: str
@@ -76,8 +76,8 @@ class Reversed:
 
     @property
     def backward(self) -> str:
-        """The name of the function of the residuals and cotangents of the results to those of the
-        active arguments.
+        """Return the name of the function from residuals and cotangents of the results to
+        cotangents of the active arguments.
         """
         return self.transposed.name
 

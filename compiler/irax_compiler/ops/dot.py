@@ -30,7 +30,7 @@ Dimensions = tuple[int, ...]
 
 @dataclass(frozen=True)
 class DotDimensions:
-    """Which dimensions of the two operands go together: those at the same place in a pair."""
+    """The pairs of dimensions of the two operands that are batched or contracted together."""
 
     lhs_batching: Dimensions = ()
     rhs_batching: Dimensions = ()

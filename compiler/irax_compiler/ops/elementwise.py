@@ -127,7 +127,7 @@ class Elementwise(Op):
 
 
 class Traits(TypedDict, total=False):
-    """The fields of `Elementwise` that say what passes may do with an op."""
+    """The fields of `Elementwise` that are its traits."""
 
     widen: bool
     arithmetic: bool

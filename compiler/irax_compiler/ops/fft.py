@@ -98,7 +98,9 @@ class Fft(Op):
         return [self._transposed_irfft(ct)]
 
     def _transposed_rfft(self, ct: Value) -> Value:
-        """The real part of a transform of the cotangents, those left out being zero."""
+        """Return the real part of the transform of the cotangents, with zeros for those left
+        out.
+        """
         n, rank = self.fft_length[-1], len(shape_of(ct))
         zeros = (0,) * (rank - 1)
         padding = shape.Pad((*zeros, 0), (*zeros, n - shape_of(ct)[-1]), (*zeros, 0))
@@ -106,7 +108,7 @@ class Fft(Op):
         return elementwise.real(Fft("FFT", self.fft_length)(padded))
 
     def _transposed_irfft(self, ct: Value) -> Value:
-        """Frequencies that stand for their conjugates too count twice."""
+        """Weight frequencies that also represent their conjugates twice."""
         n = self.fft_length[-1]
         half = n // 2 + 1
         weights = np.full(half, 2 / n)

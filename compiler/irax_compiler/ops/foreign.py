@@ -118,7 +118,7 @@ def _chlo(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]
 
 
 def _same(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
-    """A note of where arrays lie, or of what they belong to: nothing, on one device."""
+    """Define an annotation of layout or sharding as the identity, which it is on one device."""
     if [x.type for x in operands] != list(op.types):
         target = attributes["call_target_name"].value
         raise UnsupportedOp(f"{op.name} of {target}: expected results of the operands' types")

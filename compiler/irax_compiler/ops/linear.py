@@ -23,8 +23,8 @@ class LinearOp(Op):
 
 
 class Bilinear(Op):
-    """A product: an op of two operands that is linear in each, but not in both together. Its
-    derivatives are products again, and what a family says is how it is transposed.
+    """A product: an op that is linear in each of two operands, but not in both together. Its
+    derivatives are products too; a subclass defines its transposes.
     """
 
     linear_in = (0, 1)

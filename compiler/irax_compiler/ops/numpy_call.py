@@ -55,8 +55,8 @@ class NumpyCall(Op):
         return cls(config["function"].value, shape_of(result), dtype_of(result), argument)
 
     def suits(self, *dtypes: np.dtype) -> bool:
-        """Return True if it gives for operands of these dtypes what a program has to give:
-        where NumPy has them, or the function is exact in a wider dtype.
+        """Return True if the NumPy function is correct for operands of these dtypes: NumPy has the
+        dtypes, or the function is exact in a wider one.
         """
         return self.function in _EXACT or all(d.kind in "biu" or d in _DIRECT for d in dtypes)
 

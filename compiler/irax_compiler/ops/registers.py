@@ -23,7 +23,7 @@ Rule = Callable[[Operation, Registers], Value]
 
 
 def signless_dtype(dtype: np.dtype) -> np.dtype:
-    """The dtype of the registers that stand for numbers of `dtype`."""
+    """Return the dtype of the registers that hold numbers of `dtype`."""
     return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
 
 
@@ -149,8 +149,8 @@ def _by_kind(f: str = "", i: str = "", u: str = "") -> Rule:
 
 
 def by_kind(f: str = "", i: str = "", u: str = "") -> ScalarLowering:
-    """The operation for each kind of number: floats, signed and unsigned integers. That for signed
-    integers serves for unsigned ones too, if alone.
+    """Return a lowering by the kind of number: floats, signed and unsigned integers. Without one
+    for unsigned integers, that for signed ones is used.
     """
     return ScalarLowering(_by_kind(f, i, u))
 

@@ -34,7 +34,7 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Evaluati
 BOOL = np.dtype(np.bool_)
 
 _FEW = 4096
-"""Up to so many elements, to copy an array is faster than to make NumPy repeat what it has."""
+"""The most elements for which copying an array is faster than NumPy's broadcasting."""
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def slice_(x: Value, start: Sequence[int], limit: Sequence[int], strides: Sequen
 
 
 def slice_in_dim(x: Value, start: int, limit: int, dimension: int) -> Value:
-    """Elements start to limit of one dimension, everything of the others."""
+    """Slice one dimension from start to limit, and keep the others."""
     shape = shape_of(x)
     starts, limits = [0] * len(shape), list(shape)
     starts[dimension], limits[dimension] = start, limit

@@ -129,10 +129,10 @@ class Call(StructuredOp):
 
 
 class DefinedOp(StructuredOp):
-    """An op whose meaning is that of simpler ops. Its rules are theirs, but for those it has."""
+    """An op that is defined by simpler ops. It has their rules, unless it overrides them."""
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        """Builds what the op means."""
+        """Build the definition."""
         raise NotImplementedError
 
     def _call(self, transform: Transformation, operands: Sequence[Typed]) -> Call:
@@ -203,8 +203,8 @@ def call_function(
 def inlined(
     functions: Mapping[str, Operation], name: str, arguments: Sequence[Value]
 ) -> list[Value]:
-    """The results of a function for some arguments, without calls of others: its operations, and
-    those of the functions it calls, at the insertion point.
+    """Inline a function, with those that it calls, at the insertion point, and return its
+    results.
     """
     source = functions[name]
     env: dict[Value, Value] = dict(zip(mlir.arguments(source), arguments, strict=True))
@@ -240,8 +240,8 @@ def whole(functions: Mapping[str, Operation], name: str) -> Iterator[Operation]:
 def adapted(
     module: mlir.Module, name: str, types: Sequence[Type], order: Sequence[int], new_name: str
 ) -> str:
-    """The name, `new_name` if it is free, of a new function of arguments of some types, which calls
-    function `name` with those of them that `order` gives.
+    """Add a function of arguments of the given types, which calls function `name` with those that
+    `order` selects; return its name, which is `new_name` if that is unused.
     """
     unique = mlir.unique_name(module, new_name)
     function = mlir.new_function(module, unique, types, mlir.current_location())
@@ -254,7 +254,7 @@ def adapted(
 
 
 def scatter(values: Sequence[Value], present: Sequence[bool]) -> list[Tangent]:
-    """`values` at the places where `present` holds, None at the others."""
+    """Return `values` at the positions where `present` holds, None at the others."""
     remaining = iter(values)
     return [next(remaining) if p else None for p in present]
 

@@ -35,7 +35,7 @@ BROADCASTING = {
     },
     **{f"chlo.broadcast_{name}": f"chlo.{name}" for name in ("next_after", "polygamma", "zeta")},
 }
-"""The elementwise operations whose operands are broadcast first, and what they are then."""
+"""The elementwise operations with implicit broadcasting, and their equivalents without."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,9 @@ def _constant_like(op: Synonym, attributes: dict[str, Any], x: Value) -> Value:
 
 
 def _einsum(op: Synonym, attributes: dict[str, Any], *operands: Value) -> Value:
-    """Dimensions with one letter go together; those whose letter the result lacks are summed."""
+    """Define einsum: dimensions with one letter are multiplied together, and summed if the result
+    lacks the letter.
+    """
     config = attributes["einsum_config"].value
     given, _, kept = config.replace(" ", "").partition("->")
     terms = given.split(",")
@@ -200,7 +202,7 @@ def _ragged_dot(op: Synonym, attributes: dict[str, Any], x: Value, y: Value, siz
 
 
 def _by_group(x: Value, sizes: Value, dimension: int) -> Value:
-    """For each group the array with zeros in the place of the others: [groups, *shape]."""
+    """Return, for each group, the array with zeros for other groups: [groups, *shape]."""
     (count,), n, dtype = shape_of(sizes), shape_of(x)[dimension], dtype_of(sizes)
     extents = (count, count)
     not_after = comparison.less_equal(

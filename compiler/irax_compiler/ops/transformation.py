@@ -39,7 +39,9 @@ class Transformation(Protocol):
         ...
 
     def definition(self, op: Any, types: tuple[Any, ...]) -> str:
-        """The name of a function that is what a `DefinedOp` means for operands of some types."""
+        """Return the name of a function that defines a `DefinedOp` for operands of the given
+        types.
+        """
         ...
 
     def outline(self, operation: Operation) -> Sequence[str]:
@@ -77,7 +79,7 @@ class Differentiation(Transformation, Protocol):
     def call_rule(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
     ) -> tuple[Sequence[Value], Sequence[Value]]:
-        """Calls function `name`, of primals and tangents to so many results and their tangents."""
+        """Call function `name` from primals and tangents to results and their tangents."""
         ...
 
 

@@ -35,7 +35,9 @@ Build = Callable[[], Sequence[Value]]
 
 
 class _Branches(RegionOp):
-    """One of several branches, as the first operand says; the others are what they capture."""
+    """A selection of one of several branches by the first operand; the other operands are the
+    captured values.
+    """
 
     def place(self, chooser: np.ndarray) -> int:
         """Which branch a concrete first operand chooses."""

@@ -33,7 +33,7 @@ from irax_compiler.ops.transformation import (
 @register_composed
 @dataclass(frozen=True)
 class Checkpoint(RuledOp):
-    """A function of which reverse mode keeps the operands, and what the policy saves."""
+    """A call of which reverse mode keeps the operands and the values that the policy saves."""
 
     name = "irax.checkpoint"
     function: str = from_operation(decomposition_of)
@@ -115,7 +115,7 @@ class Checkpoint(RuledOp):
 def _run(
     operations: Sequence[Operation], inputs: Sequence[Value], given: Sequence[Value]
 ) -> dict[Value, Value]:
-    """Copies operations to the insertion point, for values given for those they use."""
+    """Copy operations to the insertion point, with their operands replaced."""
     env: dict[Value, Value] = dict(zip(inputs, given, strict=True))
     for operation in operations:
         env.update(zip(operation.results, mlir.clone(operation, env), strict=True))

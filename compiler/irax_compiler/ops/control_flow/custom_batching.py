@@ -31,9 +31,9 @@ class BatchRule(Protocol):
     def __call__(
         self, module: Module, size: int, mapped: Sequence[bool], types: Sequence[Type]
     ) -> tuple[str, Sequence[np.ndarray], Sequence[bool]]:
-        """Adds the function of all lanes to a module, for arguments of which those that are mapped
-        have the lanes first. Gives its name, constants that it takes after its arguments, and which
-        of its results are mapped.
+        """Add the batched function to a module, for arguments whose mapped ones have the lanes
+        first. Return its name, constants that it takes after its arguments, and which of its
+        results are mapped.
         """
         ...
 

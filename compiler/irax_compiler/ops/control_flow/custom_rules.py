@@ -43,7 +43,7 @@ from irax_compiler.ops.transformation import (
 
 
 class NoForwardMode(UnsupportedOp, TypeError):
-    """A function that has reverse mode alone is differentiated in forward mode."""
+    """Forward mode was asked of a function that has only reverse mode."""
 
 
 class RuledOp(StructuredOp, ComposedOp):
@@ -99,8 +99,8 @@ class RuledOp(StructuredOp, ComposedOp):
     def check_outside(
         self, transform: Transformation, tangents: Sequence[Tangent], num_args: int
     ) -> None:
-        """Refuses to ignore the derivative with respect to a value from outside. Of what rules
-        alone use the function has no derivative.
+        """Raise an error instead of ignoring the derivative with respect to a captured value.
+        Values that only the rules use have no derivative.
         """
         arguments = mlir.arguments(transform.functions[self.function])
         outside = zip(tangents[num_args:], arguments[num_args:], strict=True)
@@ -127,8 +127,8 @@ def _types(function: Operation) -> tuple[list[Type], list[Type]]:
 @register_composed
 @dataclass(frozen=True)
 class CustomJvp(RuledOp):
-    """`rule` takes the operands, and tangents of the inexact ones among the arguments; it gives the
-    results, and tangents of those that are inexact.
+    """A call whose `rule` takes the operands and tangents of the inexact arguments, and returns the
+    results and tangents of the inexact ones.
     """
 
     name = "irax.custom_jvp"

@@ -28,7 +28,7 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Transpos
 
 
 class NoReverseMode(UnsupportedOp, TypeError):
-    """A function that has forward mode alone is differentiated in reverse."""
+    """Reverse mode was asked of a function that has only forward mode."""
 
 
 class _Implicit(RuledOp):

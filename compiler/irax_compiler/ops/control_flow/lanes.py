@@ -12,7 +12,7 @@ from irax_compiler.ops.core import Axis
 from irax_compiler.ops.transformation import Batching
 
 Build = Callable[[Sequence[Value]], Sequence[Value]]
-"""Builds what is done for one lane, for its operands."""
+"""Builds the op for the operands of one lane."""
 
 
 def one_by_one(

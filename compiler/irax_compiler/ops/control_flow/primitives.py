@@ -70,7 +70,7 @@ _NAMES = {
     "sine": "sin",
     "subtract": "sub",
 }
-"""JAX's names of what StableHLO, CHLO or irax calls otherwise, without the dialect."""
+"""JAX's names of operations that StableHLO, CHLO or irax names otherwise, without the dialect."""
 
 _FOLDS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 _UPDATES = {"set": "scatter", "add": "scatter-add", "multiply": "scatter_mul"}

@@ -26,8 +26,8 @@ SLICE, UPDATE = dynamic_slices.DynamicSlice.name, dynamic_slices.DynamicUpdateSl
 
 
 def by_rows(loop: scan.Scan, operands: Sequence[Value], transform: Transformation) -> Call | None:
-    """A call of a function that is a scan for some operands, but goes over rows where the scan
-    reads or writes at its count; None where it does so nowhere.
+    """Return a call of a scan in which the arrays that it reads or writes at its counter are rows;
+    None if there are none.
     """
     starts = _starts(loop, operands)
     if not starts or loop.length == 0:
@@ -95,8 +95,8 @@ class _Rows:
         return False
 
     def _choose_known(self) -> None:
-        """Does away with choices that come out the same in every step, such as those by which an
-        index is in bounds.
+        """Remove selects with the same outcome in every step, such as those that test if an index
+        is in bounds.
         """
         for view in list(self.block.operations):
             operation = view.operation

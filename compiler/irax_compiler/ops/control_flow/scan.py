@@ -64,7 +64,7 @@ class Scan(StructuredOp, ComposedOp):
     # -- operands and results in their parts --
 
     def parts(self, operands: Sequence[Any]) -> tuple[list, list, list]:
-        """The constants, what is carried, and the arrays of rows."""
+        """Split operands into constants, loop-carried values and arrays of rows."""
         first, second = self.num_consts, self.num_consts + self.num_carry
         return list(operands[:first]), list(operands[first:second]), list(operands[second:])
 
@@ -252,8 +252,8 @@ class Scan(StructuredOp, ComposedOp):
     def _same_in_all_steps(
         self, transform: Transformation, forward: str, num_results: int, consts: Sequence[Value]
     ) -> dict[int, Value]:
-        """The residuals, by number, that follow from the constants alone: computed once, before the
-        loop, they need not be kept for each step.
+        """Return the numbers of the residuals that depend on constants alone. They are computed
+        once before the loop instead of being stacked.
         """
         with whole(transform.functions, forward) as function:
             constants = mlir.arguments(function)[: self.num_consts]
@@ -343,8 +343,8 @@ class Scan(StructuredOp, ComposedOp):
     def _linear(
         self, transform: Transposition, operands: Sequence[Value | Linear]
     ) -> tuple[bool, ...]:
-        """In which operands of the body it is linear: what starts as zero and then depends on
-        something linear is linear too.
+        """Return in which operands the body is linear: in loop-carried values that start as zero
+        and then depend on linear ones, too.
         """
         consts, carry, xs = self.parts([isinstance(x, Linear) for x in operands])
 

@@ -287,7 +287,7 @@ def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | N
 
 
 class _Seen:
-    """A value, seen through the calls that it comes from."""
+    """A value traced through the calls that return it."""
 
     def __init__(
         self,

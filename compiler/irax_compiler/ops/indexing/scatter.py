@@ -70,8 +70,8 @@ def flat_updates(
 @register_class
 @dataclass(frozen=True)
 class Scatter(Op):
-    """The operand with windows of updates written to, or combined with what is at, the places
-    that start at the index vectors; a window that does not lie within the operand is left out.
+    """Write windows of updates to the operand, or combine them with its elements, at positions
+    given by index vectors. Windows out of bounds are skipped.
 
     Where windows overlap, all of them are combined; of those that "set", some one wins.
     """
@@ -280,8 +280,8 @@ class Scatter(Op):
 
 @dataclass(frozen=True)
 class ScatterBy(DefinedOp):
-    """The first operands, with windows of the last ones combined with what is at the places that
-    start at the index vectors (the operand between); a window that does not lie within is left out.
+    """Combine windows of the last operands with elements of the first ones by a computation, at
+    positions given by index vectors, the operand between. Windows out of bounds are skipped.
     """
 
     name = "stablehlo.scatter"
@@ -328,8 +328,8 @@ class ScatterBy(DefinedOp):
         return replace(self, dims=dims).build(moved), [0] * count
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        """A scatter of its own for each array, where none depends on another; where no windows
-        overlap, what is read there, computed with, and set.
+        """Define it as one scatter per array, if none depends on another; or, if no windows
+        overlap, as a gather, the computation, and a scatter that sets.
         """
         count = len(operands) // 2
         arrays, indices, updates = operands[:count], operands[count], operands[count + 1 :]

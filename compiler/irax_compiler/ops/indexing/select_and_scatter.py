@@ -36,9 +36,8 @@ def _window(operation: Operation) -> reduce_window.Window:
 @register_class
 @dataclass(frozen=True)
 class SelectAndScatter(DefinedOp):
-    """An array like the first operand, everywhere the third, a scalar, combined with the elements
-    of the second: there is one for each window, which goes to the element of the window that
-    `select` prefers.
+    """Add each element of the second operand to one element of a window: the one of the first
+    operand that `select` prefers. All others are the third operand, a scalar.
     """
 
     name = "stablehlo.select_and_scatter"

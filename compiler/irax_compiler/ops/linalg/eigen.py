@@ -64,9 +64,9 @@ class Eig(LibraryOp, Spectrum):
         return diagonal(self._inner(tangent, results[1]))
 
     def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
-        """dw = diag(V^-1 dA V), dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 where these are
-        equal; then, of each column, what would change its norm and the phase of its largest element
-        is taken away.
+        """Return dw = diag(V^-1 dA V) and dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 where
+        these are equal. Of each column of dV, the part that would change its norm and the phase of
+        its largest element is removed.
         """
         values, vectors = results
         inner = self._inner(tangent, vectors)

@@ -104,8 +104,8 @@ class Qr(Factorization):
 @register_composed
 @dataclass(frozen=True)
 class QrOrder(Factorization):
-    """The order of columns in which the diagonal of R does not grow: the next one is that of which
-    most is left, beside those that were before it.
+    """Column pivoting: the order of columns in which the diagonal of R does not grow. The next
+    column is the one with the largest component orthogonal to the earlier ones.
     """
 
     name = "irax.qr_order"
@@ -160,7 +160,9 @@ class QrOrder(Factorization):
 
 
 class _Packed(DefinedOp, ComposedOp):
-    """Derivatives are those of the loop that makes the reflections."""
+    """A factorization by packed reflections; its derivatives are those of the loop that computes
+    them.
+    """
 
     num_results: ClassVar[int] = -1
     lapack: ClassVar[str]
@@ -207,8 +209,9 @@ class HouseholderQr(_Packed):
 @register_composed
 @dataclass(frozen=True)
 class Hessenberg(_Packed):
-    """H with A = Q H Q^H, zero below its first subdiagonal, where the reflections whose product is
-    Q stand instead; and their factors. Of Hermitian matrices H is tridiagonal.
+    """Return H with A = Q H Q^H, and the factors of the reflections whose product is Q. Below its
+    first subdiagonal, H holds these reflections instead of zeros. For Hermitian matrices H is
+    tridiagonal.
     """
 
     name = "irax.hessenberg"

@@ -155,9 +155,7 @@ def rows_taken(x: Value, order: Value) -> Value:
 @register_composed
 @dataclass(frozen=True)
 class Solve(ComposedOp):
-    """The X with A X = B, of square matrices A; where A is singular, what division by zero makes
-    of it.
-    """
+    """Solve A X = B for square matrices A; singular ones give the results of division by zero."""
 
     name = "irax.solve"
     linear_in = (1,)

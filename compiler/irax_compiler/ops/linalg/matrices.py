@@ -51,7 +51,9 @@ class LibraryOp(Factorization):
 def of_finite(
     function: Callable[[np.ndarray], Sequence[np.ndarray]], x: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """NumPy's results for matrices: nan for those that are not finite, or that it gives up on."""
+    """Return NumPy's results for matrices, with nan for matrices that are not finite or for which
+    NumPy raises an error.
+    """
     good = np.asarray(np.isfinite(x).all((-2, -1)))
     x = np.where(good[..., None, None], x, 0)
     try:

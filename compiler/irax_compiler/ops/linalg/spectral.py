@@ -214,7 +214,8 @@ def _outside(x: Value, basis: Value, inverse: Value) -> Value:
 # ---- rotations -----------------------------------------------------------------------------------
 
 SWEEPS = 12
-"""Rotations of all pairs; what is off the diagonal falls quadratically at the end."""
+"""The number of sweeps of rotations over all pairs; off-diagonal elements decrease quadratically at
+the end."""
 
 
 def _jacobi(a: Value) -> Sequence[Value]:

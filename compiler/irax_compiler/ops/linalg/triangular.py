@@ -62,8 +62,8 @@ def scaled(x: Value, factor: float) -> Value:
 
 
 def one_side_batched(op: Op, a: Value, b: Value, axis: Axis, place: int):
-    """Equations of the same matrices for all lanes: those are further right hand sides, columns of
-    b (`place` -1, where the lanes go) or rows (-3).
+    """Solve equations with the same matrices for all lanes by making the lanes further right hand
+    sides: columns of b (`place` -1, where the lanes go) or rows (-3).
     """
     moved = shape.move_axis(b, axis, len(shape_of(b)) + place)
     extents = shape_of(moved)
@@ -142,7 +142,7 @@ class TriangularSolve(Op):
     lower: bool = attribute(FLAG, default=False)
     unit_diagonal: bool = attribute(FLAG, default=False)
     transpose_a: str = attribute(keyword("transpose"), default="NO_TRANSPOSE")
-    """NO_TRANSPOSE, TRANSPOSE or ADJOINT: what op does."""
+    """The op on A: NO_TRANSPOSE, TRANSPOSE or ADJOINT."""
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

@@ -129,7 +129,7 @@ class Reduce(Op):
     def _tangent_from_init(
         self, x: Value, init: Value, t: Tangent, t_init: Value, result: Value
     ) -> Tangent:
-        """As of the init value combined with what all elements are folded to."""
+        """Return the tangent of the init value combined with the reduction of all elements."""
         start = full((), identity(self.combiner, dtype_of(x)), dtype_of(x))
         folded = self(x, start)
         t_folded = None if t is None else self._tangent(x, start, t, None, folded)

@@ -77,8 +77,8 @@ def _window(operation: Operation) -> Window:
 @register_class
 @dataclass(frozen=True)
 class ReduceWindow(DefinedOp):
-    """For each window of the first half of the operands, what is in it folded, starting from the
-    scalars that are the second half.
+    """Reduce each window of the first half of the operands, starting from the scalars in the second
+    half.
     """
 
     name = "stablehlo.reduce_window"
@@ -300,8 +300,8 @@ class ReduceWindow(DefinedOp):
 def first_of(
     x: Value, init: Value, window: Window, better: Callable[[Value, Value], Value]
 ) -> tuple[Value, Value, Value]:
-    """For each window the element that is better than or as good as those after it, its place in
-    row-major order, and whether there is one that is not padding.
+    """Return, for each window, the first of its best elements, its row-major index, and whether it
+    has one that is not padding.
     """
     dtype, i32 = dtype_of(x), np.dtype(np.int32)
 

@@ -23,8 +23,8 @@ from irax_compiler.ops.transformation import Batching, Evaluation
 
 @dataclass(frozen=True)
 class VariadicReduce(DefinedOp):
-    """Folds `dimensions` of the first half of the operands, starting from the scalars that are the
-    second half, with a computation of what there is so far and the next elements.
+    """Reduce `dimensions` of the first half of the operands, starting from the scalars in the
+    second half, by a computation of the accumulated and the next elements.
 
     The computation is associative: neighbours are folded pairwise, which is its definition here.
     """

@@ -102,7 +102,7 @@ class WindowDims:
     # -- in the IR --
 
     def clamped(self, indices: Value, array: Sequence[int], sizes: Sequence[int]) -> Value:
-        """Indices moved to where the windows lie within the array: what a gather does by itself."""
+        """Clamp indices so that the windows lie within the array, as a gather does by itself."""
         if not self.index_map:
             return indices
         dtype = dtype_of(indices)

@@ -28,14 +28,14 @@ from irax_compiler.ops.transformation import Batching, Differentiation, Evaluati
 
 @dataclass(frozen=True)
 class Order:
-    """By what a sort orders."""
+    """The order of a sort."""
 
     num_keys: int = 1
     """The number of keys: the first operands, each of which breaks the ties of the ones before."""
     direction: str = "LT"
-    """"LT": ascending. "GT": descending, in which nan comes first."""
+    """The direction. "LT": ascending. "GT": descending, in which nan comes first."""
     total: bool = False
-    """Floats in IEEE 754's total order, in which -nan comes first and -0 before 0."""
+    """True for IEEE 754's total order of floats, in which -nan comes first and -0 before 0."""
 
 
 @register_class
@@ -93,7 +93,7 @@ class Sort(Op):
         return tuple(results)
 
     def _sorted(self, x: np.ndarray) -> np.ndarray:
-        """Numbers alone: of equal ones only zeros can be told apart."""
+        """Sort values without other operands: only zeros can be equal and distinguishable."""
         descending = self.order.direction == "GT"
         if descending:
             x = np.flip(x, self.dimension)

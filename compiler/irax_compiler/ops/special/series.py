@@ -18,7 +18,7 @@ from irax_compiler.ops.special.chlo_functions import scipy_function
 from irax_compiler.ops.transformation import Batching
 
 MOST_STEPS = 20000
-"""After so many steps a series ends, whether it has converged or not."""
+"""The most steps of a series, whether it has converged or not."""
 I32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 State = tuple[Number, ...]
 
@@ -26,8 +26,8 @@ State = tuple[Number, ...]
 def repeat(
     state: State, active: Number, step: Callable[[Number, State], tuple[State, Number]]
 ) -> State:
-    """Builds a loop. A step takes its number, from 1, and the state of all elements, and says where
-    another one is needed; elsewhere elements keep what they have.
+    """Build a loop. A step takes its number, from 1, and the state of all elements, and returns
+    where another step is needed; other elements keep their state.
     """
     extents, dtype = shape_of(active.value), state[0].dtype
 
