@@ -123,4 +123,5 @@ def _parse_value(pass_name: str, name: str, text: str, kind: Any) -> Any:
             return {"true": True, "false": False}[text.lower()]
         return kind(text)
     except (ValueError, KeyError):
-        raise PassError(f"{pass_name}: option {name}={text!r} is not a valid {kind}") from None
+        expected = "true or false" if kind is bool else f"one of type {kind.__name__}"
+        raise PassError(f"{pass_name}: option {name}={text!r}: expected {expected}") from None

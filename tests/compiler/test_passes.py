@@ -4,16 +4,18 @@ The golden files serve as examples, their RUN lines as pipelines.
 """
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from irax_compiler import mlir
+from irax_compiler import mlir, passes
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.passes import PassError, by_name
 from irax_compiler.passes.core import Pass, nested
-from irax_compiler.pipeline import run_pipeline
+from irax_compiler.pipeline import parse_pipeline, run_pipeline
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FILES = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.mlir"))
@@ -129,8 +131,43 @@ def test_what_was_asked_for_is_public_and_stays(pipeline: str, public: set[str])
 @pytest.mark.parametrize("cls", by_name().values(), ids=by_name())
 def test_every_pass_says_what_it_guarantees(cls: type[Pass]):
     documentation = cls.__doc__ or ""
-    assert len(documentation) > 60
     assert not documentation.startswith(f"{cls.__name__}(")  # what @dataclass writes by itself
+    assert len(documentation) > 60, "the docstring says too little of the module that it leaves"
+
+
+def test_every_pass_is_known_by_its_name():
+    folder = Path(passes.__file__).parent
+    registering = {
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if "\n@register_pass\n" in path.read_text("utf-8")
+    }
+    command = (
+        "from irax_compiler.passes import by_name\n"
+        "print(*(cls.__module__ for cls in by_name().values()))"
+    )
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, check=True)
+    known = {name.removeprefix(f"{passes.__name__}.") for name in found.stdout.decode().split()}
+    unknown = registering - known
+    assert not unknown, f"import {sorted(unknown)} in irax_compiler/passes/__init__.py"
+
+
+def test_every_pass_is_in_a_golden_file():
+    texts = [run for name in FILES for run in RUN.findall((GOLDEN / name).read_text("utf-8"))]
+    shown = {name_of(str(one)) for text in texts for one in parse_pipeline(text)}
+    assert by_name().keys() - shown == {"check"}  # which changes nothing: test_check.py
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("decompose{elementwise=1}", "decompose: option elementwise='1': expected true or false"),
+        ("batch{func=main size=many}", "batch: option size='many': expected one of type int"),
+    ],
+)
+def test_the_value_that_an_option_expects_is_told(text: str, told: str):
+    with pytest.raises(PassError, match=told):
+        parse_pipeline(text)
 
 
 @pytest.mark.parametrize("name", ["jvp", "linearize", "transpose", "vjp", "batch"])

@@ -2,12 +2,16 @@
 time. A missing trait is not even noticed there: a program is slow, or counted wrong.
 """
 
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
 
-import irax_compiler.ops  # noqa: F401  (registers the ops)
-from irax_compiler import mlir
+from irax_compiler import mlir, ops
 from irax_compiler.mlir import InsertionPoint, Operation
 from irax_compiler.ops import registers
 from irax_compiler.ops.composite import COMPOSED
@@ -27,6 +31,28 @@ NAMES = sorted({*registered_names(), *OWN})
 RULES = ("evaluate", "jvp", "batch")
 OF_FUNCTIONS = (*RULES, "transpose")
 WITHOUT_OPERANDS = {"stablehlo.constant", "stablehlo.iota"}
+
+
+def test_every_family_is_imported_with_the_ops() -> None:
+    command = "import sys, irax_compiler.ops; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, check=True)
+    families = {m.name for m in pkgutil.walk_packages(ops.__path__, "irax_compiler.ops.")}
+    missing = families - set(found.stdout.decode().split())
+    assert not missing, f"import {sorted(missing)} in irax_compiler/ops/__init__.py"
+
+
+def declared(base: type[Op]) -> Iterator[type[Op]]:
+    """The classes of irax's own, derived from one, that have a name of an operation."""
+    for cls in base.__subclasses__():
+        if "name" in vars(cls) and cls.__module__.startswith(ops.__name__):
+            yield cls
+        yield from declared(cls)
+
+
+@pytest.mark.parametrize("cls", list(declared(Op)), ids=lambda cls: cls.__name__)
+def test_every_op_is_registered(cls: type[Op]) -> None:
+    known = {*registered_names(), *COMPOSED}
+    assert cls.name in known, "decorate it with @register_class, or @register_composed"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,12 +4,16 @@ By default each function has its values in one dtype, and some have their deriva
 looked at; all of all in `make fuzz`.
 """
 
+import inspect
 import os
 import zlib
 
 import pytest
 from tests.frontend import case_checks, lax_cases, linalg_cases, nn_cases, scipy_cases
 from tests.frontend.numpy_operands import CASES as ALL
+
+from irax import lax
+from irax.lax import elementwise
 
 TABLES = (lax_cases, linalg_cases, nn_cases, scipy_cases)
 CASES = [c for c in ALL if c.module != "numpy"]
@@ -27,6 +31,20 @@ def of(name, **settings):
     found = [c for c in CASES if c.full_name == name]
     found = [c for c in found if all(getattr(c, k) == v for k, v in settings.items())]
     return found if ALL_FORMS else [found[len(found) // 2]]
+
+
+def test_every_elementwise_function_is_public_and_has_a_case():
+    functions = {
+        name
+        for name, value in vars(elementwise).items()
+        if getattr(value, "__module__", "") == lax.__name__ and not name.startswith("_")
+        if inspect.isfunction(value)
+    }
+    assert functions
+    hidden = functions - set(dir(lax))
+    assert not hidden, f"import {sorted(hidden)} in irax/lax/__init__.py"
+    untested = {name for name in functions if f"lax.{name}" not in names(1)}
+    assert not untested, f"lax_cases.py has no case of {sorted(untested)}"
 
 
 @pytest.mark.parametrize("name", names(1))

@@ -3,6 +3,7 @@
 A case is a line in `numpy_cases.py`.
 """
 
+import ast
 import inspect
 import os
 
@@ -11,6 +12,7 @@ from tests.frontend import case_checks, numpy_cases
 from tests.frontend.numpy_operands import CASES as ALL
 
 import irax.numpy as jnp
+from irax.numpy import families, ufuncs
 
 CASES = [c for c in ALL if c.module == "numpy"]
 ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
@@ -96,6 +98,38 @@ def test_every_function_has_a_case():
         if inspect.isfunction(value) or isinstance(value, jnp.ufunc)
     }
     assert functions - set(NAMES) == ELSEWHERE
+
+
+def test_every_function_of_a_table_is_public():
+    functions = {
+        name
+        for name, value in vars(ufuncs).items()
+        if getattr(value, "__module__", "") == jnp.__name__ and not name.startswith("_")
+    }
+    assert functions
+    hidden = functions - set(dir(jnp))
+    assert not hidden, f"import {sorted(hidden)} in irax/numpy/__init__.py"
+
+
+def test_type_checkers_see_the_functions_of_all_families():
+    blocks = [
+        node
+        for node in ast.parse(inspect.getsource(jnp)).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "_TYPE_CHECKING"
+    ]
+    seen = {
+        (alias.name, node.module)
+        for block in blocks
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    expected = {
+        *((name, f"irax.numpy.{family}") for name, family in families.FAMILY_OF.items()),
+        *((name, "irax.numpy") for name in families.MODULES),
+    }
+    differing = sorted(name for name, _ in seen ^ expected)
+    assert not differing, f"families.py and `if _TYPE_CHECKING` of __init__.py differ: {differing}"
 
 
 # ---- compiled ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -54,6 +55,13 @@ def test_a_name_that_is_none_is_told_of_those_there_are(abacus: Platform):
 @pytest.mark.parametrize("platform", all_platforms(), ids=lambda platform: platform.name)
 def test_the_module_that_a_platform_names_serves_it(platform: Platform):
     assert callable(importlib.import_module(platform.module).devices)
+
+
+def test_every_platform_has_a_row_in_the_docs():
+    docs = Path(__file__).parents[2] / "docs" / "devices.md"
+    rows = re.findall(r"^\| `([\w:]+)` *\|", docs.read_text("utf-8"), re.MULTILINE)
+    missing = {one.name for one in all_platforms() if one.is_listed} - set(rows)
+    assert not missing, f"add {sorted(missing)} to the table of docs/devices.md"
 
 
 def test_plugins_that_are_not_registered_have_a_platform_of_their_name():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
@@ -10,10 +11,13 @@ from tests.upstream import run, table
 from tests.upstream.reproduction import FOLDER, Reproduction, in_child, outcome
 
 from irax_compiler import mlir
+from irax_compiler.passes.core import nested
 from irax_compiler.passes.legalization import Legalization
+from irax_compiler.pipeline import run_pipeline
 
 LEGALIZATIONS = [one for one, _ in table.legalizations().values()]
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.mlir"))
+GOLDEN = FOLDER.parent / "golden"
 
 WRONG = """
 // Booleans are added modulo 2.
@@ -57,6 +61,33 @@ def test_programs_are_complete(name: str):
 
 def test_every_program_shows_something():
     assert {one.reproduction for one in LEGALIZATIONS} == set(PROGRAMS)
+
+
+UNSHOWN = {
+    *("bits_in_computation", "by_definition", "complex_angle", "complex_cube_root"),
+    *("complex_function_of_chlo", "constant_of_complex", "contraction_in_parts"),
+    *("contraction_of_complex", "contraction_of_computed", "convolution_in_parts"),
+    *("float8_of_float32", "fold_in_another_dtype", "iota_of_narrow", "power_of_singles"),
+    *("precision_in_computation", "reshape_of_one_element", "rounding_in_computation"),
+    *("rounding_of_doubles", "scatter_in_parts", "scatter_of_several", "sort_by_comparator"),
+    *("sort_of_many", "too_many_steps", "window_in_parts", "windows_of_nothing"),
+}
+"""Legalizations without a golden file: a new one has one."""
+
+
+def test_legalizations_have_golden_files():
+    shown: set[str] = set()
+    for path in GOLDEN.rglob("*.mlir"):
+        text = path.read_text("utf-8")
+        module = mlir.parse_module(text)
+        for pipeline in re.findall('^// RUN: --pipeline "(.*legalize.*)"$', text, re.MULTILINE):
+            run_pipeline(module, pipeline)
+        shown.update(re.findall(r"\w+", text))
+        for operation in nested(module.operation):
+            shown.update(re.findall(r"\w+", str(operation.location)))
+    assert {one.name for one in LEGALIZATIONS} - shown == UNSHOWN, (
+        "add a function to a file of tests/golden/legalize for each"
+    )
 
 
 def test_the_table_is_as_the_legalizations_say():
