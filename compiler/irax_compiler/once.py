@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:
-    """Decorator: a cache of what the function returns that makes nothing twice. Who calls it with
-    arguments for which another thread is at work waits for that one. What it raises is not kept.
+    """Decorator: cache a function's results, and call it only once for the same arguments. Other
+    threads that call it meanwhile wait. Exceptions are not cached.
 
     >>> new = once(lambda name: object())
     >>> new("cpu") is new("cpu")
@@ -39,7 +39,7 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
             return made[arguments]
 
     def forget_the_maker() -> None:
-        """In a forked process, which has none of the threads that may have been at work."""
+        """Replace the lock in a forked process, which lacks the thread that may hold it."""
         nonlocal making
         making = threading.RLock()
 

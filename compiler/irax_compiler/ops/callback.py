@@ -44,7 +44,7 @@ Host = Callable[[Sequence[np.ndarray], Expected], Any]
 types."""
 
 CALLBACKS: WeakValueDictionary[str, Host] = WeakValueDictionary()
-"""The functions by their keys. Whoever holds a module that names one must keep it alive."""
+"""The functions by their keys. The holder of a module that names a function must keep it alive."""
 
 VMAP_METHODS = (
     "sequential",

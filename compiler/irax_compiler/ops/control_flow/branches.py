@@ -175,7 +175,7 @@ class _Branches(RegionOp):
 
 @register_class
 class Case(_Branches):
-    """The branch that an index names; the last one where there is no such branch."""
+    """Select a branch by an index; the last branch also serves indices out of range."""
 
     name = "stablehlo.case"
 

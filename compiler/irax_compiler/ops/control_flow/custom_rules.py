@@ -180,9 +180,9 @@ def batched_first(transform: Batching, derived: Batched, count: int, name: str) 
 @register_composed
 @dataclass(frozen=True)
 class CustomVjp(RuledOp):
-    """`fwd` takes the operands and gives the results, then residuals; `bwd` takes the values from
-    outside, the residuals and cotangents of the inexact results, and gives cotangents of the
-    inexact ones among the arguments.
+    """A call whose `fwd` takes the operands and returns the results, then residuals. `bwd` takes
+    the captured values, the residuals and cotangents of the inexact results, and returns cotangents
+    of the inexact arguments.
     """
 
     name = "irax.custom_vjp"

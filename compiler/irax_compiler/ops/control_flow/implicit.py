@@ -87,8 +87,8 @@ class _Implicit(RuledOp):
 @register_composed
 @dataclass(frozen=True)
 class LinearSolve(_Implicit):
-    """The solution of a system of linear equations: `matvec` is A, `function` applies its inverse;
-    `vecmat` is the transpose of A, `transposed` applies the inverse of that, if there are such.
+    """The solution of a system of linear equations. `matvec` applies A and `function` its inverse;
+    `vecmat` applies the transpose of A and `transposed` its inverse, if they are given.
     """
 
     name = "irax.linear_solve"
@@ -159,8 +159,8 @@ class LinearSolve(_Implicit):
 @register_composed
 @dataclass(frozen=True)
 class Root(_Implicit):
-    """A root of `equation`, near a guess. `tangent_solve` is of the constants, the root and y: it
-    gives the x for which the equation's derivative at the root, along x, is y.
+    """A root of `equation` near a guess. `tangent_solve` takes the constants, the root and y, and
+    returns the x along which the equation's derivative at the root is y.
     """
 
     name = "irax.root"

@@ -12,8 +12,8 @@ from irax_compiler.passes.rewriting import rewrites
 
 @rewrites("stablehlo.while")
 def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
-    """A loop that carries what neither its condition, nor an effect, nor a result that is used
-    depends on -> one that does not.
+    """Removes loop-carried values on which neither the condition, nor a side effect, nor a used
+    result depends.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
     needed = [
@@ -34,7 +34,7 @@ def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
 
 
 def _rebuilt(loop: Operation, kept: Sequence[int], live: set[Value]) -> Sequence[Value]:
-    """The results of a loop that carries just some values, and computes what is live."""
+    """Rebuild a loop with some of its loop-carried values and the operations that are live."""
     types = [loop.results[i].type for i in kept]
     new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
     for region, old in zip(new.regions, [r.blocks[0] for r in loop.regions], strict=True):
@@ -54,7 +54,7 @@ def _rebuilt(loop: Operation, kept: Sequence[int], live: set[Value]) -> Sequence
 
 
 def _live(body: Block, needed: Sequence[bool]) -> set[Value]:
-    """The values that what is needed of the body's results depends on, and its effects."""
+    """Return the values on which the needed results of the body, and its side effects, depend."""
     *operations, last = (view.operation for view in body.operations)
     live = {x for x, n in zip(last.operands, needed, strict=True) if n}
     for operation in reversed(operations):
