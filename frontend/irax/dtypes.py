@@ -1,4 +1,4 @@
-"""Dtypes: which there are, what they become where 64-bit types are off, and how they promote.
+"""Dtypes: those of irax, their forms of 32 bits where 64-bit types are off, and their promotion.
 
 The dtypes are the element types of StableHLO: NumPy's numbers and bool, and from ml_dtypes the
 integers of 2 and 4 bits, the floats of 4, 6 and 8 bits, and bfloat16.
@@ -246,7 +246,7 @@ def default_complex() -> np.dtype[Any]:
 
 @functools.cache
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Tell whether a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
+    """Return True if a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
 
     Args:
         arg1: a dtype, or what `numpy.dtype` takes; or a kind.
@@ -263,7 +263,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
-    """Tell whether NumPy's rules for conversions allow one, for all dtypes of irax.
+    """Return True if NumPy's casting rules allow a conversion, for all dtypes of irax.
 
     Args:
         from_: a dtype, or what `numpy.dtype` takes.
@@ -319,7 +319,7 @@ def _dtype_and_weakness(x: Any) -> tuple[np.dtype[Any], bool]:
 
 
 def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
-    """Return the dtype that a value has in irax, and whether it is weak.
+    """Return the dtype that a value has in irax, and True if it is weak.
 
     Args:
         x: an array or NumPy scalar (anything with `dtype` and perhaps `weak_type`), a Python
@@ -339,7 +339,7 @@ def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
 
 
 def is_weakly_typed(x: Any) -> bool:
-    """Tell whether the dtype of a value gives way to that of another operand.
+    """Return True if the dtype of a value is weak: it gives way to that of another operand.
 
     Raises:
         TypeError: `x` is neither an array, a scalar nor a dtype.
@@ -417,7 +417,7 @@ def _join(x64: bool, *operands: tuple[np.dtype[Any], bool]) -> tuple[np.dtype[An
 
 
 def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
-    """Return the dtype that values promote to, and whether it is weak.
+    """Return the dtype that values promote to, and True if it is weak.
 
     Args:
         args: one value or more, of the forms that `dtype_of` takes.

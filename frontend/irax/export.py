@@ -44,7 +44,7 @@ from irax_runtime import exported as format_
 
 
 def default_export_platform() -> str:
-    """The platform that functions are exported for unless told otherwise.
+    """Return the platform that functions are exported for by default.
 
     >>> default_export_platform()
     'cpu'
@@ -154,7 +154,7 @@ class Exported(OfThisProcess):
         self.in_tree: Any = structures[0]
         """The pytree of `(args, kwargs)`."""
         self.out_tree: Any = structures[1]
-        """The pytree of what it returns."""
+        """The pytree of its result."""
         self.platforms: tuple[str, ...] = tuple(platforms)
         """The platforms that it may run on."""
 
@@ -172,7 +172,7 @@ class Exported(OfThisProcess):
         return mlir.bytecode(self._module)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs it; or inside `jit`, `grad`, `vmap` becomes part of what is traced.
+        """Call the function; inside `jit`, `grad` and `vmap`, the call is traced.
 
         Raises:
             TypeError: arguments of another structure, shape or dtype.
@@ -246,10 +246,11 @@ class Exported(OfThisProcess):
         return export(jit(pulled_back), platforms=self.platforms)(*structs)
 
     def serialize(self, vjp_order: int = 0) -> bytes:
-        """The function as bytes, which `deserialize` reads; without compiled programs.
+        """Return the function as bytes, which `deserialize` reads; without compiled programs.
 
         Args:
-            vjp_order: accepted for JAX's sake: what is read again has derivatives of every order.
+            vjp_order: accepted for JAX's sake: deserialized functions have derivatives of every
+                order.
 
         Raises:
             TypeError: an argument or result has a class of pytrees in it that was not registered
@@ -337,7 +338,7 @@ def of_module(
 
 
 def load(path: str | os.PathLike[str]) -> Exported:
-    """The function in a file of `Exported.save`.
+    """Load the function in a file of `Exported.save`.
 
     Raises:
         FileNotFoundError: there is no such file.

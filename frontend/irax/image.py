@@ -101,7 +101,7 @@ def resize(
         shape: the new shape.
         method: "nearest", "linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5", "area" (the
             means of what elements cover), or a `ResizeMethod`.
-        antialias: whether kernels are as wide as elements of the smaller array.
+        antialias: True if kernels are as wide as elements of the smaller array.
         precision: of the products.
 
     Returns:
@@ -153,12 +153,12 @@ def scale_and_translate(
 
     Args:
         image: an array.
-        shape: the shape of the result, of as many dimensions; what comes from outside is 0.
+        shape: the shape of the result, of as many dimensions; values from outside are 0.
         spatial_dims: the dimensions that are stretched and moved.
-        scale: by how much, a number for each of them.
-        translation: how far, a number for each of them.
+        scale: the factors, one for each of them.
+        translation: the translations, one for each of them.
         method: a kernel, as in `resize`: not "nearest", nor "area".
-        antialias: whether kernels are as wide as elements of the smaller array.
+        antialias: True if kernels are as wide as elements of the smaller array.
         precision: of the products.
 
     Raises:

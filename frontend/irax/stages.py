@@ -155,10 +155,10 @@ class Lowered(Stage):
         """Return the module's text.
 
         Args:
-            dialect: "stablehlo", or "traced", is the module as it was traced; "lowered" is what it
-                is made for the device, or the name of one of the passes that do that, what it is
-                after that one.
-            debug_info: whether the text has the locations, of a module as it was traced.
+            dialect: "stablehlo", or "traced", is the module as it was traced; "lowered" is the
+                module lowered for the device, and the name of a pass is the module after that pass
+                of the lowering.
+            debug_info: True for text with locations, of a module as it was traced.
 
         Raises:
             ValueError: there is no such stage.
@@ -183,7 +183,7 @@ class Lowered(Stage):
     def compile(
         self, compiler_options: Any = None, *, topology: str | None = None
     ) -> Compiled | CompiledForTopology:
-        """The program.
+        """Compile the function to a program.
 
         Args:
             compiler_options: accepted; they are XLA's, and of no effect.

@@ -138,7 +138,7 @@ def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
-    """Tell whether every element is a leaf.
+    """Return True if every element is a leaf.
 
     Example:
         >>> from irax.tree_util import all_leaves
@@ -342,7 +342,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) ->
 
 
 def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:
-    """Tell whether every leaf is true; True if there are none.
+    """Return True if every leaf is true; True if there are none.
 
     Example:
         >>> from irax.tree_util import tree_all
@@ -445,7 +445,7 @@ def _list_as_tuple(x: Any) -> Any:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Tell whether a structure is a single node: a leaf, or a container of nothing.
+    """Return True if a structure is a single node: a leaf, or a container of nothing.
 
     Example:
         >>> from irax.tree_util import tree_structure, treedef_is_leaf
@@ -478,7 +478,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def is_tree_node(typ: type) -> bool:
-    """Tell whether instances of a class are containers: a named tuple, or of a registered class.
+    """Return True if instances of a class are containers: a named tuple, or of a registered class.
 
     Example:
         >>> from irax.tree_util import is_tree_node

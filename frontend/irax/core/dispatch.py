@@ -28,7 +28,7 @@ clear_cache = _ON_DEVICE.clear_cache
 
 
 def current(operands: Sequence[Any] = ()) -> Interpreter:
-    """Return the interpreter of what is done now to these operands."""
+    """Return the interpreter of an operation on these operands."""
     trace = innermost.trace
     if trace is not None:
         return trace
@@ -61,11 +61,9 @@ def call(
 
 
 def staged(run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
-    """Return what `run` does outside of traces; inside one what `write` does, which is given the
-    trace's module.
-
-    It is for calls of the user's functions, for which an operation stands in a program, and for
-    what Python does in other steps than a program.
+    """Return `run()` outside of traces, and `write(module)` in a trace. It is for calls of the
+    user's functions that are one operation of a program, and for functions that run in other steps
+    in Python.
     """
     return current().staged(run, write)
 

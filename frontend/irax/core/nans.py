@@ -1,7 +1,7 @@
 """Finding the operation that makes a nan, or an infinity: `debug_nans` and `debug_infs`.
 
-What runs at once is looked at as it runs. A compiled function is looked at when it returns a nan:
-then the evaluator does what the program did, operation by operation, until one makes it.
+Operations that run at once are checked as they run. A compiled function is checked when it returns
+a nan: then the evaluator runs the program, operation by operation, until one makes it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_operation(op: Op, where: str, operands: Arrays, results: Arrays) -> No
 
 
 def watched() -> AbstractContextManager[None]:
-    """In its `with` block, what the evaluator does is looked at, if an option says so."""
+    """In a `with` block, check the evaluator's operations, if an option asks for it."""
     if config.debug_nans or config.debug_infs:
         return evaluate.watching(_watch)
     return nullcontext()

@@ -103,8 +103,8 @@ _KIND_NAMES = {
 def common_dtype(
     operands: Sequence[Any], what: str, dtype_kind: type | None, accepts: Kinds | None
 ) -> tuple[np.dtype[Any], bool]:
-    """The dtype that an operation computes in, and whether it is weak: that which operands promote
-    to, or with `dtype_kind=np.inexact` the float of that.
+    """Return the dtype that an operation computes in, and if it is weak: that which operands
+    promote to, or with `dtype_kind=np.inexact` the float of that.
 
     Raises:
         TypeError: it is none of `accepts`.

@@ -1,4 +1,4 @@
-"""Which classes are pytrees, and how the way to a leaf is written.
+"""The registry of classes that are pytrees, and key paths.
 
 optree holds the registry. Its namespace "irax" keeps what is registered here to irax alone: a class
 may be a pytree for another library too, in another way. The namespace "irax.arrays" has the same

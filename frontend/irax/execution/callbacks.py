@@ -42,7 +42,7 @@ def pure_callback(
     vmap_method: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Calls a Python function that has no side effects: NumPy, SciPy or anything else.
+    """Call a Python function that has no side effects: NumPy, SciPy or anything else.
 
     Inside `jit` the compiled program calls it each time that it runs; as often as it likes, and not
     at all where nobody needs the result. It has no derivative: give the function around it one with
@@ -62,7 +62,7 @@ def pure_callback(
         kwargs: more of them, by name.
 
     Returns:
-        What the callback returns, as irax arrays.
+        The callback's result, with irax arrays.
 
     Raises:
         TypeError: an argument is not an array; or when it runs, the callback returns another
@@ -95,7 +95,7 @@ def io_callback(
     ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Calls a Python function that has side effects: it reads, writes or counts.
+    """Call a Python function that has side effects: it reads, writes or counts.
 
     Inside `jit` the compiled program calls it as often as Python would, in Python's order, even
     where nobody needs what it returns. `vmap` calls it for one lane after the other.
@@ -107,11 +107,11 @@ def io_callback(
             if it returns none.
         args: pytrees of arrays.
         sharding: accepted for JAX's sake; None.
-        ordered: whether the order of calls matters: then there is no `vmap`.
+        ordered: True if the order of calls matters: then there is no `vmap`.
         kwargs: more of them, by name.
 
     Returns:
-        What the callback returns, as irax arrays.
+        The callback's result, with irax arrays.
 
     Raises:
         TypeError, ValueError: as `pure_callback`; and a ValueError for `vmap` if it is ordered.

@@ -122,8 +122,8 @@ def gather(
         start_indices: integers; the last dimension holds the index vectors.
         dimension_numbers: which dimensions correspond to each other.
         slice_sizes: the size of a window in each dimension of the operand.
-        unique_indices: the caller's word that no two windows overlap; of no effect.
-        indices_are_sorted: the caller's word that index vectors ascend.
+        unique_indices: the caller promises that no two windows overlap; of no effect.
+        indices_are_sorted: the caller promises that index vectors ascend.
         mode: what becomes of windows beyond the operand; by default they are filled.
         fill_value: with what; by default nan, the smallest signed or largest unsigned integer, or
             True.
@@ -314,8 +314,8 @@ def _scatter_function(name: str, combiner: str, effect: str) -> ScatterFunction:
         scatter_indices: integers; the last dimension holds the index vectors.
         updates: windows, of the operand's dtype.
         dimension_numbers: which dimensions correspond to each other.
-        indices_are_sorted: the caller's word that index vectors ascend.
-        unique_indices: the caller's word that no two windows overlap.
+        indices_are_sorted: the caller promises that index vectors ascend.
+        unique_indices: the caller promises that no two windows overlap.
         mode: what becomes of windows beyond the operand; by default they are left out.
 
     Raises:
@@ -358,8 +358,8 @@ def scatter_apply(
         func: takes and returns a scalar of the operand's dtype.
         dimension_numbers: which dimensions correspond to each other.
         update_shape: the shape of updates, as `scatter_add` would take them.
-        indices_are_sorted: the caller's word that index vectors ascend.
-        unique_indices: the caller's word that no two windows overlap.
+        indices_are_sorted: the caller promises that index vectors ascend.
+        unique_indices: the caller promises that no two windows overlap.
         mode: what becomes of windows beyond the operand; by default they are left out.
 
     Raises:

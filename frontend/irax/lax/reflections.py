@@ -91,8 +91,8 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Arra
         lower: which triangle counts, and in which the reflections are written.
 
     Returns:
-        `a` with T and the reflections in that triangle; the diagonal of T, [..., n], and what is
-        beside it, [..., n - 1], both real; the factors of the reflections, [..., n - 1].
+        `a` with T and the reflections in that triangle; the diagonal of T, [..., n], and its
+        off-diagonal, [..., n - 1], both real; the factors of the reflections, [..., n - 1].
 
     >>> irax.lax.linalg.tridiagonal(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1]
     Array([2., 2.], dtype=float32)

@@ -126,8 +126,8 @@ def approx_max_k(
 
     Args:
         operand: an array of floats.
-        k: how many.
-        reduction_dimension: along which dimension.
+        k: the number of elements.
+        reduction_dimension: the dimension.
         recall_target: which part of them, above 0 and at most 1, is to be found; of no effect.
         reduction_input_size_override: the size of the dimension, where the operand is a part of
             what is searched; of no effect.

@@ -82,9 +82,9 @@ def tridiagonal_solve(
     """Solve T x = b for tridiagonal matrices T, by elimination with pivots.
 
     Args:
-        dl: what is below the diagonal, [..., n], from its second element on.
+        dl: the subdiagonal, [..., n], from its second element on.
         d: the diagonal, [..., n].
-        du: what is above the diagonal, [..., n], up to the last element but one.
+        du: the superdiagonal, [..., n], up to the last element but one.
         b: the right hand sides, [..., n, k].
         perturb_singular: keep pivots away from zero, so that the solution is finite.
 

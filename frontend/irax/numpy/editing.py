@@ -220,7 +220,7 @@ def extract(
         condition: an array; elements that are not 0 hold.
         arr: an array of the same size.
         size: the length of the result; with it the condition may be traced.
-        fill_value: what is missing is filled with.
+        fill_value: the value to fill up with.
 
     >>> irax.numpy.extract(irax.numpy.array([True, False, True]), irax.numpy.array([1, 2, 3]))
     Array([1, 3], dtype=int32)
@@ -245,7 +245,7 @@ def compress(
         a: an array.
         axis: the axis; by default the elements are taken as one dimension.
         size: the number of parts in the result; with it the condition may be traced.
-        fill_value: what is missing is filled with.
+        fill_value: the value to fill up with.
         out: not supported.
 
     Raises:

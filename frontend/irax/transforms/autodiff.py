@@ -94,7 +94,7 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Hashable] = (),
 ) -> Callable[P, Any]:
-    """The function that computes the gradient of a scalar-valued `fun`.
+    """Return a function that computes the gradient of a scalar-valued `fun`.
 
     Args:
         fun: takes pytrees of arrays; returns a real scalar, or `(scalar, aux)` with `has_aux`.
@@ -136,8 +136,8 @@ def value_and_grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Hashable] = (),
 ) -> Callable[P, tuple[R, Any]]:
-    """Like `grad`, for the value and the gradient: `(value, gradient)`, or `((value, aux),
-    gradient)` with `has_aux`.
+    """Return a function that computes the value and the gradient of `fun`: `(value, gradient)`, or
+    `((value, aux), gradient)` with `has_aux`. Arguments are those of `grad`.
 
     >>> value_and_grad(lambda x: x**2)(3.0)[0]
     Array(9., dtype=float32, weak_type=True)
@@ -169,7 +169,7 @@ def vjp(
     has_aux: bool = False,
     reduce_axes: Sequence[Hashable] = (),
 ) -> tuple[Any, ...]:
-    """The value of `fun` and the function that pulls cotangents of it back to its arguments.
+    """Return the value of `fun`, and a function from its cotangents to those of its arguments.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -178,8 +178,8 @@ def vjp(
         reduce_axes: accepted for JAX's sake; must be empty.
 
     Returns:
-        `(result, pullback)`, or `(result, pullback, aux)`: `pullback(cotangent)` takes what has
-        the structure of the result and returns a tuple with a cotangent for each argument.
+        `(result, pullback)`, or `(result, pullback, aux)`: `pullback(cotangent)` takes a cotangent
+        of the result's structure and returns a tuple with a cotangent for each argument.
 
     >>> y, pullback = vjp(lambda x: x * x, 3.0)
     >>> pullback(1.0)
@@ -198,13 +198,13 @@ def fwd_and_bwd(
     has_aux: bool = False,
     jitted: bool = True,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The forward and the backward pass of a function, as functions of their own.
+    """Return the forward and the backward pass of a function, as two functions.
 
     Args:
         fun: a function of pytrees of arrays.
         argnums: the arguments to differentiate with respect to.
         has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
-        jitted: whether both are to be compiled.
+        jitted: True to compile both.
 
     Returns:
         `fwd`, which takes the arguments of `fun` and returns its result and the residuals, or
@@ -318,7 +318,7 @@ def jvp(
     tangents: Sequence[Any],
     has_aux: bool = False,
 ) -> tuple[Any, ...]:
-    """The value of `fun` and its derivative along `tangents`.
+    """Return the value of `fun` and its derivative along `tangents`.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -398,7 +398,7 @@ def _with_float0(tangents: Sequence[Array], avals: Sequence[ShapedArray]) -> lis
 
 @api_boundary
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value of `fun` and its derivative there, as a linear function of the tangents.
+    """Return the value of `fun`, and its derivative there as a linear function of the tangents.
 
     The work that does not depend on the tangents is done once.
 

@@ -27,7 +27,8 @@ from irax_compiler.ops.control_flow.checkpoint import Checkpoint
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy: says which results of a forward pass may be kept. One of `checkpoint_policies`.
+    """A checkpoint policy: chooses the results of a forward pass that may be kept. One of
+    `checkpoint_policies`.
 
     Like any policy it is a function of a primitive, the types of its operands and its parameters,
     which says whether its results are kept.
@@ -60,8 +61,8 @@ class _FunctionPolicy:
 
 
 class checkpoint_policies:
-    """The policies of `checkpoint`. Those of JAX that move what is kept to another memory keep it
-    where it is.
+    """The policies of `checkpoint`. JAX's policies that offload residuals to another memory keep
+    them where they are.
     """
 
     everything_saveable: Policy = Policy("everything_saveable")
@@ -150,7 +151,7 @@ def checkpoint(
             apart from the forward pass.
         static_argnums: positions of arguments that are not arrays.
         static_argnames: names of arguments that are not arrays.
-        policy: what is kept all the same: one of `checkpoint_policies`, or a function
+        policy: the residuals to keep: one of `checkpoint_policies`, or a function
             `policy(primitive, *avals, **parameters)` that says for each operation of the forward
             pass whether its results are kept. `primitive.name` is JAX's name of the operation.
 

@@ -240,7 +240,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
 
 
 class _Kept:
-    """A pullback that is a closure, traced where it was made; what it uses are residuals."""
+    """A pullback that is a closure, traced where it was made; captured values are residuals."""
 
     def __init__(
         self,
@@ -268,7 +268,7 @@ class _Kept:
 
 
 class _CallTraced:
-    """Calls a traced pullback, given what it uses from outside, and a cotangent."""
+    """Calls a traced pullback, given its captured values and a cotangent."""
 
     def __init__(self, traced: Traced, out_tree: Any, avals: Sequence[ShapedArray]) -> None:
         self.traced, self.out_tree, self.avals = traced, out_tree, avals

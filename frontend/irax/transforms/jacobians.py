@@ -26,8 +26,8 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[P, Any]:
-    """The function that computes the Jacobian of `fun` in forward mode, a column at a time: the
-    better choice where there are more results than arguments.
+    """Return a function that computes the Jacobian of `fun` in forward mode, a column at a time:
+    the better choice where there are more results than arguments.
 
     Args:
         fun: a function of pytrees of arrays; returns `(result, aux)` with `has_aux`.
@@ -80,8 +80,9 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[P, Any]:
-    """The function that computes the Jacobian of `fun` in reverse mode, a row at a time: the better
-    choice where there are more arguments than results. It takes and returns what `jacfwd` does.
+    """Return a function that computes the Jacobian of `fun` in reverse mode, a row at a time: the
+    better choice where there are more arguments than results. It takes and returns what `jacfwd`
+    does.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -138,8 +139,8 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[P, Any]:
-    """The function that computes the Hessian of `fun`: forward over reverse mode. Arguments are
-    those of `jacfwd`.
+    """Return a function that computes the Hessian of `fun`: forward over reverse mode. Arguments
+    are those of `jacfwd`.
 
     >>> hessian(lambda x: x**3)(2.0)
     Array(12., dtype=float32, weak_type=True)

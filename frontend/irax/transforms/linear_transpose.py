@@ -21,7 +21,7 @@ from irax_compiler import api
 def linear_transpose(
     fun: Callable[..., Any], *primals: Any, reduce_axes: Any = ()
 ) -> Callable[..., Any]:
-    """The transpose of a function that is linear in its arguments.
+    """Return the transpose of a function that is linear in its arguments.
 
     Args:
         fun: a linear function of pytrees of inexact arrays.

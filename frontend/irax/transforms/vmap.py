@@ -32,7 +32,7 @@ def vmap(
     spmd_axis_name: Hashable | tuple[Hashable, ...] | None = None,
     sum_match: bool = False,
 ) -> Callable[P, R]:
-    """The function that applies `fun` to each slice of its arguments along an axis.
+    """Return a function that applies `fun` to each slice of its arguments along an axis.
 
     Args:
         fun: a function of pytrees of arrays.
