@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -636,6 +636,12 @@ def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
         for block in region:
             _replace_captured(block, env)
     return list(copy.results)
+
+
+def clone_all(operations: Iterable[Operation], env: dict[Value, Value]) -> None:
+    """Copies operations to the insertion point, in order; `env` then has their results."""
+    for operation in operations:
+        env.update(zip(operation.results, clone(operation, env), strict=True))
 
 
 def copy(operation: Operation, env: dict[Value, Value]) -> None:

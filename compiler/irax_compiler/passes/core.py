@@ -129,7 +129,6 @@ class Deriver(Generic[D]):
         self.module = module
         self.functions = mlir.functions(module)
         self._derived: dict[tuple[str, Any], D] = {}
-        self._dependent: dict[tuple[str, tuple[bool, ...]], tuple[bool, ...]] = {}
         self._definitions: dict[tuple[DefinedOp, Any], str] = {}
         self._outlined: dict[Operation, Sequence[str]] = {}
         self._reserved: dict[Any, Sequence[str]] = {}
@@ -162,27 +161,6 @@ class Deriver(Generic[D]):
             )
         return self._definitions[key]
 
-    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
-        """Return for each result of function `name` whether it depends on an argument that `flags`
-        marks.
-        """
-        key = (name, tuple(flags))
-        if key not in self._dependent:
-            function = self.functions[name]
-            check_function(name, function)
-            block = mlir.body(function)
-            found: set[Value] = set()
-            found.update(a for a, flag in zip(block.arguments, flags, strict=True) if flag)
-            for operation in walk(block):
-                given = [v in found for v in inputs(operation)]
-                if operation.name == "func.call" and any(given):
-                    depend = self.dependent_results(mlir.callee(operation), given)
-                    found.update(v for v, d in zip(operation.results, depend, strict=True) if d)
-                elif any(given):
-                    found.update(operation.results)
-            self._dependent[key] = tuple(v in found for v in returned(function))
-        return self._dependent[key]
-
     def outline(self, operation: Operation) -> Sequence[str]:
         """Outline an operation's regions, and return the names of the functions. Each takes all
         values that the operation captures, then the region's arguments.
@@ -206,8 +184,7 @@ class Deriver(Generic[D]):
         function = self.new_function(name, types, operation.location)
         env = dict(zip([*captured, *own], mlir.arguments(function), strict=True))
         with mlir.InsertionPoint(mlir.body(function)):
-            for inner in walk(block):
-                env.update(zip(inner.results, mlir.clone(inner, env), strict=True))
+            mlir.clone_all(walk(block), env)
         mlir.finish_function(function, [env[v] for v in mlir.terminator(block).operands])
         return mlir.function_name(function)
 

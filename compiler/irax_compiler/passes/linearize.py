@@ -24,7 +24,6 @@ from irax_compiler.passes.core import (
     inputs,
     publish,
     register_pass,
-    walk,
 )
 from irax_compiler.passes.jvp import (
     DifferentiationDeriver,
@@ -32,6 +31,7 @@ from irax_compiler.passes.jvp import (
     active_arguments,
     differentiable_results,
 )
+from irax_compiler.passes.linearity import Dependents
 
 
 @register_pass
@@ -137,53 +137,55 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         results: Sequence[Value],
         tangents: Sequence[Tangent],
     ) -> Linearized:
-        block = mlir.body(joint)
         given = mlir.arguments(joint)
         primal_inputs, tangent_inputs = given[: len(active)], given[len(active) :]
-        depends: set[Value] = set(tangent_inputs)
-        forward_operations, linear_operations = [], []
-        for operation in walk(block):
-            if any(v in depends for v in inputs(operation)):
-                depends.update(operation.results)
-                linear_operations.append(operation)
-            else:
-                forward_operations.append(operation)
-        if any(v in depends for v in results):
+        moving = Dependents(mlir.body(joint), tangent_inputs)
+        if any(v in moving.values for v in results):
             raise UnsupportedOp(
                 f"@{name}: its rule computes results and tangents in one loop or branch, which "
                 "has no reverse mode: compute them apart"
             )
         outputs = [t for t in tangents if t is not None]
-        needed = [v for operation in linear_operations for v in inputs(operation)]
-        residuals = Residuals([v for v in [*needed, *outputs] if v not in depends])
-
-        forward = self.new_function(f"{name}.fwd", [v.type for v in primal_inputs], joint.location)
-        env = dict(zip(primal_inputs, mlir.arguments(forward), strict=True))
-        with InsertionPoint(mlir.body(forward)):
-            for operation in forward_operations:
-                env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+        needed = [v for operation in moving.operations for v in inputs(operation)]
+        residuals = Residuals([v for v in [*needed, *outputs] if v not in moving.values])
         saved = residuals.saved
-        mlir.finish_function(forward, [env[v] for v in [*results, *saved]])
-        effects.remove_dead_operations(mlir.body(forward))
-
-        linear_inputs = [*saved, *tangent_inputs]
-        linear = self.new_function(f"{name}.lin", [v.type for v in linear_inputs], joint.location)
-        env = dict(zip(linear_inputs, mlir.arguments(linear), strict=True))
-        with InsertionPoint(mlir.body(linear)):
-            for operation in [*residuals.recomputed, *linear_operations]:
-                env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
-        mlir.finish_function(linear, [env[v] for v in outputs])
+        location, linear_operations = joint.location, [*residuals.recomputed, *moving.operations]
+        forward = self._part(
+            f"{name}.fwd", location, primal_inputs, moving.others, [*results, *saved]
+        )
+        linear = self._part(
+            f"{name}.lin", location, [*saved, *tangent_inputs], linear_operations, outputs
+        )
+        effects.remove_dead_operations(mlir.body(self.functions[forward]))
         numbers: dict[Value, Any] = {x: i for i, x in enumerate(primal_inputs)}
         split = Linearized(
-            mlir.function_name(forward),
+            forward,
             tuple(active),
             tuple(t is not None for t in tangents),
-            mlir.function_name(linear),
+            linear,
             tuple(numbers.get(x, x.type) for x in saved),
         )
         del self.functions[mlir.function_name(joint)]
         joint.erase()
         return split
+
+    def _part(
+        self,
+        name: str,
+        location: Any,
+        given: Sequence[Value],
+        operations: Sequence[Operation],
+        results: Sequence[Value],
+    ) -> str:
+        """The name of a new function of some values, of copies of some operations."""
+
+        def build(*arguments: Value) -> Sequence[Value]:
+            env = dict(zip(given, arguments, strict=True))
+            mlir.clone_all(operations, env)
+            return [env[v] for v in results]
+
+        with location:
+            return self.build_function(name, [v.type for v in given], build)
 
 
 class Residuals:

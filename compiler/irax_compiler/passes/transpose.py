@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
@@ -31,9 +33,9 @@ from irax_compiler.passes.core import (
     register_pass,
     returned,
     rule,
-    walk,
 )
 from irax_compiler.passes.jvp import active_arguments
+from irax_compiler.passes.linearity import Dependents, Linearity
 from irax_compiler.passes.linearize import LinearizeDeriver
 
 
@@ -78,16 +80,33 @@ class TransposeDeriver(Deriver[Transposed]):
     def __init__(self, module: Module, instantiate: str | None = None) -> None:
         super().__init__(module)
         self.instantiate = instantiate
+        self._linearity = Linearity(self.functions)
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Transposed:
+        linear, name = pattern[0], mlir.function_name(source)
+        moving = self._linearity.dependents(name, linear)
+        if not moving.has_mixed_calls():
+            return self._derive(name, source, moving, pattern)
+        types = [a.type for a in mlir.arguments(source)]
+        with source.location:
+            flat = self.build_function(
+                f"{name}.flat", types, lambda *given: inlined(self.functions, name, given)
+            )
+        function = self.functions[flat]
+        moving = Dependents(mlir.body(function), compress(mlir.arguments(function), linear))
+        derived = self._derive(name, function, moving, pattern)
+        self.functions.pop(flat).erase()
+        return derived
+
+    def _derive(
+        self, name: str, source: Operation, moving: Dependents, pattern: tuple[Any, ...]
+    ) -> Transposed:
+        """The transpose of function `name`, which is `source`, or like it but without calls."""
         linear, has_cotangent = pattern
-        name = mlir.function_name(source)
-        flat = self._flat(source, linear)
-        source = flat or source
         arguments = mlir.arguments(source)
-        outputs = returned(source)
-        given = [v for v, has in zip(outputs, has_cotangent, strict=True) if has]
-        known = [a for a, is_linear in zip(arguments, linear, strict=True) if not is_linear]
+        wanted = list(compress(arguments, linear))
+        known = list(compress(arguments, map(not_, linear)))
+        given = list(compress(returned(source), has_cotangent))
         transposed = (
             f"{name.removesuffix('.lin')}.bwd" if name.endswith(".lin") else f"{name}.transpose"
         )
@@ -97,20 +116,12 @@ class TransposeDeriver(Deriver[Transposed]):
         received = mlir.arguments(function)
         env = dict(zip(known, received, strict=False))
         cotangents: dict[Value, Value] = {}
-        unknown = {a for a, is_linear in zip(arguments, linear, strict=True) if is_linear}
         with InsertionPoint(mlir.body(function)), mlir.named("transpose", source.location):
             for value, ct in zip(given, received[len(known) :], strict=True):
                 accumulate(cotangents, value, ct)
-            pending = []
-            for operation in walk(mlir.body(source)):
-                if any(v in unknown for v in inputs(operation)):
-                    unknown.update(operation.results)
-                    pending.append(operation)
-                else:
-                    env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
-            for operation in reversed(pending):
-                self._transpose(operation, env, unknown, cotangents)
-            wanted = [a for a, is_linear in zip(arguments, linear, strict=True) if is_linear]
+            mlir.clone_all(moving.others, env)
+            for operation in reversed(moving.operations):
+                self._transpose(operation, env, moving.values, cotangents)
             results = [
                 zeros_like(a)
                 if name == self.instantiate and a not in cotangents
@@ -119,9 +130,6 @@ class TransposeDeriver(Deriver[Transposed]):
             ]
         mlir.finish_function(function, [ct for ct in results if ct is not None])
         effects.remove_dead_operations(mlir.body(function))
-        if flat is not None:
-            del self.functions[mlir.function_name(flat)]
-            flat.erase()
         present = iter(ct is not None for ct in results)
         return Transposed(
             mlir.function_name(function),
@@ -129,6 +137,12 @@ class TransposeDeriver(Deriver[Transposed]):
             has_cotangent,
             tuple(next(present) if is_linear else False for is_linear in linear),
         )
+
+    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
+        """For each result of function `name`, True if it depends on one of the arguments that
+        `flags` marks.
+        """
+        return self._linearity.results(name, flags)
 
     def _transpose(
         self,
@@ -180,29 +194,6 @@ class TransposeDeriver(Deriver[Transposed]):
         found = call_function(self.functions, derived.name, [*residuals, *cotangents])
         remaining = iter(scatter(found, derived.results[len(residuals) :]))
         return [next(remaining) if is_active else None for is_active in active]
-
-    def _flat(self, source: Operation, linear: Sequence[bool]) -> Operation | None:
-        """Return the function with calls inlined, if one of them also computes values that are not
-        linear.
-        """
-        block = mlir.body(source)
-        unknown: set[Value] = set()
-        unknown.update(a for a, is_linear in zip(block.arguments, linear, strict=True) if is_linear)
-        for operation in walk(block):
-            if not any(v in unknown for v in inputs(operation)):
-                continue
-            if operation.name == "func.call":
-                flags = [v in unknown for v in operation.operands]
-                if not all(self.dependent_results(mlir.callee(operation), flags)):
-                    name = mlir.function_name(source)
-                    types = [a.type for a in block.arguments]
-                    flat = self.new_function(f"{name}.flat", types, source.location)
-                    with InsertionPoint(mlir.body(flat)), source.location:
-                        values = inlined(self.functions, name, mlir.arguments(flat))
-                    mlir.finish_function(flat, values)
-                    return flat
-            unknown.update(operation.results)
-        return None
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:

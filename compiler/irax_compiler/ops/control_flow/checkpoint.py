@@ -117,8 +117,7 @@ def _run(
 ) -> dict[Value, Value]:
     """Copy operations to the insertion point, with their operands replaced."""
     env: dict[Value, Value] = dict(zip(inputs, given, strict=True))
-    for operation in operations:
-        env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+    mlir.clone_all(operations, env)
     return env
 
 

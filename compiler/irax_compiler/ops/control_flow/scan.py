@@ -276,8 +276,7 @@ class Scan(StructuredOp, ComposedOp):
 
             def build(*given: Value) -> Sequence[Value]:
                 env: dict[Value, Value] = dict(zip(constants, given, strict=True))
-                for operation in same:
-                    env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
+                mlir.clone_all(same, env)
                 return [env[x] for x in wanted.values()]
 
             types = [x.type for x in constants]
