@@ -96,7 +96,7 @@ def zero(scalar: Type) -> Value:
 
 def equal(x: Value, to: int) -> Value:
     """Compare integers with a number for equality."""
-    return _compare("EQ", "i", x, _number(to, x))
+    return _compare("EQ", "i", x, number(to, x))
 
 
 def any_of(x: Value) -> Value:
@@ -122,8 +122,8 @@ def _constant(type_: Type, elements: Sequence[str]) -> Value:
     return mlir.emit("arith.constant", [], {"value": attribute}, [type_]).results[0]
 
 
-def _number(fill: float, like: Value) -> Value:
-    """A constant of a register's type."""
+def number(fill: float, like: Value) -> Value:
+    """A register like another whose elements are all a constant."""
     return _constant(like.type, [str(fill)])
 
 
@@ -193,13 +193,13 @@ def _division(name: str, by_zero: Callable[[Value], Value], overflow: int | None
         kind = _kind(operation)
         if kind == "f":
             return emit(f"arith.{name}f", x, y)
-        zero, one = _number(0, y), _number(1, y)
+        zero, one = number(0, y), number(1, y)
         is_zero = _compare("EQ", kind, y, zero)
         safe = select(is_zero, one, y)
         if kind == "u":
             result = emit(f"arith.{name}ui", x, safe)
         else:
-            is_minus_one = _compare("EQ", kind, y, _number(-1, y))
+            is_minus_one = _compare("EQ", kind, y, number(-1, y))
             result = emit(f"arith.{name}si", x, select(is_minus_one, one, safe))
             # x / -1 is -x for the least number too, and x % -1 is 0.
             negative = emit("arith.subi", zero, x) if overflow is None else zero
@@ -213,19 +213,19 @@ def _shift(name: str, beyond: Callable[[Value, int], Value]) -> Rule:
     def rule(operation: Operation, operands: Registers) -> Value:
         x, amount = operands
         width = 8 * dtype_of(operation.operands[0]).itemsize
-        is_inside = _compare("LT", "u", amount, _number(width, amount))
-        safe = select(is_inside, amount, _number(0, amount))
+        is_inside = _compare("LT", "u", amount, number(width, amount))
+        safe = select(is_inside, amount, number(0, amount))
         return select(is_inside, emit(name, x, safe), beyond(x, width))
 
     return rule
 
 
 def _zero(x: Value, width: int) -> Value:
-    return _number(0, x)
+    return number(0, x)
 
 
 def _sign_everywhere(x: Value, width: int) -> Value:
-    return emit("arith.shrsi", x, _number(width - 1, x))
+    return emit("arith.shrsi", x, number(width - 1, x))
 
 
 def _convert(operation: Operation, operands: Registers) -> Value:
@@ -236,7 +236,7 @@ def _convert(operation: Operation, operands: Registers) -> Value:
         return x
     kind = _kind(operation)
     if target == np.bool_:
-        zero = _number(0.0 if kind == "f" else 0, x)
+        zero = number(0.0 if kind == "f" else 0, x)
         return _compare("NE", kind, x, zero)
     if inexact(source) and inexact(target):
         if source.itemsize == target.itemsize:  # float16 and bfloat16
@@ -262,24 +262,24 @@ def _sign(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
     kind = _kind(operation)
     if kind == "f":
-        zero, one = _number(0.0, x), _number(1.0, x)
+        zero, one = number(0.0, x), number(1.0, x)
         is_either = emit(
             "arith.ori", *(_compare(direction, "f", x, zero) for direction in ("LT", "GT"))
         )
         return select(is_either, emit("math.copysign", one, x), x)
-    zero, one, minus_one = (_number(n, x) for n in (0, 1, -1))
+    zero, one, minus_one = (number(n, x) for n in (0, 1, -1))
     negative = select(_compare("LT", kind, x, zero), minus_one, zero)
     return select(_compare("GT", kind, x, zero), one, negative)
 
 
 def _is_finite(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
-    return _compare("EQ", "f", emit("arith.subf", x, x), _number(0.0, x))  # else nan
+    return _compare("EQ", "f", emit("arith.subf", x, x), number(0.0, x))  # else nan
 
 
 def _logistic(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
-    one = _number(1.0, x)
+    one = number(1.0, x)
     power = emit("math.exp", emit("arith.negf", x))
     return emit("arith.divf", one, emit("arith.addf", one, power))
 
@@ -288,13 +288,13 @@ def _negate(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
     if _kind(operation) == "f":
         return emit("arith.negf", x)
-    return emit("arith.subi", _number(0, x), x)
+    return emit("arith.subi", number(0, x), x)
 
 
 def _not(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
     is_boolean = dtype_of(operation.operands[0]) == np.bool_
-    return emit("arith.xori", x, _number(1 if is_boolean else -1, x))
+    return emit("arith.xori", x, number(1 if is_boolean else -1, x))
 
 
 def _extremum(kind: str) -> Rule:
@@ -337,7 +337,7 @@ IS_FINITE = ScalarLowering(_is_finite)
 LOGISTIC = ScalarLowering(_logistic)
 NEGATE = ScalarLowering(_negate)
 NOT = ScalarLowering(_not)
-QUOTIENT = ScalarLowering(_division("div", lambda x: _number(-1, x), None))
+QUOTIENT = ScalarLowering(_division("div", lambda x: number(-1, x), None))
 REMAINDER = ScalarLowering(_division("rem", lambda x: x, 0))
 SHIFT_LEFT = ScalarLowering(_shift("arith.shli", _zero))
 SHIFT_RIGHT_ARITHMETIC = ScalarLowering(_shift("arith.shrsi", _sign_everywhere))

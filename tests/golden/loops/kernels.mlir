@@ -57,3 +57,36 @@ func.func @rows(%xs: tensor<6x4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tens
 // CHECK:           [[Z:%\w+]] = arith.addf {{.*}}, [[X]] : vector<4xf32>
 // CHECK:           vector.transfer_write [[Z]], {{.*}} tensor<24xf32>
 // CHECK:         flow.return
+
+
+// Elements of few are read and written at computed places, within a branch too.
+func.func @elements(%c: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %c) : tensor<i32>, tensor<8xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %p = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %z = "stablehlo.if"(%p) ({
+      %x = stablehlo.dynamic_slice %y, %i, sizes = [1] : (tensor<8xf32>, tensor<i32>) -> tensor<1xf32>
+      %new = stablehlo.dynamic_update_slice %y, %x, %j : (tensor<8xf32>, tensor<1xf32>, tensor<i32>) -> tensor<8xf32>
+      stablehlo.return %new : tensor<8xf32>
+    }, {
+      stablehlo.return %y : tensor<8xf32>
+    }) : (tensor<i1>) -> tensor<8xf32>
+    stablehlo.return %j, %z : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+// CHECK-LABEL: func.func @elements
+// CHECK-NOT:   stablehlo.while
+// CHECK:       flow.dispatch.region
+// CHECK:         scf.while {{.*}} : (i32, vector<8xf32>)
+// CHECK:           scf.if
+// CHECK:             [[X:%\w+]] = vector.extract {{.*}} : f32 from vector<8xf32>
+// CHECK:             [[XS:%\w+]] = vector.broadcast [[X]] : f32 to vector<8xf32>
+// CHECK:             arith.select {{.*}}, [[XS]], {{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK:         flow.return

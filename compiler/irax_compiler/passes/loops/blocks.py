@@ -26,7 +26,7 @@ from irax_compiler.ops.registers import (
 from irax_compiler.ops.registry import read as read_op
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import walk
-from irax_compiler.passes.loops import vectors
+from irax_compiler.passes.loops import indexing, vectors
 from irax_compiler.passes.loops.launch import Functions
 from irax_compiler.passes.loops.memory import held_dtype
 
@@ -67,6 +67,10 @@ class Scope:
         found = self.registers.get(x)
         return _constant(x, self.size(x)) if found is None else found
 
+    def is_array(self, x: Value) -> bool:
+        """Return True for a value in memory."""
+        return x in self.tables or x in self.places
+
     def array(self, x: Value, at: Value) -> tuple[Value, Value]:
         """Return the tensor that holds an array now, and the index in it of an index of the
         array.
@@ -92,8 +96,9 @@ def is_known(operation: Operation, arrays: set[Value]) -> bool:
     if name == "stablehlo.dot_general":
         tables = [x for x in operation.operands if x in arrays]
         return vectors.multiplies(operation) and len(tables) < 2
-    if reads_slab(operation) or writes_slab(operation):
-        return operation.operands[0] in arrays
+    if indexing.is_known(operation):
+        is_slab = reads_slab(operation) or writes_slab(operation)
+        return is_slab or operation.operands[0] not in arrays
     is_structure = name in _STRUCTURE or traits_of(operation).moves or name == barrier.name
     return is_structure or name == "stablehlo.reduce" or registers.is_known(operation)
 
@@ -192,11 +197,11 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         return [registers.constant(np.asarray(read_op(operation).evaluate(no_calls)))]
     if name == "stablehlo.while":
         return loop(operation, scope)
-    if name == "stablehlo.dynamic_slice":
+    if name == "stablehlo.dynamic_slice" and scope.is_array(operation.operands[0]):
         (x, *starts), (result,) = operation.operands, operation.results
         at = offset(shape_of(x), shape_of(result), starts, [scope.register(s) for s in starts])
         return [load(*scope.array(x, at), result)]
-    if name == "stablehlo.dynamic_update_slice":
+    if name == "stablehlo.dynamic_update_slice" and scope.is_array(operation.operands[0]):
         (x, new, *starts), (result,) = operation.operands, operation.results
         at = offset(shape_of(x), shape_of(new), starts, [scope.register(s) for s in starts])
         dtype, _ = scope.places[result] = scope.places[x]
@@ -215,6 +220,21 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
         return [vectors.moved(operation, operands)]
     if name == "stablehlo.dot_general":
         return [vectors.product(operation, *operands)]
+    if name == "stablehlo.dynamic_slice":
+        return [indexing.sliced(operation, operands)]
+    if name == "stablehlo.dynamic_update_slice":
+        return [indexing.updated(operation, operands)]
+    if name == "stablehlo.gather":
+        return [indexing.gathered(operation, operands)]
+    if name == "stablehlo.scatter":
+        (inner,) = operation.regions[0].blocks
+        return [
+            indexing.scattered(
+                operation,
+                operands,
+                lambda x, y: results(inner, scope.inner(inner.arguments, [x, y]))[0],
+            )
+        ]
     if name == "stablehlo.reduce":
         (inner,) = operation.regions[0].blocks
 

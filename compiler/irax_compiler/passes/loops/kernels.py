@@ -17,7 +17,7 @@ from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexa
 from irax_compiler.ops import barrier, registers, shape
 from irax_compiler.ops.formulas import has_loop, is_formula
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, launch, vectors
+from irax_compiler.passes.loops import blocks, indexing, launch, vectors
 from irax_compiler.passes.loops.blocks import REGISTERS
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 
@@ -61,9 +61,9 @@ class _Parts:
         outside = [x for x in mlir.captured(loop) if not is_constant(x)]
         users = _users(operations)
         tables = [x for x in outside if _is_table(x, users[x])]
-        buffers = _buffers(loop)
-        own = _versions(loop, buffers)
-        if own is None or not all(blocks.is_known(o, {*tables, *own}) for o in operations):
+        versions = _buffers(loop)
+        buffers, own = list(versions), {x for found in versions.values() for x in found}
+        if not all(blocks.is_known(o, {*tables, *own}) for o in operations):
             return None
         carried = [x for i, x in enumerate(loop.operands) if i not in buffers]
         elements = [*carried, *(x for x in outside if x not in tables)]
@@ -72,13 +72,19 @@ class _Parts:
         if not all(map(is_plain, (*elements, *inside, *arrays))):
             return None
         sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
-        products = [o for o in operations if o.name == "stablehlo.dot_general"]
-        if max(sizes) > REGISTERS or sum(sizes) + sum(map(vectors.work, products)) > FEW:
+        if max(sizes) > REGISTERS or sum(sizes) + sum(map(_extra, operations)) > FEW:
             return None
         memory = {held_dtype(loop.operands[i]) for i in buffers}
         if too_many([*elements, *tables, *tables], len(carried) + 2 * len(memory)):
             return None
         return cls(elements, tables, buffers)
+
+
+def _extra(operation: Operation) -> int:
+    """Return the number of operations on elements beside those for its results."""
+    if operation.name == "stablehlo.dot_general":
+        return vectors.work(operation)
+    return indexing.work(operation) if indexing.is_known(operation) else 0
 
 
 def is_long(operations: Iterable[Operation]) -> bool:
@@ -127,38 +133,37 @@ def _reads(operation: Operation, x: Value) -> bool:
     return blocks.reads_slab(operation) and array == x and x not in starts
 
 
-def _buffers(loop: Operation) -> list[int]:
-    """Return the loop-carried values of which the body writes slabs."""
+def _buffers(loop: Operation) -> dict[int, set[Value]]:
+    """Return the loop-carried values of which the body writes slabs, with all their versions."""
     last = mlir.terminator(loop.regions[1].blocks[0])
     made = [mlir.definition(x) for x in last.operands]
-    return [i for i, o in enumerate(made) if o is not None and blocks.writes_slab(o)]
+    written = [i for i, o in enumerate(made) if o is not None and blocks.writes_slab(o)]
+    found = {i: _versions(loop, i) for i in written}
+    return {i: versions for i, versions in found.items() if versions is not None}
 
 
-def _versions(loop: Operation, buffers: Sequence[int]) -> set[Value] | None:
-    """Return all values of a loop's buffers. Each must be read before it is written, and written
+def _versions(loop: Operation, i: int) -> set[Value] | None:
+    """Return all values of a loop's buffer. Each must be read before it is written, and written
     once, so that a single buffer can hold them. None if that is not so.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
-    order = {view.operation: i for i, view in enumerate(body.operations)}
-    last = mlir.terminator(body)
+    order = {view.operation: place for place, view in enumerate(body.operations)}
+    last, version = mlir.terminator(body), body.arguments[i]
+    if mlir.num_uses(condition.arguments[i]):
+        return None
     found: set[Value] = set()
-    for i in buffers:
-        version = body.arguments[i]
-        if mlir.num_uses(condition.arguments[i]):
-            return None
-        while last.operands[i] != version:
-            found.add(version)
-            users = [use.owner for use in version.uses]
-            if not users or not all(user in order for user in users):
-                return None
-            *readers, writer = sorted(users, key=order.__getitem__)
-            if not blocks.writes_slab(writer) or not all(_reads(o, version) for o in readers):
-                return None
-            version = writer.results[0]
+    while last.operands[i] != version:
         found.add(version)
-        if not all(u.owner == last or _reads(u.owner, version) for u in version.uses):
+        users = [use.owner for use in version.uses]
+        if not users or not all(user in order for user in users):
             return None
-    return found
+        *readers, writer = sorted(users, key=order.__getitem__)
+        if not blocks.writes_slab(writer) or not all(_reads(o, version) for o in readers):
+            return None
+        version = writer.results[0]
+    found.add(version)
+    is_kept = all(u.owner == last or _reads(u.owner, version) for u in version.uses)
+    return found if is_kept else None
 
 
 # ---- the kernel ----------------------------------------------------------------------------------

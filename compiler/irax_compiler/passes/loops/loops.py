@@ -14,7 +14,7 @@ from irax_compiler.ops.formulas import HAS_LOOP, definition, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.loops import blocks
+from irax_compiler.passes.loops import blocks, indexing
 from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
@@ -37,7 +37,7 @@ class Loops(Pass):
             _simplify(function)
             if any(o.name == "stablehlo.while" for o in nested(function)):
                 function.attributes[HAS_LOOP] = mlir.parse_attribute("unit")
-        unknown = {f for f in formulas if not all(blocks.is_known(o, set()) for o in nested(f))}
+        unknown = {f for f in formulas if not all(map(_is_of_scalars, nested(f)))}
         _write_out(call for call in calls if definition(call) in unknown)
         for function in mlir.functions(module).values():
             if function not in formulas:
@@ -46,6 +46,11 @@ class Loops(Pass):
         _write_out(o for o in nested(module.operation) if is_formula(o))
         for function in formulas:
             function.erase()
+
+
+def _is_of_scalars(operation: Operation) -> bool:
+    """Return True for an operation of a formula that can be done for several elements together."""
+    return blocks.is_known(operation, set()) and not indexing.is_known(operation)
 
 
 def _simplify(formula: Operation) -> None:
