@@ -186,7 +186,11 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
         >>> requested_dtype(int, "zeros")
         dtype('int32')
     """
-    wanted = _as_dtype(dtype)
+    try:
+        wanted = _as_dtype(dtype)
+    except TypeError:
+        told = f"{what}: {dtype!r} is not a dtype; give a name such as 'float32'"
+        raise TypeError(told) from None
     available = _canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
     if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):

@@ -119,7 +119,9 @@ def signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
 def check(name: str, arguments: Sequence[Buffer], expected: Sequence[TensorType]) -> None:
     """Raises TypeError or ValueError for arguments that do not fit the function `name`."""
     if len(arguments) != len(expected):
-        raise TypeError(f"{name} takes {len(expected)} arguments, got {len(arguments)}")
+        types = ", ".join(map(str, expected)) or "none"
+        given = f"{name} takes {len(expected)} arguments, got {len(arguments)}"
+        raise TypeError(f"{given}; expected {types}")
     for i, (argument, type_) in enumerate(zip(arguments, expected, strict=True)):
         if argument.dtype is not type_.dtype and argument.dtype != type_.dtype:
             raise TypeError(f"{name}: argument {i} has dtype {argument.dtype}; expected {type_}")

@@ -213,7 +213,11 @@ USAGE, FAILURE = 2, 1
         (["run", "in.mlir", "--input", "none.npy"], USAGE, "no such file"),
         (["run", "in.mlir", "--repeat", "0"], USAGE, "at least 1"),
         (["run", "in.mlir", "--device", "toaster"], FAILURE, "no platform 'toaster' here"),
-        (["run", "in.mlir", "--input", "4xf32=1"], FAILURE, "takes 2 arguments, got 1"),
+        (
+            ["run", "in.mlir", "--input", "4xf32=1"],
+            FAILURE,
+            "takes 2 arguments, got 1; expected float32[4], ",
+        ),
         (
             ["run", "in.mlir", "--input", "5xf32=1", "--input", "4xf32=1"],
             FAILURE,

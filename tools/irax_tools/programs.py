@@ -110,7 +110,9 @@ def check_operands(source: Source, operands: Sequence[np.ndarray[Any, Any]]) -> 
     """Raises TypeError where operands are not of the types that a function takes."""
     name, expected = source.func, argument_types(source)
     if len(operands) != len(expected):
-        raise TypeError(f"{name} takes {len(expected)} arguments, got {len(operands)}")
+        types = ", ".join(str(mlir.tensor_type(shape, dtype)) for shape, dtype in expected)
+        given = f"{name} takes {len(expected)} arguments, got {len(operands)}"
+        raise TypeError(f"{given}; expected {types or 'none'}")
     for i, (operand, (shape, dtype)) in enumerate(zip(operands, expected, strict=True)):
         if (operand.shape, operand.dtype) != (shape, dtype):
             raise TypeError(

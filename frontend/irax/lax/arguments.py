@@ -8,12 +8,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, errors
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def canonical_int(what: str, name: str, value: Any) -> int:
+    """Return the argument `name` of the function `what` as an int.
+
+    Raises:
+        TypeError: it is none; a traced one has no value yet.
+    """
+    try:
+        return operator.index(value)
+    except errors.TracerIntegerConversionError:
+        raise
+    except TypeError:
+        raise TypeError(f"{what}: {name} must be an int, got {value!r}") from None
+
 
 # ---- shapes and axes -----------------------------------------------------------------------------
 
@@ -42,10 +57,7 @@ def canonical_axis(what: str, axis: Any, ndim: int) -> int:
         TypeError: it is not an int.
         AxisError: an array of `ndim` dimensions has no such axis: a ValueError, and an IndexError.
     """
-    try:
-        axis = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"{what}: axis must be an int, got {axis!r}") from None
+    axis = canonical_int(what, "axis", axis)
     if not -ndim <= axis < ndim:
         expected = f"expected {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
         raise np.exceptions.AxisError(

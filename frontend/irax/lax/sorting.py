@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, check_dtype
-from irax.lax.arguments import array_of, canonical_axis
+from irax.lax.arguments import array_of, canonical_axis, canonical_int
 from irax.lax.elementwise import FLOAT, ORDERED
 from irax.lax.slicing import slice_in_dim
 from irax.lax.structure import broadcasted_iota, transpose
@@ -103,10 +102,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
 
 
 def _count(what: str, k: Any, size: int) -> int:
-    try:
-        count = operator.index(k)
-    except TypeError:
-        raise TypeError(f"{what}: k must be an int, got {k!r}") from None
+    count = canonical_int(what, "k", k)
     if not 0 <= count <= size:
         raise ValueError(f"{what}: k must be 0 to {size}, the size of the axis, got {k}")
     return count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype, judge_ranks
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
-from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.numpy import reductions
 from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
@@ -49,7 +48,7 @@ def diff(
     Array([3, 5], dtype=int32)
     """
     (x,) = as_arrays([a], "diff")
-    n = operator.index(n)
+    n = canonical_int("diff", "n", n)
     if n < 0:
         raise ValueError(f"diff: n must be at least 0, got {n}")
     if not n:

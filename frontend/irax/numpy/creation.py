@@ -13,7 +13,7 @@ from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.lax import matrices
-from irax.lax.arguments import canonical_axis, canonical_shape, filling
+from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
@@ -380,7 +380,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
     """
-    mask = matrices.is_lower(canonical_shape("tri", (N, N if M is None else M)), operator.index(k))
+    shape = canonical_shape("tri", (N, N if M is None else M))
+    mask = matrices.is_lower(shape, canonical_int("tri", "k", k))
     return astype(mask, np.float32 if dtype is None else dtype)
 
 
@@ -395,14 +396,14 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
     """Return the matrices in the last two dimensions with zeros above the diagonal number k."""
     (x,) = as_arrays([m], "tril")
     _check_matrices("tril", x)
-    return matrices.lower(x, operator.index(k))
+    return matrices.lower(x, canonical_int("tril", "k", k))
 
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """Return the matrices in the last two dimensions with zeros below the diagonal number k."""
     (x,) = as_arrays([m], "triu")
     _check_matrices("triu", x)
-    return matrices.upper(x, operator.index(k))
+    return matrices.upper(x, canonical_int("triu", "k", k))
 
 
 def _check_matrices(name: str, x: Array) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from irax import lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
-from irax.lax.arguments import canonical_axes
+from irax.lax.arguments import canonical_axes, canonical_int
 from irax.numpy import contraction, creation, reductions
 from irax.numpy.contraction import matmul as matmul
 from irax.numpy.contraction import tensordot as tensordot
@@ -211,7 +210,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to the power n, by repeated squaring; of the inverse if n is negative."""
     (x,) = as_arrays([a], "matrix_power")
-    n = operator.index(n)
+    n = canonical_int("matrix_power", "n", n)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise TypeError(f"matrix_power: expected square matrices, got shape {x.shape}")
     if n < 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from irax.core.array import Array
 from irax.core.dispatch import shortcut, staged
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
-from irax.lax.arguments import canonical_axis
+from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.searching import take
@@ -138,7 +137,7 @@ def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
     (x,) = as_arrays([a], name)
     n = x.shape[canonical_axis(name, axis, x.ndim)]
-    if not -n <= operator.index(kth) < n:
+    if not -n <= canonical_int(name, "kth", kth) < n:
         raise ValueError(f"{name}: kth={kth} is out of range for an axis of {n} elements")
     return x
 

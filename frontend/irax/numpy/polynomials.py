@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from irax.core.array import Array
 from irax.core.dispatch import shortcut
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
+from irax.lax.arguments import canonical_int
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
@@ -197,7 +197,7 @@ def _weak(constants: Any) -> tuple[Array, np.dtype[Any], bool]:
 
 
 def _order(name: str, m: int) -> int:
-    times = operator.index(m)
+    times = canonical_int(name, "m", m)
     if times < 0:
         raise ValueError(f"{name}: m must be at least 0, got {m}")
     return times
@@ -283,7 +283,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
     (base,) = as_arrays([x], "vander")
     if base.ndim != 1:
         raise ValueError(f"vander: expected a vector, got shape {base.shape}")
-    count = base.size if N is None else operator.index(N)
+    count = base.size if N is None else canonical_int("vander", "N", N)
     if count < 0:
         raise ValueError(f"vander: N must be at least 0, got {N}")
     columns = [lax.full_like(base, 1)]
@@ -325,7 +325,7 @@ def polyfit(
     Array([2., 1.], dtype=float32)
     """
     at, values = _floats(*promote_dtypes(x, y, what="polyfit"))
-    order = operator.index(deg) + 1
+    order = canonical_int("polyfit", "deg", deg) + 1
     if order < 1:
         raise ValueError(f"polyfit: deg must be at least 0, got {deg}")
     if at.ndim != 1 or not at.size or values.ndim not in (1, 2) or values.shape[0] != at.size:

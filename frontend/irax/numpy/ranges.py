@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
-from irax.lax.arguments import canonical_shape
+from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.tables import floats, placed
@@ -113,7 +112,7 @@ def linspace(
     >>> irax.numpy.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    num = operator.index(num)
+    num = canonical_int("linspace", "num", num)
     if num < 0:
         raise ValueError(f"linspace: num must be at least 0, got {num}")
     first, last = promote_dtypes(start, stop, what="linspace")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from irax import dtypes
@@ -11,7 +9,7 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
-from irax.lax.arguments import documented
+from irax.lax.arguments import canonical_int, documented
 from irax.numpy.signatures import Window
 from irax.numpy.ufuncs import abs, divide, exp, multiply
 from irax.typing import ArrayLike
@@ -20,7 +18,8 @@ from irax_compiler.ops.special import bessel
 
 def _window(name: str, doc: str, example: str) -> Window:
     def function(M: int) -> Array:
-        return as_array(getattr(np, name)(operator.index(M)).astype(dtypes.default_float()))
+        values = getattr(np, name)(canonical_int(name, "M", M))
+        return as_array(values.astype(dtypes.default_float()))
 
     doc += f""" Of length M, largest in the middle.
 
@@ -50,7 +49,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
     >>> irax.numpy.kaiser(3, 2.0).round(2)
     Array([0.44, 1.  , 0.44], dtype=float32)
     """
-    n = operator.index(M)
+    n = canonical_int("kaiser", "M", M)
     dtype = dtypes.default_float()
     (steepness,) = as_arrays([beta], "kaiser")
     if n <= 1:
