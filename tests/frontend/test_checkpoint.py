@@ -29,6 +29,15 @@ POLICIES = {
 }
 
 
+@pytest.mark.parametrize("static", [(), ("power",)], ids=["none-static", "static"])
+def test_keyword_arguments(static):
+    def f(x, *, factor, power=2):
+        return jnp.sum(factor * x**power)
+
+    g = irax.jit(lambda x: irax.checkpoint(f, static_argnames=static)(x, factor=x[0], power=3))
+    np.testing.assert_allclose(g(X), X[0] * np.sum(np.asarray(X) ** 3), rtol=1e-6)
+
+
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_derivatives_stay(policy):
     f = irax.checkpoint(layers, policy=policy)

@@ -90,13 +90,13 @@ def normalize_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
 def bind_others(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Any, argnums: Sequence[int]
 ) -> Callable[..., Any]:
-    """`function` of the arguments at `argnums` alone; the others keep their values."""
+    """`function` of the arguments at `argnums`, and of some by name; others keep their values."""
 
     @functools.wraps(function, updated=())
-    def bound(*chosen: Any) -> Any:
+    def bound(*chosen: Any, **named: Any) -> Any:
         full = list(args)
         for number, value in zip(argnums, chosen, strict=True):
             full[number] = value
-        return function(*full, **kwargs)
+        return function(*full, **kwargs, **named)
 
     return bound

@@ -12,9 +12,9 @@ import numpy as np
 from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.flattening import abstract_inputs
 from irax.core.module_builder import ModuleBuilder
-from irax.core.tracing import trace_function
+from irax.core.traced_call import TracedCall
 from irax.execution import backend
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
@@ -105,23 +105,16 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
 
         def write(_: ModuleBuilder) -> Any:
-            leaves, tree = array_trees.tree_flatten((args, {}))
-            names = argument_names(args)
-            arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
-            flat = FlatFunction(functools.partial(decomposition, **kwargs), tree)
-            inputs = abstract_inputs(arrays, names)
-            traced = trace_function(flat, inputs, what, name_of(decomposition))
+            function = functools.partial(decomposition, **kwargs)
+            traced_call = TracedCall(what, function, args, inputs=abstract_inputs)
+            traced = traced_call.traced
             types = tuple(mlir.tensor_type(r.shape, r.dtype) for r in traced.results)
             attributes = {
                 "name": mlir.string(name),
                 "composite_attributes": mlir.dictionary(given),
                 "version": mlir.parse_attribute(f"{int(version)} : i32"),
             }
-            op = Composite(traced.name, types, tuple(attributes.items()))
-            found = bind(op, *arrays, *traced.captures)
-            found = [found] if isinstance(found, Array) else found
-            results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-            return array_trees.tree_unflatten(flat.out_tree, results)
+            return traced_call.bind(Composite(traced.name, types, tuple(attributes.items())))
 
         return staged(lambda: decomposition(*args, **kwargs), write)
 

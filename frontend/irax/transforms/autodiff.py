@@ -17,16 +17,13 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import (
-    FlatFunction,
-    argument_names,
     bind_others,
-    known_inputs,
     name_of,
     normalize_argnums,
 )
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Traced, trace_function
+from irax.core.traced_call import TracedCall
 from irax.transforms.differentiable import (
     check_callable,
     check_differentiable,
@@ -40,18 +37,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 ArgNums = int | Sequence[int]
-
-
-def _trace_known(
-    function: Callable[..., Any], args: tuple[Any, ...], what: str
-) -> tuple[Traced, FlatFunction, list[Array]]:
-    """Traces a function for these very arguments, all of them pytrees of arrays."""
-    leaves, tree = array_trees.tree_flatten((args, {}))
-    names = argument_names(args)
-    arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
-    flat = FlatFunction(function, tree)
-    traced = trace_function(flat, known_inputs(arrays, names), what, name_of(function))
-    return traced, flat, arrays
 
 
 def _checked(
@@ -244,14 +229,15 @@ def _vjp(
     check: Callable[[Any, bool], None] | None,
 ) -> tuple[Any, Any]:
     """The outputs of `function` and its pullback, as a pytree that holds the residuals."""
-    traced, flat, arrays = _trace_known(_checked(function, what, has_aux, check), primals, what)
-    num_results = _num_results(flat.out_tree, has_aux)
+    traced_call = TracedCall(what, _checked(function, what, has_aux, check), primals)
+    traced, arrays = traced_call.traced, traced_call.arrays
+    num_results = _num_results(traced_call.out_tree, has_aux)
     wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
     wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
     reverse = api.reverse(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
-    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
+    outputs = traced_call.unflatten(values[:count])
     result = outputs[0] if has_aux else outputs
     pullback = _Pullback(
         traced.builder,
@@ -350,7 +336,8 @@ def jvp(
 def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
-    traced, flat, arrays = _trace_known(_checked(fun, "jvp", has_aux), primals, "jvp")
+    traced_call = TracedCall("jvp", _checked(fun, "jvp", has_aux), primals)
+    traced, arrays = traced_call.traced, traced_call.arrays
     structure = array_trees.tree_structure(primals)
     directions = _directions(tangents, structure, [x.aval for x in arrays])
     wrt = [i for i, d in enumerate(directions) if d is not None]
@@ -359,8 +346,8 @@ def _push(
     weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
     values = call(traced.builder, derived.name, operands, weak)
     count = len(traced.results)
-    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
-    push = array_trees.tree_unflatten(flat.out_tree, _with_float0(values[count:], traced.results))
+    outputs = traced_call.unflatten(values[:count])
+    push = traced_call.unflatten(_with_float0(values[count:], traced.results))
     return (push[0] if has_aux else push), outputs
 
 
@@ -416,14 +403,15 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     Array(12., dtype=float32, weak_type=True)
     """
     check_callable(fun, "linearize")
-    traced, flat, arrays = _trace_known(_checked(fun, "linearize", has_aux), primals, "linearize")
-    num_results = _num_results(flat.out_tree, has_aux)
+    traced_call = TracedCall("linearize", _checked(fun, "linearize", has_aux), primals)
+    traced, arrays = traced_call.traced, traced_call.arrays
+    num_results = _num_results(traced_call.out_tree, has_aux)
     wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
     wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
     linearized = api.linearize(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
-    outputs = array_trees.tree_unflatten(flat.out_tree, values[:count])
+    outputs = traced_call.unflatten(values[:count])
     result = outputs[0] if has_aux else outputs
     push = _Pushforward(
         traced.builder,

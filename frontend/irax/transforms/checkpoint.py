@@ -14,10 +14,10 @@ from irax.core import array_trees
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import FlatFunction, argument_names, bind_others, known_inputs, name_of
+from irax.core.flattening import bind_others, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import trace_function
+from irax.core.traced_call import TracedCall
 from irax.transforms import autodiff
 from irax_compiler import mlir
 from irax_compiler.ops import marks
@@ -195,18 +195,12 @@ def checkpoint(
             fixed = {n % count for n in static if -count <= n < count}
             dynamic = [i for i in range(count) if i not in fixed]
             fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
-            function = bind_others(functools.partial(fun, **fixed_names), args, {}, dynamic)
+            function = bind_others(fun, args, fixed_names, dynamic)
             others = tuple(args[i] for i in dynamic)
-            leaves, in_tree = array_trees.tree_flatten((others, kwargs))
-            names = argument_names(others, kwargs)
-            arrays = [as_array(x, f"checkpoint: {n}") for x, n in zip(leaves, names, strict=True)]
-            flat = FlatFunction(function, in_tree)
-            traced = trace_function(flat, known_inputs(arrays, names), "checkpoint", name_of(fun))
+            traced_call = TracedCall("checkpoint", function, others, kwargs)
             builder.kept.append(chosen)
-            op = Checkpoint(traced.name, chosen.name, chosen.names)
-            found = bind(op, *arrays, *traced.captures)
-            results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-            return array_trees.tree_unflatten(flat.out_tree, results)
+            name = traced_call.traced.name
+            return traced_call.bind(Checkpoint(name, chosen.name, chosen.names))
 
         return staged(lambda: fun(*args, **kwargs), write)
 

@@ -12,10 +12,11 @@ import numpy as np
 from irax.core import array_trees
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.dispatch import bind, staged
-from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
+from irax.core.dispatch import staged
+from irax.core.flattening import name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
+from irax.core.traced_call import TracedCall
 from irax.core.tracing import Input, trace_function
 from irax.transforms.forwarding import ForwardsDefinitions
 from irax_compiler import mlir
@@ -84,21 +85,15 @@ class custom_vmap(ForwardsDefinitions):
 
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
         """Writes a call that has the rule into a trace."""
-        leaves, in_tree = array_trees.tree_flatten((args, {}))
-        names = argument_names(args)
-        arrays = [as_array(x, f"custom_vmap: {n}") for x, n in zip(leaves, names, strict=True)]
-        flat = FlatFunction(self.fun, in_tree)
-        inputs = known_inputs(arrays, names)
-        traced = trace_function(flat, inputs, "custom_vmap", name_of(self.fun))
+        traced_call = TracedCall("custom_vmap", self.fun, args)
+        in_tree = traced_call.in_tree
         rule = self._rules.get(in_tree)
         if rule is None:
             assert self.vmap_rule is not None
             rule = self._rules[in_tree] = _Rule(self.vmap_rule, name_of(self.fun), in_tree)
         builder.kept.append(rule)
-        op = ops.CustomVmap(traced.name, rule.key, len(arrays))
-        found = bind(op, *arrays, *traced.captures)
-        results = [r.with_weak_type(w) for r, w in zip(found, traced.weak, strict=True)]
-        return array_trees.tree_unflatten(flat.out_tree, results)
+        name, num_args = traced_call.traced.name, len(traced_call.arrays)
+        return traced_call.bind(ops.CustomVmap(name, rule.key, num_args))
 
 
 class _Rule:
