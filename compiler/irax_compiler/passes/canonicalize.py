@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import NativePass, Pass, register_pass
-from irax_compiler.passes.legalize.iree.broadcasts import broadcast_that_permutes
+from irax_compiler.passes.legalize.iree.broadcasts import permuting_broadcast
 from irax_compiler.passes.rewriting import rewrite_in_order
 
 
@@ -21,5 +21,5 @@ class Canonicalize(Pass):
     name: ClassVar[str] = "canonicalize"
 
     def run(self, module: Module) -> None:
-        rewrite_in_order(module.operation, [broadcast_that_permutes])
+        rewrite_in_order(module.operation, [permuting_broadcast])
         NativePass(self.name).run(module)

@@ -14,7 +14,7 @@ TPU = register(
         passes=standard_passes("tpu"),
         legalizations=(
             tpu.rounding_of_doubles,
-            tpu.running_fold_of_doubles,
+            tpu.cumulative_reduction_of_doubles,
             tpu.double_fourier_transform,
             tpu.select_and_scatter_by_definition,
             *sets.XLA,

@@ -38,11 +38,11 @@ func.func @complex_convolution(%x: tensor<2x9x3xcomplex<f32>>, %y: tensor<3x3x4x
 // CHECK-NEXT:   stablehlo.complex [[REAL]], [[IMAG]]
 
 // One window needs no stride, and nothing after it.
-func.func @windows_that_stop_early(%x: tensor<2x8x9x3xf32>, %y: tensor<2x3x3x4xf32>) -> tensor<2x1x7x4xf32> {
+func.func @windows_with_unread_elements(%x: tensor<2x8x9x3xf32>, %y: tensor<2x3x3x4xf32>) -> tensor<2x1x7x4xf32> {
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [7, 1]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x8x9x3xf32>, tensor<2x3x3x4xf32>) -> tensor<2x1x7x4xf32>
   return %0 : tensor<2x1x7x4xf32>
 }
-// CHECK:      func.func @windows_that_stop_early
+// CHECK:      func.func @windows_with_unread_elements
 // CHECK-NEXT:   stablehlo.convolution{{.*}} window = {stride = [1, 1], pad = {{\[\[}}0, -6], [0, 0]]
 
 func.func @backward_kernel(%x: tensor<2x9x3xf32>, %y: tensor<3x1x3xf32>) -> tensor<2x7x3xf32> {
@@ -70,11 +70,11 @@ func.func @convolution_of_moved(%x: tensor<2x9x3xf32>, %y: tensor<3x3x4xf32>) ->
 // CHECK-NEXT:   stablehlo.convolution([[X]], [[Y]])
 
 // A large window at two places: two matrix products, of parts of the array and the whole kernel.
-func.func @convolution_to_few_places(%x: tensor<2x9x3xf32>, %y: tensor<8x3x4xf32>) -> tensor<2x2x4xf32> {
+func.func @convolution_with_small_result(%x: tensor<2x9x3xf32>, %y: tensor<8x3x4xf32>) -> tensor<2x2x4xf32> {
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x9x3xf32>, tensor<8x3x4xf32>) -> tensor<2x2x4xf32>
   return %0 : tensor<2x2x4xf32>
 }
-// CHECK:      func.func @convolution_to_few_places
+// CHECK:      func.func @convolution_with_small_result
 // CHECK:        [[X:%\w+]] = stablehlo.optimization_barrier {{.*}} : tensor<1x2x9x3xf32>
 // CHECK-NEXT:   [[Y:%\w+]] = stablehlo.optimization_barrier {{.*}} : tensor<1x8x3x4xf32>
 // CHECK-NEXT:   [[PART:%\w+]] = stablehlo.slice [[X]] [0:1, 0:2, 0:8, 0:3]

@@ -60,15 +60,15 @@ func.func @pad_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
 // CHECK-NEXT:   stablehlo.pad [[B]],
 
 // One element: no stride.
-func.func @stride_to_nowhere(%x: tensor<8xf32>) -> tensor<1xf32> {
+func.func @stride_of_one_element_slice(%x: tensor<8xf32>) -> tensor<1xf32> {
   %0 = stablehlo.slice %x [4:8:4] : (tensor<8xf32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
-// CHECK:      func.func @stride_to_nowhere
+// CHECK:      func.func @stride_of_one_element_slice
 // CHECK:        stablehlo.slice {{.*}} [4:5]
 
 // One window of three of four elements: the fourth is cut off.
-func.func @one_window_of_more(%x: tensor<4xf32>) -> tensor<1xf32> {
+func.func @single_strided_window(%x: tensor<4xf32>) -> tensor<1xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -77,7 +77,7 @@ func.func @one_window_of_more(%x: tensor<4xf32>) -> tensor<1xf32> {
   }) : (tensor<4xf32>, tensor<f32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
-// CHECK:      func.func @one_window_of_more([[X:%\w+]]: tensor<4xf32>
+// CHECK:      func.func @single_strided_window([[X:%\w+]]: tensor<4xf32>
 // CHECK:        [[CUT:%\w+]] = stablehlo.pad [[X]], {{.*}} high = [-1]
 // CHECK:        "stablehlo.reduce_window"([[CUT]],
 // CHECK-SAME:     window_strides = array<i64: 1>

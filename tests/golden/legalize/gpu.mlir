@@ -22,7 +22,7 @@ func.func @reduction_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<complex<f3
 // CHECK-NEXT:    return [[R]]
 
 // Nothing is fused with what it is not computed by.
-func.func @scatter_of_computed(
+func.func @scatter_of_computed_updates(
     %x: tensor<4xf32>, %i: tensor<2x1xi32>, %y: tensor<2xf32>) -> tensor<4xf32> {
   %0 = stablehlo.negate %y : tensor<2xf32>
   %1 = "stablehlo.scatter"(%x, %i, %0) <{scatter_dimension_numbers = #stablehlo.scatter<
@@ -32,11 +32,11 @@ func.func @scatter_of_computed(
   }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
-// CHECK-LABEL: func.func @scatter_of_computed
+// CHECK-LABEL: func.func @scatter_of_computed_updates
 // CHECK:         [[UPDATES:%\w+]] = stablehlo.optimization_barrier
 // CHECK-NEXT:    stablehlo.scatter"({{.*}}, {{.*}}, [[UPDATES]])
 
-func.func @fold_from_computed(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+func.func @reduction_from_computed_init(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%x init: %y) applies stablehlo.maximum across dimensions = [0]
     : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
@@ -44,7 +44,7 @@ func.func @fold_from_computed(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<f32
     : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return %0, %1 : tensor<f32>, tensor<f32>
 }
-// CHECK-LABEL: func.func @fold_from_computed
+// CHECK-LABEL: func.func @reduction_from_computed_init
 // CHECK:         [[OWN:%\w+]] = stablehlo.optimization_barrier %arg1
 // CHECK-NEXT:    stablehlo.reduce(%arg0 init: [[OWN]])
 // CHECK-NOT:     stablehlo.optimization_barrier
@@ -66,7 +66,7 @@ func.func @sort_by_any_order(%x: tensor<4xi32>, %y: tensor<4xf32>) -> tensor<4xi
 // CHECK:         [[S:%\w+]]:2 = stablehlo.optimization_barrier [[R]]#0, [[R]]#1
 // CHECK-NEXT:    return [[S]]#0
 
-func.func @slice_of_fold(%x: tensor<4x4xf32>) -> tensor<3xf32> {
+func.func @slice_of_reduction(%x: tensor<4x4xf32>) -> tensor<3xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0]
     : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
@@ -74,11 +74,11 @@ func.func @slice_of_fold(%x: tensor<4x4xf32>) -> tensor<3xf32> {
   %2 = stablehlo.slice %1 [0:3] : (tensor<4xf32>) -> tensor<3xf32>
   return %2 : tensor<3xf32>
 }
-// CHECK-LABEL: func.func @slice_of_fold
+// CHECK-LABEL: func.func @slice_of_reduction
 // CHECK:         [[ALL:%\w+]] = stablehlo.optimization_barrier
 // CHECK-NEXT:    stablehlo.slice [[ALL]] [0:3]
 
-func.func @fold_of_part(%x: tensor<4xf32>, %mask: tensor<3xi1>) -> tensor<f32> {
+func.func @reduction_of_selected_slice(%x: tensor<4xf32>, %mask: tensor<3xi1>) -> tensor<f32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %zeros = stablehlo.constant dense<0.0> : tensor<3xf32>
   %0 = stablehlo.slice %x [0:3] : (tensor<4xf32>) -> tensor<3xf32>
@@ -87,6 +87,6 @@ func.func @fold_of_part(%x: tensor<4xf32>, %mask: tensor<3xi1>) -> tensor<f32> {
     : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
-// CHECK-LABEL: func.func @fold_of_part
+// CHECK-LABEL: func.func @reduction_of_selected_slice
 // CHECK:         [[APART:%\w+]] = stablehlo.optimization_barrier
 // CHECK-NEXT:    stablehlo.reduce([[APART]] init:

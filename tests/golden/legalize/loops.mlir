@@ -1,6 +1,6 @@
 // What is carried and never read comes to depend on what it was.
 // RUN: --pipeline "legalize{target=iree-cpu}"
-func.func @carry_that_is_overwritten(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+func.func @overwritten_carry(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %r:2 = stablehlo.while(%a = %x, %b = %y) : tensor<f32>, tensor<f32>
   cond {
     %ten = stablehlo.constant dense<10.0> : tensor<f32>
@@ -12,7 +12,7 @@ func.func @carry_that_is_overwritten(%x: tensor<f32>, %y: tensor<f32>) -> (tenso
   }
   return %r#0, %r#1 : tensor<f32>, tensor<f32>
 }
-// CHECK:      func.func @carry_that_is_overwritten
+// CHECK:      func.func @overwritten_carry
 // CHECK:        cond {
 // CHECK:        } do {
 // CHECK:          [[SUM:%\w+]] = stablehlo.add [[A:%\w+]], [[A]]
@@ -51,7 +51,7 @@ func.func @loop_in_loop(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tenso
 // CHECK:        stablehlo.return [[INNER]]#0, [[B]]
 
 // A constant that a host function's result takes the place of is copied, out of sight of folding.
-func.func @constant_that_is_carried(%n: tensor<i32>) -> tensor<2x2xf32> {
+func.func @carried_constant(%n: tensor<i32>) -> tensor<2x2xf32> {
   %a = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -66,7 +66,7 @@ func.func @constant_that_is_carried(%n: tensor<i32>) -> tensor<2x2xf32> {
   }
   return %r#1 : tensor<2x2xf32>
 }
-// CHECK:      func.func @constant_that_is_carried
+// CHECK:      func.func @carried_constant
 // CHECK:        [[APART:%\w+]] = stablehlo.optimization_barrier
 // CHECK:        [[COPY:%\w+]] = stablehlo.select {{%\w+}}, [[APART]]
 // CHECK:        stablehlo.while({{.*}} = [[COPY]])

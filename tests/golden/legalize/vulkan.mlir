@@ -63,12 +63,12 @@ func.func @sort_by_exchanges(%x: tensor<9xf32>) -> tensor<9xf32> {
 // CHECK-NOT:     custom_call
 
 // Threads do not wait for each other where something is computed along with small products.
-func.func @products_alone(%x: tensor<2x4x2xf32>, %y: tensor<2x2x3xf32>, %z: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
+func.func @unfused_product(%x: tensor<2x4x2xf32>, %y: tensor<2x2x3xf32>, %z: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
   %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x4x2xf32>, tensor<2x2x3xf32>) -> tensor<2x4x3xf32>
   %1 = stablehlo.add %0, %z : tensor<2x4x3xf32>
   return %1 : tensor<2x4x3xf32>
 }
-// CHECK-LABEL: func.func @products_alone
+// CHECK-LABEL: func.func @unfused_product
 // CHECK:         %[[P:.*]] = stablehlo.dot_general
 // CHECK:         %[[A:.*]] = stablehlo.optimization_barrier %[[P]]
 // CHECK:         stablehlo.add %[[A]], %arg2

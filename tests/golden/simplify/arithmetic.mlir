@@ -96,7 +96,7 @@ func.func @absorbing_operand(%x: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>
 // CHECK-NEXT:   return [[ZERO]], [[ZERO]], [[C]] : tensor<6xi32>, tensor<6xi32>, tensor<6xi32>
 
 // select(true, x, y) is x, select(false, x, y) is y, select(p, x, x) is x
-func.func @select_without_choice(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tensor<12xf32>)
+func.func @select_of_one_value(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tensor<12xf32>)
     -> (tensor<12xf32>, tensor<12xf32>, tensor<12xf32>) {
   %true = stablehlo.constant dense<true> : tensor<12xi1>
   %false = stablehlo.constant dense<false> : tensor<i1>
@@ -105,7 +105,7 @@ func.func @select_without_choice(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tens
   %c = stablehlo.select %p, %x, %x : tensor<12xi1>, tensor<12xf32>
   return %a, %b, %c : tensor<12xf32>, tensor<12xf32>, tensor<12xf32>
 }
-// CHECK:      func.func @select_without_choice([[P:%\w+]]: tensor<12xi1>,
+// CHECK:      func.func @select_of_one_value([[P:%\w+]]: tensor<12xi1>,
 // CHECK-SAME:   [[X:%\w+]]: tensor<12xf32>,
 // CHECK-SAME:   [[Y:%\w+]]: tensor<12xf32>)
 // CHECK-NEXT:   return [[X]], [[Y]], [[X]] : tensor<12xf32>, tensor<12xf32>, tensor<12xf32>
@@ -123,14 +123,14 @@ func.func @select_by_negation(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tensor<
 // CHECK-NEXT:   return [[SELECT]] : tensor<12xf32>
 
 // Where p holds already, the inner choice is made
-func.func @select_chosen_already(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tensor<12xf32>, %z: tensor<12xf32>)
+func.func @select_of_select(%p: tensor<12xi1>, %x: tensor<12xf32>, %y: tensor<12xf32>, %z: tensor<12xf32>)
     -> (tensor<12xf32>, tensor<12xf32>) {
   %inner = stablehlo.select %p, %x, %y : tensor<12xi1>, tensor<12xf32>
   %a = stablehlo.select %p, %inner, %z : tensor<12xi1>, tensor<12xf32>
   %b = stablehlo.select %p, %z, %inner : tensor<12xi1>, tensor<12xf32>
   return %a, %b : tensor<12xf32>, tensor<12xf32>
 }
-// CHECK:      func.func @select_chosen_already([[P:%\w+]]: tensor<12xi1>,
+// CHECK:      func.func @select_of_select([[P:%\w+]]: tensor<12xi1>,
 // CHECK-SAME:   [[X:%\w+]]: tensor<12xf32>,
 // CHECK-SAME:   [[Y:%\w+]]: tensor<12xf32>,
 // CHECK-SAME:   [[Z:%\w+]]: tensor<12xf32>)

@@ -46,7 +46,7 @@ def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
 
 
 @rewrites(comparison.select)
-def select_without_choice(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
+def select_of_one_value(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
     """select(true, x, y) -> x, select(false, x, y) -> y, select(p, x, x) -> x."""
     if x == y:
         return x
@@ -62,7 +62,7 @@ def select_by_negation(op: comparison.Select, p: Value, x: Value, y: Value) -> V
 
 
 @rewrites(comparison.select)
-def select_chosen_already(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
+def select_of_select(op: comparison.Select, p: Value, x: Value, y: Value) -> Value | None:
     """select(p, select(p, x, _), y) -> select(p, x, y), and so on the other side."""
     inner_x, inner_y = made_by(x, comparison.select), made_by(y, comparison.select)
     if inner_x and inner_x.operand == p:
@@ -85,12 +85,12 @@ def convert_to_same(op: conversion.Convert, x: Value) -> Value | None:
 def convert_of_exact_convert(op: conversion.Convert, x: Value) -> Value | None:
     """convert(convert(x)) -> convert(x), where the inner one loses nothing."""
     inner = made_by(x, conversion.Convert)
-    if inner and loses_nothing(dtype_of(inner.operand), dtype_of(x)):
+    if inner and is_lossless(dtype_of(inner.operand), dtype_of(x)):
         return conversion.convert(inner.operand, op.dtype)
     return None
 
 
-def loses_nothing(source: np.dtype, target: np.dtype) -> bool:
+def is_lossless(source: np.dtype, target: np.dtype) -> bool:
     """True if each value of one dtype is a value of the other, of the same kind."""
     if source == np.bool_ or source == target:
         return True

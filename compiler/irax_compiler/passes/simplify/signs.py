@@ -113,7 +113,7 @@ def without_sign(x: Value, depth: int = MAX_DEPTH) -> Value | None:
     if depth == 0 or operation.name not in SIGNED_OPERANDS or mlir.num_uses(x) > 1:
         return None
     maker = made(operation)
-    if not hands_sign_on(maker, x):
+    if not propagates_sign(maker, x):
         return None
     for i in SIGNED_OPERANDS[operation.name]:
         positive = without_sign(maker.operands[i], depth - 1)
@@ -124,7 +124,7 @@ def without_sign(x: Value, depth: int = MAX_DEPTH) -> Value | None:
     return None
 
 
-def hands_sign_on(maker: Made, x: Value) -> bool:
+def propagates_sign(maker: Made, x: Value) -> bool:
     """True if negating the operand negates the result. For integers it may not: -MIN is MIN, so
     -(MIN / 2) is not (-MIN) / 2.
     """

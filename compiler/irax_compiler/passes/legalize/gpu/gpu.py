@@ -141,7 +141,7 @@ def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.scatter", kind="bug", of="IREE")
-def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
+def scatter_of_computed_updates(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier before a scatter's updates: IREE does not compile some scatters fused with the
     computation of their updates.
     """
@@ -157,7 +157,7 @@ def scatter_of_computed(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.reduce", "stablehlo.reduce_window", kind="bug", of="IREE")
-def fold_from_computed(operation: Operation) -> Sequence[Value] | None:
+def reduction_from_computed_init(operation: Operation) -> Sequence[Value] | None:
     """Give a reduction init values of its own, behind a barrier: IREE does not compile one whose
     init value has other users.
     """
@@ -183,7 +183,7 @@ def sort_by_any_order(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
-def slice_of_fold(operation: Operation) -> Sequence[Value] | None:
+def slice_of_reduction(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier between a reduction and a slice of its result: IREE does not compile some of
     these fused.
     """
@@ -204,7 +204,7 @@ def _is_folded(x: Value) -> bool:
 
 
 @legalizes("stablehlo.reduce", kind="bug", of="IREE")
-def fold_of_part(operation: Operation) -> Sequence[Value] | None:
+def reduction_of_selected_slice(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier between a selection from a slice and its reduction: IREE's compiler crashes on
     some of these fused.
     """

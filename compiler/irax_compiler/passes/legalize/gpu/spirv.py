@@ -85,10 +85,12 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-@legalizes("stablehlo.dot_general", kind="bug", of="IREE", reproduction="contraction_of_computed")
+@legalizes(
+    "stablehlo.dot_general", kind="bug", of="IREE", reproduction="contraction_of_computed_operands"
+)
 def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """Compute the parts of operands before a product: IREE fuses that with the product (see
-    `contraction_of_computed`).
+    `contraction_of_computed_operands`).
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.dtype.kind != "c":
@@ -106,7 +108,7 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
-def contraction_of_computed(operation: Operation) -> Sequence[Value] | None:
+def contraction_of_computed_operands(operation: Operation) -> Sequence[Value] | None:
     """Compute a product's operands before it. IREE fuses some of these computations with the
     product, in several threads that are not synchronized.
     """
@@ -130,7 +132,7 @@ _KERNELS = {
 
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
-def products_alone(operation: Operation) -> Sequence[Value] | None:
+def unfused_product(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier behind batched products and convolutions: in a kernel that fuses users with
     them, the threads are not synchronized.
     """
@@ -141,7 +143,7 @@ def products_alone(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.reduce", kind="bug", of="IREE")
-def reduction_alone(operation: Operation) -> Sequence[Value] | None:
+def unfused_reduction(operation: Operation) -> Sequence[Value] | None:
     """Put barriers behind a reduction, and between it and conversions of its operands: in a fused
     kernel, the threads are not synchronized.
     """

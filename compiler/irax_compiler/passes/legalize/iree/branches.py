@@ -13,7 +13,7 @@ from irax_compiler.passes.legalization import legalizes
 
 
 @legalizes("stablehlo.if", "stablehlo.case", kind="bug", of="IREE")
-def branch_that_hands_on(operation: Operation) -> Sequence[Value] | None:
+def branch_returning_captured_value(operation: Operation) -> Sequence[Value] | None:
     """Return zeros from a branch in place of captured values, and select the captured ones after
     it. In loops, IREE loses the buffers of several captured arrays that a branch returns.
     """

@@ -14,7 +14,7 @@ from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.broadcast_in_dim", kind="bug", of="StableHLO")
-def broadcast_that_permutes(operation: Operation) -> Sequence[Value] | None:
+def permuting_broadcast(operation: Operation) -> Sequence[Value] | None:
     """Write a broadcast that only permutes dimensions as a transpose. StableHLO's canonicalization
     makes it the inverse transpose, unnoticed where the sizes agree.
     """

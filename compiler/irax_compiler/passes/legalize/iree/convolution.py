@@ -66,7 +66,7 @@ def complex_convolution(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
-def windows_that_stop_early(operation: Operation) -> Sequence[Value] | None:
+def windows_with_unread_elements(operation: Operation) -> Sequence[Value] | None:
     """Crop elements that the last window does not reach, and drop the stride, where a dimension has
     a single window: IREE drops such a dimension without regard to the stride.
     """

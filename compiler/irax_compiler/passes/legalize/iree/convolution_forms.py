@@ -34,7 +34,7 @@ Dimensions = tuple[int, ...]
 
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE")
-def convolution_to_few_places(operation: Operation) -> Sequence[Value] | None:
+def convolution_with_small_result(operation: Operation) -> Sequence[Value] | None:
     """Compute a result smaller than the window, such as a kernel's gradient, by a matrix product
     for each of its elements: IREE takes forty times as long otherwise.
     """

@@ -38,7 +38,7 @@ def scatter_of_several(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
-def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
+def windows_of_empty_array(operation: Operation) -> Sequence[Value] | None:
     """Return padding for windows of an empty array, for which IREE has no results."""
     op = read_as(DefinedOp, operation)
     if op is None or 0 not in shape_of(operation.operands[0]):
@@ -47,7 +47,7 @@ def windows_of_nothing(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.reduce", kind="missing", of=("IREE", "XLA"))
-def fold_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
+def reduction_in_another_dtype(operation: Operation) -> Sequence[Value] | None:
     """Convert a reduction's operands to the dtype of the result, for IREE reduces in the dtype of
     the elements.
     """

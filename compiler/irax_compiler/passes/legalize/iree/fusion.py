@@ -25,7 +25,7 @@ _PASSING = {
 
 
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
-def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
+def stride_of_one_element_slice(operation: Operation) -> Sequence[Value] | None:
     """Drop the stride of a slice of one element, whose dimension IREE drops wrongly otherwise."""
     op = read_as(shape.Slice, operation)
     if op is None:
@@ -43,7 +43,7 @@ def stride_to_nowhere(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
-def one_window_of_more(operation: Operation) -> Sequence[Value] | None:
+def single_strided_window(operation: Operation) -> Sequence[Value] | None:
     """Crop the array where a dimension has a single window with a stride: IREE drops such a
     dimension wrongly if the window ends before the array does.
     """

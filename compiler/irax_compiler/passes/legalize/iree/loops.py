@@ -14,7 +14,7 @@ from irax_compiler.passes.legalize.iree import aliasing
 
 
 @legalizes("stablehlo.while", kind="bug", of="IREE")
-def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
+def overwritten_carry(operation: Operation) -> Sequence[Value] | None:
     """IREE loses, or crashes on, what is carried but never read in the body, only overwritten: the
     new value is chosen by the condition, which holds, and so depends on the old one.
     """
@@ -37,7 +37,7 @@ def carry_that_is_overwritten(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.while", kind="bug", of="IREE")
-def constant_that_is_carried(operation: Operation) -> Sequence[Value] | None:
+def carried_constant(operation: Operation) -> Sequence[Value] | None:
     """IREE takes no buffer of a host function's for the next step of a loop where the first one has
     a constant, or what it computes once and for all: the loop begins with a copy of it.
     """

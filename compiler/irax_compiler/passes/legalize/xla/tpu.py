@@ -24,7 +24,7 @@ def _is_in_parts(dtype: np.dtype) -> bool:
 
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="XLA")
-def running_fold_of_doubles(operation: Operation) -> Sequence[Value] | None:
+def cumulative_reduction_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """Compute cumulative reductions of 64-bit numbers in steps: XLA takes minutes to compile a
     cumulative sum of 150.
     """
