@@ -98,6 +98,19 @@ def test_other_arguments(folder, arguments, error, message):
         run(f"{folder / 'functions.py'}:step", arguments=arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (None, r"without --args: missing a required argument: .*called as \(.*--args \"f32\[3\]"),
+        ("f32[4],f32[4],f32[4]", r"--args 'f32\[4\].*': too many positional arguments; .*as \("),
+    ],
+)
+def test_as_many_arguments_as_the_function_takes(folder, arguments, message):
+    (folder / "functions.py").write_text(FUNCTIONS)
+    with pytest.raises(click.UsageError, match=message):
+        run(f"{folder / 'functions.py'}:step", arguments=arguments)
+
+
 def test_arguments_that_fail(folder, irax):
     (folder / "functions.py").write_text(FUNCTIONS)
     done = irax("run", "functions.py:step", "--args", "step()", "--device", "reference")

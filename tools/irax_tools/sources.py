@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Callable
@@ -73,8 +74,23 @@ def _trace(file: str, name: str, arguments: str | None) -> Source:
     from irax.ir import make_ir
 
     function, args = python_function(file, name, arguments)
+    _check_call(function, args, arguments)
     ir = make_ir(function)(*args)
     return Source(ir.module, ir.func, is_traced=True, examples=_elements(args))
+
+
+def _check_call(function: Callable[..., Any], args: tuple[Any, ...], given: str | None) -> None:
+    """Raises UsageError where a function does not take so many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some builtins have none
+        return
+    try:
+        signature.bind(*args)
+    except TypeError as error:
+        there = "without --args" if given is None else f"--args {given!r}"
+        told = f'{error}; the function is called as {signature}: --args "f32[3],i32[]" gives types'
+        raise click.UsageError(f"{there}: {told}") from None
 
 
 def python_function(
