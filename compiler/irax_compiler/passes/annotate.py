@@ -12,6 +12,7 @@ from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow.while_loops import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
 
@@ -83,50 +84,61 @@ class _Work:
     """Microseconds on one core; infinite for loops with an unknown trip count."""
     shared: float = 0.0
     """Microseconds on one core of work that several cores could share."""
-    steps: int = 0
-    """The number of loop steps, each of them too short to run on several cores."""
+    hand_offs: int = 0
+    """The number of dispatches in steps of loops that are too short to run on several cores."""
 
 
 def _is_worth_sharing(work: _Work) -> bool:
-    return work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.steps
+    return work.shared > TASK_THRESHOLD and work.shared / 2 > HAND_OFF * work.hand_offs
 
 
-def _work(block: Block) -> _Work:
-    total = _Work()
+def _work(block: Block, is_step: bool = False) -> _Work:
+    """Return the work of a block. In a loop's step each dispatch is handed to other cores by
+    itself, so it must be worth that by itself.
+    """
+    total, elementwise, others = _Work(), 0.0, []
     for view in block.operations:
         operation = view.operation
         if operation.name == "stablehlo.while":
             how = count(operation, {})
-            _add_steps(total, _work(operation.regions[1].blocks[0]), how.steps if how else None)
+            step = _work(operation.regions[1].blocks[0], is_step=True)
+            _add_steps(total, step, how.steps if how else None)
         elif traits_of(operation).captures:
-            branches = [_work(b) for region in operation.regions for b in region]
+            branches = [_work(b, is_step) for region in operation.regions for b in region]
             total.total += max((branch.total for branch in branches), default=0.0)
             total.shared += sum(branch.shared for branch in branches)
-            total.steps += sum(branch.steps for branch in branches)
-        else:
-            time = _time(operation)
-            total.total += time
-            total.shared += time
+            total.hand_offs += sum(branch.hand_offs for branch in branches)
+        elif not traits_of(operation).is_constant:
+            elementwise += _writing_time(operation, is_step)
+            if time := _time(operation):
+                others.append(time)
+    # IREE fuses elementwise operations with each other.
+    dispatches = [elementwise, *others]
+    shared = [time for time in dispatches if not is_step or time > TASK_THRESHOLD]
+    total.total += sum(dispatches)
+    total.shared += sum(shared)
+    total.hand_offs += len(dispatches) - len(shared)
     return total
 
 
 def _add_steps(total: _Work, step: _Work, steps: int | None) -> None:
     times = UNKNOWN_STEPS if steps is None else steps
     total.total += inf if steps is None else steps * (step.total + LAUNCH)
-    if step.shared > TASK_THRESHOLD:
-        total.shared += times * step.shared
-    else:
-        total.steps += times
-    total.steps += times * step.steps
+    total.shared += times * step.shared
+    total.hand_offs += times * step.hand_offs
+
+
+def _writing_time(operation: Operation, is_step: bool) -> float:
+    """Return the microseconds for an operation's results. Loops update slices in place."""
+    is_slice = is_step and operation.name == DynamicUpdateSlice.name
+    written = [operation.operands[1]] if is_slice else operation.results
+    return sum(prod(shape_of(x)) for x in written) / ELEMENTS_PER_MICROSECOND
 
 
 def _time(operation: Operation) -> float:
-    traits = traits_of(operation)
-    if traits.is_constant:
-        return 0.0
-    time = sum(prod(shape_of(x)) for x in operation.results) / ELEMENTS_PER_MICROSECOND
+    """Return the microseconds that a product, a reduction or a sort takes beside that."""
     if operation.name in (DotGeneral.name, Convolution.name):
-        time += traits.flops(operation) / FLOPS_PER_MICROSECOND
-    elif operation.name in ("stablehlo.reduce", "stablehlo.sort"):
-        time += prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
-    return time
+        return traits_of(operation).flops(operation) / FLOPS_PER_MICROSECOND
+    if operation.name in ("stablehlo.reduce", "stablehlo.sort"):
+        return prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
+    return 0.0

@@ -1,0 +1,43 @@
+"""The driver that `annotate` chooses for loops."""
+
+import pytest
+
+from irax_compiler import mlir
+from irax_compiler.passes.annotate import reflection
+from irax_compiler.pipeline import run_pipeline
+
+SCAN = """
+func.func public @main(%w: tensor<{n}x{n}xf32>, %h: tensor<{b}x{n}xf32>)
+    -> tensor<400x{b}x{n}xf32> {{
+  %i0 = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<400> : tensor<i32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<400x{b}x{n}xf32>
+  %0:3 = stablehlo.while(%i = %i0, %x = %h, %ys = %zeros)
+      : tensor<i32>, tensor<{b}x{n}xf32>, tensor<400x{b}x{n}xf32>
+   cond {{
+    %p = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<{b}x{n}xf32>, tensor<{n}x{n}xf32>) -> tensor<{b}x{n}xf32>
+    %z = stablehlo.tanh %y : tensor<{b}x{n}xf32>
+    %row = stablehlo.reshape %z : (tensor<{b}x{n}xf32>) -> tensor<1x{b}x{n}xf32>
+    %zs = stablehlo.dynamic_update_slice %ys, %row, %i, %i0, %i0
+        : (tensor<400x{b}x{n}xf32>, tensor<1x{b}x{n}xf32>, tensor<i32>, tensor<i32>, tensor<i32>)
+        -> tensor<400x{b}x{n}xf32>
+    stablehlo.return %j, %z, %zs : tensor<i32>, tensor<{b}x{n}xf32>, tensor<400x{b}x{n}xf32>
+  }}
+  return %0#2 : tensor<400x{b}x{n}xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("batch", "size", "driver"), [(8, 128, "sync"), (32, 256, "sync"), (32, 1024, "task")]
+)
+def test_steps_are_shared_if_their_products_are_large(batch: int, size: int, driver: str) -> None:
+    module = mlir.parse_module(SCAN.format(b=batch, n=size))
+    run_pipeline(module, "annotate")
+    assert reflection(mlir.functions(module)["main"])["irax.driver"] == driver
