@@ -109,6 +109,8 @@ def test_as_many_arguments_as_the_function_takes(folder, arguments, message):
     (folder / "functions.py").write_text(FUNCTIONS)
     with pytest.raises(click.UsageError, match=message):
         run(f"{folder / 'functions.py'}:step", arguments=arguments)
+    with pytest.raises(click.UsageError, match=message):
+        export_source(f"{folder / 'functions.py'}:step", arguments, None, "cpu")
 
 
 def test_arguments_that_fail(folder, irax):

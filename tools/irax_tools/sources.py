@@ -74,7 +74,6 @@ def _trace(file: str, name: str, arguments: str | None) -> Source:
     from irax.ir import make_ir
 
     function, args = python_function(file, name, arguments)
-    _check_call(function, args, arguments)
     ir = make_ir(function)(*args)
     return Source(ir.module, ir.func, is_traced=True, examples=_elements(args))
 
@@ -107,16 +106,23 @@ def python_function(
     if arguments is None and name == "step_and_arguments":
         function, args = function()
         return function, tuple(args)
-    call = re.fullmatch(r"\s*(\w+)\(\)\s*", arguments or "")
+    args = _arguments(module, file, arguments or "")
+    _check_call(function, args, arguments)
+    return function, args
+
+
+def _arguments(module: ModuleType, file: str, arguments: str) -> tuple[Any, ...]:
+    """The arguments that `--args` says."""
+    call = re.fullmatch(r"\s*(\w+)\(\)\s*", arguments)
     if call is None:
-        return function, arrays.parse_arguments(arguments or "")
+        return arrays.parse_arguments(arguments)
     args = _attribute(module, file, call[1])()
     if not isinstance(args, tuple | list):
         raise click.UsageError(
             f"--args {arguments}: it returns a {type(args).__name__}; expected a tuple, one item "
             "for each argument"
         )
-    return function, tuple(args)
+    return tuple(args)
 
 
 def _elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
