@@ -22,6 +22,18 @@ func.func @main(%x: tensor<4xf64>, %y: tensor<4xf64>) -> tensor<4xf64> {
   return %0 : tensor<4xf64>
 }"""
 
+CALL_OF_MORE = """
+func.func private @inner(%x: tensor<4xf64>, %y: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>) {
+  %0 = stablehlo.sine %x : tensor<4xf64>
+  %1 = stablehlo.multiply %x, %y : tensor<4xf64>
+  return %0, %1 : tensor<4xf64>, tensor<4xf64>
+}
+func.func @main(%x: tensor<4xf64>, %y: tensor<4xf64>) -> tensor<4xf64> {
+  %0:2 = call @inner(%x, %y) : (tensor<4xf64>, tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>)
+  %1 = stablehlo.multiply %0#0, %0#1 : tensor<4xf64>
+  return %1 : tensor<4xf64>
+}"""
+
 X, Y, T = np.arange(4.0), np.arange(4.0) + 1, np.full(4, 0.5)
 
 
@@ -59,6 +71,15 @@ def test_a_batch_says_where_lanes_are():
     lanes = np.stack([X, Y, T], axis=1)
     (found,) = api.evaluate(module, derived.name, [lanes, Y])
     np.testing.assert_allclose(found, np.sin(lanes).T * Y)
+
+
+def test_a_call_may_compute_what_its_caller_multiplies_by():
+    module = api.parse(CALL_OF_MORE)
+    before = list(mlir.functions(module))
+    derived = api.transpose(module, wrt=[1])
+    (found,) = api.evaluate(module, derived.name, [X, T])
+    np.testing.assert_allclose(found, np.sin(X) * X * T)
+    assert list(mlir.functions(module)) == [*before, derived.name]
 
 
 def test_a_mistake_in_a_rule_is_not_taken_for_something_else(monkeypatch: pytest.MonkeyPatch):
