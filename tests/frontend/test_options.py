@@ -159,12 +159,13 @@ def test_at_compile_time():
 
     assert irax.grad(f)(1.0) == 6
 
-    def wrong(x):
+    def traced(x):
         with irax.ensure_compile_time_eval():
-            return x + 1
+            return irax.jit(lambda y: 2 * y)(x) + 1
 
-    with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of its trace"):
-        irax.jit(wrong).trace(1.0)
+    assert irax.eval_shape(traced, 1.0).shape == ()
+    assert irax.grad(traced)(1.0) == 2
+    np.testing.assert_array_equal(irax.vmap(traced)(jnp.arange(2.0)), [1, 3])
 
 
 def test_named_scopes_around_compiled_functions():

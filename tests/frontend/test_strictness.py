@@ -71,6 +71,15 @@ GOOD = {
         lambda y, t: -y, ones(m), m.numpy.arange(3.0)
     ),
     "reduce of lax.add": lambda m: m.lax.reduce(ones(m), m.numpy.float32(0), m.lax.add, (0,)),
+    "eig": lambda m: m.lax.linalg.eig(ones(m, (2, 2)), compute_left_eigenvectors=True),
+    "tridiagonal": lambda m: m.lax.linalg.tridiagonal(ones(m, (2, 2), "complex64")),
+    "tridiagonal_solve": lambda m: module(m, "lax.linalg").tridiagonal_solve(
+        *[ones(m, (2, 3))] * 3, ones(m, (2, 3, 1)), perturb_singular=True
+    ),
+    "symmetric_product": lambda m: m.lax.linalg.symmetric_product(
+        ones(m, (2, 3, 3)), ones(m, (2, 3, 3)), symmetrize_output=True
+    ),
+    "device": lambda m: m.numpy.fft.fftfreq(4, device=m.devices()[0]),
     "indices of two dtypes": lambda m: ones(m, (3, 3))[
         m.numpy.asarray([0, 1], "int8"), m.numpy.asarray([1, 2])
     ],

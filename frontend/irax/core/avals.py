@@ -60,6 +60,8 @@ class ShapeDtypeStruct:
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, *, weak_type: bool = False) -> None:
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
         self.shape: tuple[int, ...] = tuple(shape)
         self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax.config import config
+from irax_runtime.device import Device
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
@@ -118,7 +119,7 @@ def library_class(cls: _Class) -> _Class:
 
 def _is_users(x: Any) -> bool:
     """Return True for a function of the user's, or one of irax's that wraps it."""
-    if not callable(x) or isinstance(x, type | np.dtype):
+    if not callable(x) or isinstance(x, type | np.dtype | Device):
         return False
     if type(x).__module__.startswith("irax."):
         return hasattr(x, "__wrapped__") and type(x) not in _library_classes

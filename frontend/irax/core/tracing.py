@@ -89,6 +89,15 @@ def ensure_compile_time_eval() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def resumed() -> Iterator[Trace]:
+    """Resume the trace that `ensure_compile_time_eval` suspends, for the length of a block."""
+    trace = innermost.suspended
+    assert trace is not None
+    with _innermost_is(trace, None):
+        yield trace
+
+
 class Trace(Interpreter):
     """A function being traced: operations are written into it."""
 

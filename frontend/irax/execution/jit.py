@@ -22,7 +22,7 @@ from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Trace, current_trace, trace_function
+from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
 from irax.execution import replay, reports
 from irax.execution.backend import check_device
 from irax.execution.jit_parameters import (
@@ -197,6 +197,9 @@ class JitFunction(Generic[P, R]):
             trace = current_trace()
             if trace is not None:
                 return self._call_traced(trace, leaves, tree, static)
+            if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
+                with resumed() as trace:
+                    return self._call_traced(trace, leaves, tree, static)
             try:
                 key = (tree, static, config.traced, *map(_signature, leaves))
             except TypeError:

@@ -12,6 +12,7 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to, select
+from irax.core.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.gathering import take_along
@@ -210,6 +211,7 @@ def svd(
     return u[..., chosen], s[..., chosen], vh[..., chosen, :]
 
 
+@library
 def eig(
     x: ArrayLike,
     *,

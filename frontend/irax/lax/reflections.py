@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irax.core.array import Array
 from irax.core.dispatch import bind
+from irax.core.strictness import library
 from irax.lax import matrices as m
 from irax.lax import structure
 from irax.lax.arguments import array_of
@@ -83,6 +84,7 @@ def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     return packed, taus
 
 
+@library
 def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
     """The tridiagonal form T of Hermitian matrices a = Q T Q^H.
 

@@ -107,7 +107,7 @@ def _starts(
         vector = array_of(what, starts)
         starts = [index_in_dim(vector, i, keepdims=False) for i in range(vector.shape[0])]
     if len(starts) != x.ndim:
-        raise TypeError(
+        raise ValueError(
             f"{what}: expected a start index for each of the {x.ndim} dimensions, got {len(starts)}"
         )
     allowed = [negative] * x.ndim if isinstance(negative, bool) else list(negative)
@@ -116,6 +116,10 @@ def _starts(
             f"{what}: allow_negative_indices must be a bool, or one for each of the {x.ndim} "
             f"dimensions, got {negative!r}"
         )
+    kinds = {array_of(what, s).dtype for s in starts if type(s) is not int}
+    if len(kinds) > 1 or np.dtype(bool) in kinds:
+        listed = ", ".join(sorted(map(str, kinds)))
+        raise TypeError(f"{what}: start indices must be integers of one dtype, got {listed}")
     return [_start(what, s, n, a) for s, n, a in zip(starts, x.shape, allowed, strict=True)]
 
 

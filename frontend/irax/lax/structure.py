@@ -303,9 +303,8 @@ def pad(
     x, value = as_arrays([operand, padding_value], what)
     value = adapted(value, x.dtype)
     if value.dtype != x.dtype or value.ndim:
-        raise TypeError(
-            f"{what}: padding_value must be a scalar of dtype {x.dtype}, got {value.aval}"
-        )
+        kind = ValueError if value.ndim else TypeError
+        raise kind(f"{what}: padding_value must be a scalar of dtype {x.dtype}, got {value.aval}")
     config = tuple(tuple(operator.index(n) for n in entry) for entry in padding_config)
     if len(config) != x.ndim or any(len(entry) != 3 or entry[2] < 0 for entry in config):
         raise ValueError(

@@ -10,6 +10,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to, select
+from irax.core.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of
@@ -76,6 +77,7 @@ def triangular_solve(
     return structure.squeeze(result, [-1 if left_side else -2]) if vector else result
 
 
+@library
 def tridiagonal_solve(
     dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
 ) -> Array:
@@ -178,6 +180,7 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     return where(m.diagonal(r) < 0, -1, 1)[..., None].astype(r.dtype) * r
 
 
+@library
 def symmetric_product(
     a_matrix: ArrayLike,
     c_matrix: ArrayLike,

@@ -192,6 +192,8 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
     (x,) = as_arrays([filt], "trim_zeros")
     if not trim or not set(trim.lower()) <= {"f", "b"}:
         raise ValueError(f"trim_zeros: trim must be 'f', 'b' or 'fb', got {trim!r}")
+    if not x.ndim:
+        return x
     places = np.nonzero(_known("trim_zeros", "the elements", x))
     parts = [slice(None)] * x.ndim
     for d in canonical_axes("trim_zeros", axis, x.ndim):

@@ -92,9 +92,9 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 
     Args:
         a: matrices [..., m, n].
-        mode: "reduced": Q has min(m, n) columns. "complete": m columns, of which those after the
-            n-th have no derivative. "r": R alone. "raw": the transpose of R with the reflections
-            that Q is made of (see `lax.linalg.householder_product`), and their factors.
+        mode: "reduced", or "full": Q has min(m, n) columns. "complete": m columns, of which those
+            after the n-th have no derivative. "r": R alone. "raw": the transpose of R with the
+            reflections that Q is made of (see `lax.linalg.householder_product`), and their factors.
 
     Raises:
         ValueError: another mode.
@@ -106,9 +106,9 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     if mode == "raw":
         packed, taus = factors(HouseholderQr(), x)
         return QRResult(manipulation.swapaxes(packed, -1, -2), taus)
-    if mode not in ("reduced", "complete", "r"):
+    if mode not in ("reduced", "full", "complete", "r"):
         raise ValueError(
-            f"linalg.qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}"
+            f"linalg.qr: mode must be 'reduced', 'full', 'complete', 'r' or 'raw', got {mode!r}"
         )
     q, r = linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)

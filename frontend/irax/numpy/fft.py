@@ -60,8 +60,12 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         sizes[-1] = 2 * (sizes[-1] - 1)
     if len(sizes) != len(places):
         raise ValueError(f"{what}: s has {len(sizes)} sizes for {len(places)} axes")
-    if any(n < 1 for n in sizes):
+    whole = s is None and kind in ("FFT", "IFFT")
+    if any(n < 1 for n in sizes) and not (whole and x.size == 0):
         raise ValueError(f"{what}: invalid number of data points {min(sizes)}; expected at least 1")
+    _scale(what, norm, (), inverse=False)
+    if not x.size and whole:
+        return x
     for i, (d, n) in enumerate(zip(places, sizes, strict=True)):
         last = kind == "IRFFT" and i == len(places) - 1
         x = resized(x, d, n // 2 + 1 if last else n)

@@ -38,7 +38,7 @@ def bincount(
     Args:
         x: a vector of integers or booleans; negative ones count as 0.
         weights: the weight of each; 1 by default.
-        minlength: the least length of the result.
+        minlength: the least length of the result, where `length` is not given.
         length: the length of the result; with it `x` may be traced. Larger numbers are left out.
         out_sharding: not supported.
 
@@ -63,7 +63,7 @@ def bincount(
         known = numbers.concrete(why, errors.ConcretizationTypeError)
         length = max(operator.index(minlength), int(known.max()) + 1 if known.size else 0)
     else:
-        length = max(operator.index(length), operator.index(minlength))
+        length = operator.index(length)
     if weights is None:
         counted: Any = np.ones((), dtypes.default_int())
     else:

@@ -13,7 +13,6 @@ from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not
 from irax.numpy.logic import where as choose
 from irax.numpy.signatures import Cumulative, Extremum, Place, Total
-from irax.numpy.ufuncs import sqrt
 from irax.typing import ArrayLike, Axis, DTypeLike
 
 
@@ -152,7 +151,8 @@ def nanvar(
     are left.
     """
     x, there = _present("nanvar", a, where)
-    return statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
+    found = statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
+    return found if dtype is None else found.astype(dtype)
 
 
 def nanstd(
@@ -166,4 +166,4 @@ def nanstd(
     mean: ArrayLike | None = None,
 ) -> Array:
     """Return the standard deviation over axes, ignoring nan; nan as for `nanvar`."""
-    return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
+    return lax.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))

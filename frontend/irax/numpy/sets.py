@@ -139,6 +139,8 @@ def _unique(
         keys = [lax.full((n,), 0, np.int32)]
     if not n:
         count = 0 if size is None else operator.index(size)
+        if count and fill_value is None:
+            raise ValueError(f"{name}: size={count} of no elements needs a fill_value")
         none = lax.full((count,), 0, dtypes.default_int())
         fill = lax.full((count, *parts.shape[1:]), 0 if fill_value is None else fill_value, x.dtype)
         inverse = lax.full(x.shape if axis is None else (0,), 0, dtypes.default_int())
@@ -190,14 +192,15 @@ def _places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
 
 
 def _chosen(values: Array, places: Array, there: Array, fill_value: ArrayLike | None) -> Array:
-    """Return the values at those indices, filled up with the first of them or `fill_value`."""
+    """Return the values at those indices, filled up with `fill_value`, by default the first of
+    them, or 0.
+    """
     if not values.size or not places.size:
         return lax.full(places.shape, 0 if fill_value is None else fill_value, values.dtype)
     first = places[0]
     found = take(values, where(there, places, first), mode="clip")
-    if fill_value is None:
-        return found
-    return where(there, found, convert(as_array(fill_value), values.dtype))
+    fill = where(there[0], found[0], 0) if fill_value is None else as_array(fill_value)
+    return where(there, found, convert(fill, values.dtype))
 
 
 def isin(

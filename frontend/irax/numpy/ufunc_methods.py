@@ -115,7 +115,7 @@ def _folded(f: ufunc, rows: Array, initial: ArrayLike | None, mask: Array | None
     else:
         first = broadcast_to(as_arrays([initial], f.__name__)[0], rows.shape[1:])
     if not rows.shape[0]:
-        return first
+        return convert(first, dtypes.result_type(first, rows))
     # The dtype of f on its own results: the loop carries it.
     dtype = dtypes.result_type(f(first, rows[0]), first)
     first = convert(f(first, rows[0]) if mask is None else first, dtype)
@@ -138,7 +138,7 @@ def accumulate(f: ufunc, a: ArrayLike, axis: int, dtype: DTypeLike | None) -> Ar
         return _STEPS[f](a, axis, dtype)
     x = _operand(f, "accumulate", a, dtype)
     axis = canonical_axis(f"{name}.accumulate", axis, x.ndim)
-    if f in _EXTREMA and x.dtype != np.bool:
+    if f in _EXTREMA and x.dtype.kind not in "bc":
         return _EXTREMA[f](x, axis)
     rows = moveaxis(x, axis, 0)
     if rows.shape[0] < 2:

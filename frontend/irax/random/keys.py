@@ -56,7 +56,7 @@ def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
 def _seeded(what: str, seed: Any, impl: Any) -> KeyArray:
     key_type = _key_type(what, impl)
     if isinstance(seed, int | np.integer):
-        if not -(2**63) <= seed < 2**64:
+        if not -(2**63) <= seed < (2**64 if type(seed) is np.uint64 else 2**63):
             raise OverflowError(f"{what}: seed must be an integer of 64 bits, got {seed}")
         bits = int(seed) & (2**64 - 1 if config.enable_x64 else 2**32 - 1)
         if key_type.generator == "threefry2x32":

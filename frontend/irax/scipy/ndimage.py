@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import irax.numpy as jnp
-from irax import dtypes
+from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
@@ -70,12 +70,13 @@ def map_coordinates(
     if mode not in _MODES:
         listed = ", ".join(map(repr, _MODES))
         raise NotImplementedError(f"{what}: mode={mode!r} is not supported; expected {listed}")
-    array, outside, *places = as_arrays([input, cval, *coordinates], what)
-    if len(places) != array.ndim:
+    array, outside = as_arrays([input, cval], what)
+    if len(coordinates) != array.ndim:
         raise ValueError(
             f"{what}: coordinates must have an array for each of the {array.ndim} dimensions of "
-            f"input, got {len(places)}"
+            f"input, got {len(coordinates)}"
         )
+    places = as_arrays(coordinates, what)
     dtype = inexact_dtype(dtypes.result_type(array, *places))
     real = real_dtype(dtype)
     corners: list[list[tuple[Array, Array, Array | None]]] = []
@@ -84,7 +85,7 @@ def map_coordinates(
         low = jnp.floor(place)
         share = jnp.subtract(place, low)
         if order == 0:
-            near = [(jnp.floor(jnp.add(place, 0.5)), None)]
+            near = [(lax.round(place), None)]
         else:
             near = [(low, jnp.subtract(1, share)), (jnp.add(low, 1), share)]
         found: list[tuple[Array, Array, Array | None]] = []
@@ -104,7 +105,7 @@ def map_coordinates(
         total = value if total is None else jnp.add(total, value)
     assert total is not None
     if dtypes.issubdtype(array.dtype, np.integer):
-        total = jnp.round(total)
+        total = lax.round(total)
     return convert(total, array.dtype)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from irax import dtypes, tree_util
 from irax.core import array_trees, axis_names
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
@@ -89,6 +90,8 @@ def vmap(
             arrays.append((array, axis))
             positions.append(i)
         if size.value is None:
+            _meet_float0(size, in_axes, args, kwargs)
+        if size.value is None:
             raise ValueError(
                 "vmap: no argument is mapped, so the size of the axis is not known; expected at "
                 "least one in_axes that is not None, or axis_size"
@@ -135,7 +138,7 @@ class _Size:
         self.value = value
         self.first = "axis_size"
 
-    def meet(self, size: int, name: str, aval: ShapedArray, axis: int) -> None:
+    def meet(self, size: int, name: str, aval: ShapedArray | str, axis: int) -> None:
         text = f"{name} of type {aval} along axis {axis}"
         if self.value is None:
             self.value, self.first = size, text
@@ -152,6 +155,16 @@ def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
         return array_trees.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
         raise ValueError(f"vmap: {what} does not fit: {error}") from None
+
+
+def _meet_float0(size: _Size, in_axes: Any, args: Any, kwargs: Any) -> None:
+    """Take the size from arrays of dtype float0, which are no leaves of traces."""
+    leaves = tree_util.tree_leaves((args, kwargs))
+    axes = tree_util.prefix_broadcast((in_axes, 0), (args, kwargs), lambda x: x is None)
+    for leaf, axis in zip(leaves, axes, strict=True):
+        if axis is not None and getattr(leaf, "dtype", None) == dtypes.float0:
+            axis = _normalize(axis, leaf.ndim, "vmap: in_axes of an array of dtype float0")
+            size.meet(leaf.shape[axis], "an argument", f"float0{list(leaf.shape)}", axis)
 
 
 def _check_axes(axes: Any, what: str) -> None:

@@ -19,7 +19,7 @@ def cholesky(
     not positive definite.
 
     Args:
-        a: Hermitian matrices [..., n, n].
+        a: Hermitian matrices [..., n, n], of which the same triangle is read.
         lower: which triangle.
         overwrite_a: of no meaning.
         check_finite: of no meaning.
@@ -29,7 +29,10 @@ def cholesky(
            [0., 1.]], dtype=float32)
     """
     del overwrite_a, check_finite
-    return jnp.linalg.cholesky(a, upper=not lower)
+    (x,) = inexact("cholesky", a)
+    below = square("cholesky", x) if lower else adjoint(square("cholesky", x))
+    factor = lax.linalg.cholesky(below, symmetrize_input=False)
+    return factor if lower else adjoint(factor)
 
 
 def cho_factor(

@@ -195,9 +195,9 @@ def solve_sylvester(
     """Solve A X + X B = C for X (R. Bartels and G. Stewart, 1972). It runs on the CPU alone.
 
     Args:
-        A: a matrix [m, m].
-        B: a matrix [n, n].
-        C: a matrix [m, n].
+        A: matrices [..., m, m].
+        B: matrices [..., n, n].
+        C: matrices [..., m, n].
         method: "schur" or "eigen": a hint.
         tol: the solution is nan where an eigenvalue of A and one of -B are no farther apart.
 
@@ -211,17 +211,22 @@ def solve_sylvester(
     if method not in ("schur", "eigen"):
         raise ValueError(f"solve_sylvester: method must be 'schur' or 'eigen', got {method!r}")
     a, b, c = inexact("solve_sylvester", A, B, C)
-    if any(x.ndim != 2 for x in (a, b, c)) or (a.shape, b.shape) != tuple((n, n) for n in c.shape):
+    sizes = tuple((n, n) for n in c.shape[-2:])
+    if c.ndim < 2 or (a.shape[-2:], b.shape[-2:]) != sizes:
         raise ValueError(
-            "solve_sylvester: expected A [m, m], B [n, n] and C [m, n], got shapes "
+            "solve_sylvester: expected A [..., m, m], B [..., n, n] and C [..., m, n], got shapes "
             f"{a.shape}, {b.shape} and {c.shape}"
         )
-    return lax.custom_linear_solve(
-        lambda x: jnp.matmul(a, x) + jnp.matmul(x, b),
-        c,
-        lambda _, right: _sylvester(a, b, right, tol),
-        lambda _, right: _sylvester(a.T, b.T, right, tol),
-    )
+
+    def solve_one(a: Array, b: Array, c: Array) -> Array:
+        return lax.custom_linear_solve(
+            lambda x: jnp.matmul(a, x) + jnp.matmul(x, b),
+            c,
+            lambda _, right: _sylvester(a, b, right, tol),
+            lambda _, right: _sylvester(a.T, b.T, right, tol),
+        )
+
+    return jnp.vectorize(solve_one, signature="(m,m),(n,n),(m,n)->(m,n)")(a, b, c)
 
 
 def _sylvester(a: Array, b: Array, c: Array, tol: float) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
 from typing import Any
 
@@ -147,7 +148,9 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
            [2, 1],
            [0, 2]], dtype=int32)
     """
-    (x,) = _vectors("convolution_matrix", a)
+    x = as_arrays([a], "convolution_matrix")[0]
+    if not x.ndim:
+        raise ValueError("convolution_matrix: expected vectors [..., m], got a scalar")
     m = x.shape[-1]
     if n <= 0 or not m:
         raise ValueError(
@@ -178,13 +181,18 @@ def fiedler(a: ArrayLike) -> Array:
 def fiedler_companion(a: ArrayLike) -> Array:
     """Return companion matrices as `companion`, but with five nonzero diagonals.
 
+    Raises:
+        ValueError: no coefficients.
+
     >>> irax.scipy.linalg.fiedler_companion(jnp.array([1.0, 2.0, 3.0]))
     Array([[-2., -3.],
            [ 1.,  0.]], dtype=float32)
     """
     (x,) = inexact("fiedler_companion", jnp.atleast_1d(a))
     n = x.shape[-1] - 1
-    if n < 1:
+    if n < 0:
+        raise ValueError(f"fiedler_companion: a has no coefficients, its shape is {x.shape}")
+    if n == 0:
         return jnp.zeros((*x.shape[:-1], 0, 0), x.dtype)
     coefficients = -x[..., 1:] / x[..., :1]
     # The positions of the coefficients, and of the ones.
@@ -239,6 +247,12 @@ def _numbers(matrix: Any) -> Array:
     return jnp.asarray(np.asarray(matrix, np.float64), dtype=float)
 
 
+def _table(n: int, element: Callable[[int, int], float]) -> np.ndarray[Any, Any]:
+    """Return the n x n matrix of a function of rows and columns."""
+    rows = [[float(element(i, j)) for j in range(n)] for i in range(n)]
+    return np.array(rows, np.float64).reshape(n, n)
+
+
 def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """Return the matrix of the discrete Fourier transform of n elements.
 
@@ -254,11 +268,12 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
     Array([[ 1.,  1.],
            [ 1., -1.]], dtype=float32)
     """
-    factors = {None: 1.0, "sqrtn": n**-0.5, "n": 1 / n}
+    size = max(n, 1)
+    factors = {None: 1.0, "sqrtn": size**-0.5, "n": 1 / size}
     if scale not in factors:
         raise ValueError(f"dft: scale must be None, 'sqrtn' or 'n', got {scale!r}")
-    powers = np.outer(np.arange(n), np.arange(n)) % n
-    matrix = factors[scale] * np.exp(-2j * np.pi * powers / n)
+    powers = np.outer(np.arange(n), np.arange(n)) % size
+    matrix = factors[scale] * np.exp(-2j * np.pi * powers / size)
     return jnp.asarray(matrix, dtype=complex if dtype is None else dtype)
 
 
@@ -284,9 +299,14 @@ def helmert(n: int, full: bool = False) -> Array:
     """Return a Helmert matrix, with orthonormal rows, the first (left out, but for `full`)
     constant.
 
+    Raises:
+        ValueError: n is not positive.
+
     >>> irax.scipy.linalg.helmert(2).round(3)
     Array([[ 0.707, -0.707]], dtype=float32)
     """
+    if n < 1:
+        raise ValueError(f"helmert: n must be positive, got {n}")
     matrix = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
     matrix[:1] = 1
     matrix /= np.sqrt((matrix**2).sum(1, keepdims=True))
@@ -315,7 +335,7 @@ def invhilbert(n: int) -> Array:
         size = (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
         return float(-size if (i + j) % 2 else size)
 
-    return _numbers([[element(i, j) for j in range(n)] for i in range(n)])
+    return _numbers(_table(n, element))
 
 
 _KINDS = ("symmetric", "lower", "upper")
@@ -358,7 +378,7 @@ def _pascal(what: str, n: int, kind: str | None, factors: Any) -> Array:
     kind = "symmetric" if kind is None else kind
     if kind not in _KINDS:
         raise ValueError(f"{what}: kind must be one of {', '.join(_KINDS)}, got {kind!r}")
-    lower, upper = factors(np.array([[float(comb(i, j)) for j in range(n)] for i in range(n)]))
+    lower, upper = factors(_table(n, comb))
     if kind == "symmetric":
         return _numbers(lower @ upper if what == "pascal" else upper @ lower)
     return _numbers(lower if kind == "lower" else upper)

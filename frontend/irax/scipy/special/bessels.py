@@ -145,6 +145,7 @@ def _legendre(degree: Array, order: Array, theta: Array, n_max: int) -> Array:
     """Legendre's associated functions of cos(theta), normalized as spherical harmonics are."""
     m = convert(jnp.abs(order), theta.dtype)
     x, y = jnp.cos(theta), jnp.sin(theta)
+    y = jnp.where(jnp.less(y, 0), jnp.negative(y), y)
     # The first of order m: (-1)**m sqrt((2 m + 1)! / (4 pi)) / (2**m m!) sin(theta)**m.
     size = jnp.subtract(
         jnp.multiply(0.5, lax.lgamma(jnp.add(jnp.multiply(2, m), 2))),

@@ -220,7 +220,34 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     Array(-2.4849, dtype=float32, weak_type=True)
     """
     a, b = floats("betaln", a, b)
-    return jnp.subtract(jnp.add(lax.lgamma(a), lax.lgamma(b)), lax.lgamma(jnp.add(a, b)))
+    plain = jnp.subtract(jnp.add(lax.lgamma(a), lax.lgamma(b)), lax.lgamma(jnp.add(a, b)))
+    small, large = jnp.minimum(a, b), jnp.maximum(a, b)
+    apart = jnp.logical_and(jnp.greater(small, 0), jnp.greater_equal(large, _LARGE))
+    small, large = jnp.where(apart, small, 1.0), jnp.where(apart, large, float(_LARGE))
+    cancelled = jnp.add(lax.lgamma(small), _difference_of_gammaln(large, small))
+    return jnp.where(apart, cancelled, plain)
+
+
+_LARGE = 10
+"""From here on, `_stirling_error` is as precise as float64."""
+
+
+def _difference_of_gammaln(x: Array, d: Array) -> Array:
+    """Return log(gamma(x) / gamma(x + d)) by Stirling's formula, without cancellation."""
+    total = jnp.add(x, d)
+    ratio = jnp.multiply(jnp.subtract(total, 0.5), jnp.log1p(jnp.divide(d, x)))
+    rest = jnp.subtract(jnp.subtract(d, ratio), jnp.multiply(d, jnp.log(x)))
+    return jnp.add(rest, jnp.subtract(_stirling_error(x), _stirling_error(total)))
+
+
+def _stirling_error(x: Array) -> Array:
+    """Return the correction to Stirling's formula for log(gamma(x)), by its asymptotic series."""
+    inverse = jnp.divide(1.0, x)
+    square = jnp.multiply(inverse, inverse)
+    series = jnp.zeros_like(x)
+    for term in (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12):
+        series = jnp.add(jnp.multiply(series, square), term)
+    return jnp.multiply(series, inverse)
 
 
 def beta(a: ArrayLike, b: ArrayLike) -> Array:

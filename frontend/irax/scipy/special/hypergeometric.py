@@ -95,11 +95,15 @@ def _hyp2f1(a: Array, b: Array, c: Array, x: Array) -> Array:
     for v in (*tops, *bottoms):
         sign = jnp.multiply(sign, gammasgn(v))
     at_one = jnp.where(jnp.greater(left, 0), jnp.multiply(sign, jnp.exp(size)), np.inf)
-    return jnp.where(jnp.less(x, 1), value, jnp.where(jnp.equal(x, 1), at_one, np.nan))
+    return jnp.where(
+        jnp.less(x, 1),
+        value,
+        jnp.where(jnp.equal(x, 1), at_one, jnp.where(jnp.isnan(x), np.nan, np.inf)),
+    )
 
 
 def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
-    """Gauss's hypergeometric function 2F1(a, b; c; x), for x up to 1; nan above.
+    """Gauss's hypergeometric function 2F1(a, b; c; x), for x up to 1; inf above.
 
     The nearer x is to 1, the more terms there are. It has derivatives in all four where x is below
     1; second ones in forward mode only.

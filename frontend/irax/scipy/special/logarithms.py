@@ -9,31 +9,68 @@ from irax import lax, nn
 from irax.core.array import Array
 from irax.core.operands import judge_ranks
 from irax.scipy.arguments import floats, inexact
+from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 
 def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     """x log(y); 0 where x is 0, so are its derivatives in y there.
 
+    Its derivative in x is log(y), also at 0.
+
     >>> irax.scipy.special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
     x, y = inexact("xlogy", x, y)
     judge_ranks([x, y], "xlogy")
+    return _times_log(x, y)
+
+
+@custom_jvp
+def _times_log(x: Array, y: Array) -> Array:
+    return _or_zero(x, y, jnp.multiply(x, jnp.log(y)))
+
+
+_times_log.defjvps(
+    lambda dx, _, x, y: jnp.multiply(dx, jnp.log(y)),
+    lambda dy, _, x, y: jnp.multiply(dy, _ratio(x, y)),
+)
+
+
+def _or_zero(x: Array, y: Array, product: Array) -> Array:
+    """Return a product with x; 0 where x is 0, unless y is nan."""
     nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
-    return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log(jnp.where(nothing, 1.0, y))))
+    return jnp.where(nothing, 0.0, product)
+
+
+def _ratio(x: Array, y: Array) -> Array:
+    """Return x / y; 0 where both are 0."""
+    nothing = jnp.logical_and(jnp.equal(x, 0), jnp.equal(y, 0))
+    return jnp.divide(x, jnp.where(nothing, 1.0, y))
 
 
 def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     """x log1p(y); 0 where x is 0, so are its derivatives in y there.
+
+    Its derivative in x is log1p(y), also at 0.
 
     >>> irax.scipy.special.xlog1py(0.0, -1.0)
     Array(0., dtype=float32, weak_type=True)
     """
     x, y = inexact("xlog1py", x, y)
     judge_ranks([x, y], "xlog1py")
-    nothing = jnp.logical_and(jnp.equal(x, 0), jnp.logical_not(jnp.isnan(y)))
-    return jnp.where(nothing, 0.0, jnp.multiply(x, jnp.log1p(jnp.where(nothing, 0.0, y))))
+    return _times_log1p(x, y)
+
+
+@custom_jvp
+def _times_log1p(x: Array, y: Array) -> Array:
+    return _or_zero(x, y, jnp.multiply(x, jnp.log1p(y)))
+
+
+_times_log1p.defjvps(
+    lambda dx, _, x, y: jnp.multiply(dx, jnp.log1p(y)),
+    lambda dy, _, x, y: jnp.multiply(dy, _ratio(x, jnp.add(1, y))),
+)
 
 
 def entr(x: ArrayLike) -> Array:
@@ -43,8 +80,16 @@ def entr(x: ArrayLike) -> Array:
     Array([0.    , 0.3466], dtype=float32)
     """
     (x,) = floats("entr", x, error=ValueError)
-    outside = jnp.where(jnp.less(x, 0), -np.inf, 0.0)
-    return jnp.where(jnp.less_equal(x, 0), outside, jnp.negative(xlogy(x, x))).astype(x.dtype)
+    below = jnp.less(x, 0)
+    return jnp.where(below, -np.inf, jnp.negative(_times_own_log(jnp.where(below, 1.0, x))))
+
+
+@custom_jvp
+def _times_own_log(x: Array) -> Array:
+    return _times_log(x, x)
+
+
+_times_own_log.defjvps(lambda dx, _, x: jnp.multiply(dx, jnp.add(jnp.log(x), 1)))
 
 
 def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
@@ -99,7 +144,7 @@ def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     >>> irax.scipy.special.boxcox(3.0, 2.0).round(3)
     Array(4., dtype=float32, weak_type=True)
     """
-    x, power = floats("boxcox", x, lmbda)
+    x, power = inexact("boxcox", x, lmbda)
     return _of_logarithm(jnp.log(x), power)
 
 
@@ -109,7 +154,7 @@ def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     >>> irax.scipy.special.boxcox1p(2.0, 2.0).round(3)
     Array(4., dtype=float32, weak_type=True)
     """
-    x, power = floats("boxcox1p", x, lmbda)
+    x, power = inexact("boxcox1p", x, lmbda)
     return _of_logarithm(jnp.log1p(x), power)
 
 
