@@ -369,3 +369,22 @@ def test_pairs_on_the_device(outer, inner):
     xs = np.array([0.7, -0.3], np.float32)
     for g in (irax.vmap(irax.grad(f)), irax.grad(lambda v: jnp.sum(irax.vmap(irax.jit(f))(v)))):
         np.testing.assert_allclose(irax.jit(g)(xs), g(xs), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1000,)])
+def test_equal_carries_that_change_places(shape: tuple[int, ...]):
+    """Of an argument, of constants, and of what is computed alike; ints were those of the count."""
+
+    def exchanged(a, b):
+        return lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, c[2], c[1]), (0, a, b))
+
+    def f(*arrays):
+        arguments = [exchanged(x, x) for x in arrays]
+        constants = exchanged(jnp.zeros(shape), jnp.zeros(shape))
+        return arguments, constants, [exchanged(x + x, x + x) for x in arrays]
+
+    arrays = [np.full(shape, 3, dtype) for dtype in ("float32", "int32", "int8", "bool")]
+    found, expected = map(irax.tree.leaves, (irax.jit(f)(*arrays, 1.5), f(*arrays, 1.5)))
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)

@@ -46,6 +46,7 @@ def standard_passes(
         *((Outline(), Decompose(target), INLINE) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
+        CSE,
         Simplify(),
         ConstantFolding(largest_constant),
         CSE,

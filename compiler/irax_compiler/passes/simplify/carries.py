@@ -1,8 +1,8 @@
-"""Removal of dead loop-carried values, as in a loop whose gradient alone is used."""
+"""Removal of loop-carried values that are dead, as where a gradient alone is used, or equal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
@@ -33,14 +33,49 @@ def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
     return [results.get(i, x) for i, x in enumerate(loop.operands)]
 
 
-def _rebuilt(loop: Operation, kept: Sequence[int], live: set[Value]) -> Sequence[Value]:
-    """Rebuild a loop with some of its loop-carried values and the operations that are live."""
+@rewrites("stablehlo.while")
+def equal_carries(loop: Operation) -> Sequence[Value] | None:
+    """A loop that carries equal values -> one that carries one of them. IREE miscompiles those that
+    start alike and are exchanged.
+    """
+    body = loop.regions[1].blocks[0]
+    arguments, last = list(body.arguments), mlir.terminator(body)
+    classes = _numbered(loop.operands)
+    while True:
+        of_argument = dict(zip(arguments, classes, strict=True))
+        following = [of_argument.get(x, x) for x in last.operands]
+        finer = _numbered(list(zip(classes, following, strict=True)))
+        if finer == classes:
+            break
+        classes = finer
+    kept = sorted(set(classes))
+    if len(kept) == len(classes):
+        return None
+    results = _rebuilt(loop, kept, _live(body, [True] * len(classes)), classes)
+    return [results[kept.index(c)] for c in classes]
+
+
+def _numbered(keys: Iterable[Hashable]) -> list[int]:
+    """For each key, the index of its first occurrence."""
+    places: dict[Hashable, int] = {}
+    return [places.setdefault(key, i) for i, key in enumerate(keys)]
+
+
+def _rebuilt(
+    loop: Operation, kept: Sequence[int], live: set[Value], classes: Sequence[int] = ()
+) -> Sequence[Value]:
+    """Rebuild a loop with some of its loop-carried values and the operations that are live. For each
+    value that it carried, `classes` has the index of the kept one that it is equal to.
+    """
     types = [loop.results[i].type for i in kept]
     new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)
     for region, old in zip(new.regions, [r.blocks[0] for r in loop.regions], strict=True):
         block = Block.create_at_start(region, types)
+        given = dict(zip(kept, block.arguments, strict=True))
         env: dict[Value, Value] = {
-            old.arguments[i]: x for i, x in zip(kept, block.arguments, strict=True)
+            old.arguments[i]: given[c]
+            for i, c in enumerate(classes or range(len(old.arguments)))
+            if c in given
         }
         *operations, last = (view.operation for view in old.operations)
         is_body = old == loop.regions[1].blocks[0]
