@@ -13,6 +13,8 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.special.bessel import BesselI0e
 from irax_compiler.ops.special.beta import Betainc
 from irax_compiler.ops.special.gamma import Igamma, Igammac
+from irax_compiler.ops.special.integrals import Expn
+from irax_compiler.ops.special.normal import Dawsn, Ndtri
 from irax_compiler.passes.core import nested
 
 CHLO = (
@@ -101,7 +103,15 @@ def test_programs_grow_by_little_for_each_function(size: int):
     assert operations(150) - operations(100) < 5 * 50
 
 
-SERIES = {"igamma": Igamma(), "igammac": Igammac(), "betainc": Betainc(), "i0e": BesselI0e()}
+SERIES = {
+    "igamma": Igamma(),
+    "igammac": Igammac(),
+    "betainc": Betainc(),
+    "i0e": BesselI0e(),
+    "dawsn": Dawsn(),
+    "exp1": Expn(),
+    "ndtri": Ndtri(),
+}
 
 
 def series(size: tuple[int, ...], dtype: str, count: int) -> mlir.Module:

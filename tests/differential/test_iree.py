@@ -98,8 +98,8 @@ def _at_the_boundary(case: Case) -> bool:
 
 
 SLOW = {
-    *("complex", "convolution", "factorizations", "fft", "fold", "gamma", "linalg", "sort"),
-    *("special", "windows"),
+    *("complex", "convolution", "factorizations", "fft", "fold", "gamma", "integrals"),
+    *("linalg", "sort", "special", "windows"),
 }
 """Families whose cases take IREE three times as long as others to compile: many kernels each."""
 

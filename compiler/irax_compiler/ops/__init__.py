@@ -49,4 +49,12 @@ from irax_compiler.ops.reductions import (
     variadic_reduce,
 )
 from irax_compiler.ops.sorting import sort, top_k
-from irax_compiler.ops.special import bessel, beta, chlo_functions, gamma
+from irax_compiler.ops.special import (
+    bessel,
+    beta,
+    chlo_functions,
+    gamma,
+    hypergeometric,
+    integrals,
+    normal,
+)

@@ -135,15 +135,10 @@ class DefinedOp(StructuredOp):
         """Build the definition."""
         raise NotImplementedError
 
-    def _call(self, transform: Transformation, operands: Sequence[Typed]) -> Call:
-        name = transform.definition(self, tuple(x.type for x in operands))
-        results = mlir.terminator(mlir.body(transform.functions[name])).operands
-        return Call(name, tuple(v.type for v in results))
-
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return transform.ask(self._call(transform, primals), primals, tangents)
+        return transform.ask(definition_call(self, transform, primals), primals, tangents)
 
     def transpose(
         self,
@@ -151,17 +146,24 @@ class DefinedOp(StructuredOp):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return self._call(transform, operands).transpose(transform, cotangents, operands)
+        return definition_call(self, transform, operands).transpose(transform, cotangents, operands)
 
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         lanes = [Linear(_without(x.type, a)) for x, a in zip(operands, axes, strict=True)]
-        return self._call(transform, lanes).batch(transform, operands, axes)
+        return definition_call(self, transform, lanes).batch(transform, operands, axes)
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
         results = evaluate_definition(self, operands)
         return results[0] if self.num_results == 1 else results
+
+
+def definition_call(op: Op, transform: Transformation, operands: Sequence[Typed]) -> Call:
+    """A call of a function that does what an op is defined to do."""
+    name = transform.definition(op, tuple(x.type for x in operands))
+    results = mlir.terminator(mlir.body(transform.functions[name])).operands
+    return Call(name, tuple(v.type for v in results))
 
 
 def _without(type_: Any, axis: Axis) -> Type:

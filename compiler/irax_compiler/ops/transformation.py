@@ -76,6 +76,12 @@ class Differentiation(Transformation, Protocol):
         """The results of another op and their tangents, by its rule for this transformation."""
         ...
 
+    def forward_tangents(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Value | None]
+    ) -> Sequence[Value | None]:
+        """The tangents of what a function returns, by forward mode in reverse mode too."""
+        ...
+
     def call_rule(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
     ) -> tuple[Sequence[Value], Sequence[Value]]:

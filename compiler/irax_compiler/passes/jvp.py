@@ -10,7 +10,7 @@ from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
 from irax_compiler.ops.core import Op, Tangent, zeros_like
 from irax_compiler.ops.derived import Differentiated
-from irax_compiler.ops.structured import call_function
+from irax_compiler.ops.structured import call_function, scatter
 from irax_compiler.passes.core import (
     D,
     Deriver,
@@ -126,6 +126,12 @@ class DifferentiationDeriver(Deriver[D]):
         """Apply an op's rule, and return results and tangents."""
         raise NotImplementedError
 
+    def forward_tangents(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> Sequence[Tangent]:
+        """The tangents of what a function returns, by forward mode."""
+        raise NotImplementedError
+
     def call_rule(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int
     ) -> tuple[Sequence[Value], Sequence[Value]]:
@@ -203,6 +209,14 @@ class JvpDeriver(DifferentiationDeriver[Differentiated]):
         self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         return op.jvp(self, primals, tangents)
+
+    def forward_tangents(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> Sequence[Tangent]:
+        derived = self.function(name, tuple(t is not None for t in tangents))
+        active = [t for t in tangents if t is not None]
+        found = call_function(self.functions, derived.name, [*primals, *active])
+        return scatter(found[len(derived.results) :], derived.results)
 
     def call_rule(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Value], num_results: int

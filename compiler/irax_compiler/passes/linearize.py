@@ -17,7 +17,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import Op, Recomputation, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Linearized
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.ops.structured import call_function, inlined, scatter
+from irax_compiler.ops.structured import call_function, inlined
 from irax_compiler.passes.core import (
     Pass,
     find_function,
@@ -122,12 +122,14 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
 
         name = operation.name.partition(".")[2]
         name = self.build_function(name, [v.type for v in operands], again)
-        derived = JvpDeriver(self.module).function(name, tuple(t is not None for t in tangents))
+        return again(*primals), self.forward_tangents(name, primals, tangents)
+
+    def forward_tangents(
+        self, name: str, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> Sequence[Tangent]:
+        found = JvpDeriver(self.module).forward_tangents(name, primals, tangents)
         self.functions.update(mlir.functions(self.module))
-        results = again(*primals)
-        active = [t for t in tangents if t is not None]
-        found = call_function(self.functions, derived.name, [*primals, *active])
-        return results, scatter(found[len(results) :], derived.results)
+        return found
 
     def _split(
         self,

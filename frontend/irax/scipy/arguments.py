@@ -1,9 +1,8 @@
-"""Helpers of irax.scipy: operands as floats, and derivatives by formulas."""
+"""Helpers of irax.scipy: operands as floats, and polynomials."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import irax.numpy as jnp
 from irax.core.array import Array
 from irax.core.operands import inexact_dtype
 from irax.core.promotion import convert, promote, promote_dtypes
-from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
 
@@ -42,37 +40,6 @@ def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of the real part of numbers."""
     number: Any = np.zeros((), dtype)
     return number.real.dtype
-
-
-def in_single(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an elementwise function compute floats of fewer than 32 bits with 32."""
-
-    @functools.wraps(function)
-    def call(*operands: Array) -> Any:
-        dtype = operands[0].dtype
-        if dtype.itemsize >= 4:
-            return function(*operands)
-        return function(*(convert(x, np.dtype(np.float32)) for x in operands)).astype(dtype)
-
-    return call
-
-
-def with_slopes(*slopes: Callable[..., Array] | None) -> Callable[[Callable[..., Any]], Any]:
-    """Gives an elementwise function its derivatives by formulas: one for each argument, of the
-    result and the arguments. None: in this argument it has no derivative, and it is nan.
-    """
-
-    def rule(slope: Callable[..., Array] | None) -> Callable[..., Array]:
-        if slope is None:
-            return lambda tangent, *_: jnp.where(jnp.equal(tangent, 0), tangent, np.nan)
-        return lambda tangent, out, *primals: jnp.multiply(tangent, slope(out, *primals))
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        ruled = custom_jvp(function)
-        ruled.defjvps(*(rule(slope) for slope in slopes))
-        return in_single(ruled)
-
-    return decorate
 
 
 def polynomial(coefficients: Sequence[float], x: Array) -> Array:

@@ -20,7 +20,6 @@ from irax_compiler.ops.core import Tangent, UnsupportedOp
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
-from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 # ---- the factor in front -------------------------------------------------------------------------
@@ -223,9 +222,6 @@ class IgammaGradA(ByFormula):
         constant = (x.equals(0) | x.equals(np.inf)) & (a > 0) & (a < np.inf)
         return where(constant, 0.0, slope)
 
-    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return evaluate_definition(self, [a, x])[0]
-
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
@@ -243,9 +239,6 @@ class RandomGammaGrad(ByFormula):
 
     def formula(self, a: Number, x: Number) -> Number:
         return where(x.equals(0) & (a > 0), 0.0, -(_relative_slope(a, x) * x))
-
-    def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return evaluate_definition(self, [a, x])[0]
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

@@ -11,11 +11,12 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.control_flow import while_loops
-from irax_compiler.ops.core import Axis, full, working_dtype
+from irax_compiler.ops.core import Axis, Tangent, full, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.special.chlo_functions import scipy_function
-from irax_compiler.ops.transformation import Batching
+from irax_compiler.ops.structured import evaluate_definition
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 MOST_STEPS = 20000
 """The most steps of a series, whether it has converged or not."""
@@ -63,9 +64,45 @@ class ByFormula(ComposedOp):
         wide = (Number(conversion.convert(v, working_dtype(dtype))) for v in operands)
         return [conversion.convert(self.formula(*wide).value, dtype)]
 
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
+        return evaluate_definition(self, operands)[0]
+
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align(transform.size, operands, axes)
         return self.build(operands), [axis]
+
+
+@dataclass(frozen=True)
+class Smooth(ByFormula):
+    """An elementwise function whose derivatives are formulas as well."""
+
+    def slopes(self, y: Number, *operands: Number) -> Sequence[Number | None]:
+        """The derivative in each operand, at the result y; None where there is none: it is nan."""
+        raise NotImplementedError
+
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        dtype = dtype_of(primals[0])
+        wide = [conversion.convert(v, working_dtype(dtype)) for v in primals]
+        results = transform.results(self, primals)
+        (y,) = results if wide == list(primals) else self.build(wide)
+        change = None
+        for slope, tangent in zip(
+            self.slopes(Number(y), *map(Number, wide)), tangents, strict=True
+        ):
+            if tangent is None:
+                continue
+            t = Number(conversion.convert(tangent, working_dtype(dtype)))
+            part = t * (np.nan if slope is None else slope)
+            change = part if change is None else change + part
+        assert change is not None
+        return results, [conversion.convert(change.value, dtype)]
+
+
+def is_single(x: Number) -> bool:
+    """Return True if a formula needs to be exact to the 24 bits of float32 and no further."""
+    return np.finfo(x.dtype).bits <= 32
 
 
 def in_float64(name: str, *operands: np.ndarray) -> np.ndarray:

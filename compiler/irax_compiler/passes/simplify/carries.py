@@ -64,8 +64,8 @@ def _numbered(keys: Iterable[Hashable]) -> list[int]:
 def _rebuilt(
     loop: Operation, kept: Sequence[int], live: set[Value], classes: Sequence[int] = ()
 ) -> Sequence[Value]:
-    """Rebuild a loop with some of its loop-carried values and the operations that are live. For each
-    value that it carried, `classes` has the index of the kept one that it is equal to.
+    """Rebuild a loop with some of its loop-carried values and the operations that are live. For
+    each value that it carried, `classes` has the index of the kept one that it is equal to.
     """
     types = [loop.results[i].type for i in kept]
     new = mlir.emit("stablehlo.while", [loop.operands[i] for i in kept], {}, types, regions=2)

@@ -1,0 +1,268 @@
+"""Integrals without a closed form: exponential, sine, cosine, Fresnel's, and the dilogarithm.
+
+Each is a power series near 0 and a continued fraction, or the Faddeeva function, far from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from irax_compiler.mlir import Value
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.composite import register_composed
+from irax_compiler.ops.core import full_like
+from irax_compiler.ops.formula import Number, function, polynomial, where
+from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.normal import complex_number, scaled
+from irax_compiler.ops.special.series import Smooth, is_single
+
+_EULER = float(np.euler_gamma)
+
+exp = partial(function, elementwise.exponential)
+log = partial(function, elementwise.log)
+sine = partial(function, elementwise.sine)
+cosine = partial(function, elementwise.cosine)
+real = partial(function, elementwise.real)
+imag = partial(function, elementwise.imag)
+
+
+def _steps(x: Number, single: int, double: int) -> int:
+    return single if is_single(x) else double
+
+
+def _odd(x: Number, value: Number) -> Number:
+    """The value of an odd function at x, from that at abs(x); nan at nan."""
+    return where(x.equals(x), where(x < 0, -value, value), np.nan)
+
+
+# ---- exponential ---------------------------------------------------------------------------------
+
+
+def _fraction(n: Number | float, x: Number, steps: int) -> Number:
+    """exp(x) E_n(x), for x far from 0."""
+    start = x + n
+    bottom = start + 2.0 * steps
+    for k in range(steps, 0, -1):
+        bottom = start + 2.0 * (k - 1) - (n + (k - 1.0)) * k / bottom
+    return 1.0 / bottom
+
+
+def _near(n: Number, x: Number) -> Number:
+    """E_n(x) for n of at least 1 and x up to 2, by its power series."""
+    power = n - 1.0
+    half = power * 0.5
+    sign = where(half.equals(function(elementwise.floor, half)), power * 0.0 + 1.0, -1.0)
+    size = exp(power * log(x) - function(chlo_functions.lgamma, n))
+    total = sign * size * (function(chlo_functions.digamma, n) - log(x))
+    term = x * 0.0 + 1.0
+    for k in range(_steps(x, 14, 26)):
+        bottom = float(k) - power
+        at_power = bottom.equals(0)
+        total = total - where(at_power, 0.0, term / where(at_power, 1.0, bottom))
+        term = term * x * (-1 / (k + 1))
+    return total
+
+
+def _expn(n: Number, x: Number) -> Number:
+    safe_n = where(n > 1, n, 1.0)
+    close = (x > 0) & (x <= 2)
+    near = _near(safe_n, where(close, x, 1.0))
+    large = where(x > 2, x, 3.0)
+    far = exp(-large) * _fraction(safe_n, large, _steps(x, 16, 46))
+    value = where(close, near, where(x.equals(np.inf), 0.0, far))
+    value = where(n.equals(0), exp(-x) / x, value)
+    at_zero = where(n > 1, 1.0 / where(n > 1, n - 1.0, 1.0), np.inf)
+    value = where(x.equals(0), at_zero, value)
+    return where((x >= 0) & (n >= 0), value, np.nan)
+
+
+@register_composed
+@dataclass(frozen=True)
+class Expn(Smooth):
+    """The exponential integral E_n(x): the integral of exp(-x t) / t**n from 1 on."""
+
+    name = "irax.expn"
+
+    def formula(self, n: Number, x: Number) -> Number:
+        return _expn(n, x)
+
+    def slopes(self, y: Number, n: Number, x: Number) -> list[Number | None]:
+        first = n.equals(0)
+        below = Number(expn(where(first, n, n - 1.0).value, x.value))
+        return [None, where(first, -(exp(-x) / x * (1.0 / x + 1.0)), -below)]
+
+
+@register_composed
+@dataclass(frozen=True)
+class Expi(Smooth):
+    """The exponential integral Ei: the integral of exp(t) / t up to x."""
+
+    name = "irax.expi"
+
+    def formula(self, x: Number) -> Number:
+        edge = _steps(x, 20, 40)
+        series = [0.0] + [1 / (k * math.factorial(k)) for k in range(1, _steps(x, 64, 130))]
+        small = where((x > 0) & (x <= edge), x, 1.0)
+        near = log(small) + _EULER + polynomial(small, series)
+        large = where(x > edge, x, float(edge))
+        tail = polynomial(1.0 / large, [float(math.factorial(k)) for k in range(edge)])
+        far = where(x.equals(np.inf), np.inf, exp(large) / large * tail)
+        below = -_expn(x * 0.0 + 1.0, -where(x < 0, x, 0.0))
+        value = where(x > 0, where(x <= edge, near, far), below)
+        return where(x.equals(x), value, np.nan)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [exp(x) / x]
+
+
+# ---- sine and cosine -----------------------------------------------------------------------------
+
+
+def _exponential_of_imaginary(x: Number) -> Number:
+    """E_1(i x), for x of at least 4."""
+    fraction = _fraction(1.0, complex_number(x * 0.0, x), _steps(x, 30, 90))
+    return complex_number(cosine(x), -sine(x)) * fraction
+
+
+@register_composed
+@dataclass(frozen=True)
+class SineIntegral(Smooth):
+    """The integral of sin(t) / t from 0 to x."""
+
+    name = "irax.sine_integral"
+
+    def formula(self, x: Number) -> Number:
+        size = abs(x)
+        close, endless = size <= 4, size.equals(np.inf)
+        small = where(close, size, 1.0)
+        series = [(-1) ** k / ((2 * k + 1) * math.factorial(2 * k + 1)) for k in range(18)]
+        near = small * polynomial(small * small, series)
+        far = imag(_exponential_of_imaginary(where(close | endless, 5.0, size)))
+        far = where(endless, 0.0, far) + np.pi / 2
+        return _odd(x, where(close, near, far))
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        at_zero = x.equals(0)
+        other = where(at_zero, 1.0, x)
+        return [where(at_zero, 1.0, sine(other) / other)]
+
+
+@register_composed
+@dataclass(frozen=True)
+class CosineIntegral(Smooth):
+    """The integral of cos(t) / t up to x; its real part where x is negative."""
+
+    name = "irax.cosine_integral"
+
+    def formula(self, x: Number) -> Number:
+        size = abs(x)
+        close, endless = size <= 4, size.equals(np.inf)
+        small = where(close & (size > 0), size, 1.0)
+        series = [0.0] + [(-1) ** k / (2 * k * math.factorial(2 * k)) for k in range(1, 18)]
+        near = log(small) + _EULER + polynomial(small * small, series)
+        far = -real(_exponential_of_imaginary(where(close | endless, 5.0, size)))
+        value = where(close, near, where(endless, 0.0, far))
+        return where(x.equals(x), where(x.equals(0), -np.inf, value), np.nan)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [cosine(x) / x]
+
+
+# ---- Fresnel's -----------------------------------------------------------------------------------
+
+
+def _phase(x: Number) -> Number:
+    square = x * x
+    # The sine repeats where x**2 grows by 4.
+    return Number(elementwise.remainder(square.value, full_like(square.value, 4))) * (np.pi / 2)
+
+
+def _fresnel(x: Number, part: int) -> Number:
+    """The integral of the sine (1), or of the cosine (0)."""
+    size = abs(x)
+    close, endless = size <= 1.5, size.equals(np.inf)
+    small = where(close, size, 0.0)
+    square = small * small
+    powers = range(part, 40, 2)
+    series = [
+        (-1) ** k * (np.pi / 2) ** p / (math.factorial(p) * (2 * p + 1))
+        for k, p in enumerate(powers)
+    ]
+    near = polynomial(square * square, series) * small * (square if part else 1.0)
+    large = where(close | endless, 2.0, size)
+    along, phase = large * float(np.sqrt(np.pi) / 2), _phase(large)
+    w = scaled(complex_number(along, -along))
+    turned = complex_number(cosine(phase), sine(phase)) * w
+    # The parts of (1 + i) / 2 times 1 - turned.
+    difference = real(turned) + imag(turned) if part else real(turned) - imag(turned)
+    far = 0.5 - where(endless, 0.0, difference * 0.5)
+    return _odd(x, where(close, near, far))
+
+
+@register_composed
+@dataclass(frozen=True)
+class FresnelSine(Smooth):
+    """The integral of sin(pi t**2 / 2) from 0 to x."""
+
+    name = "irax.fresnel_sine"
+
+    def formula(self, x: Number) -> Number:
+        return _fresnel(x, 1)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [sine(_phase(x))]
+
+
+@register_composed
+@dataclass(frozen=True)
+class FresnelCosine(Smooth):
+    """The integral of cos(pi t**2 / 2) from 0 to x."""
+
+    name = "irax.fresnel_cosine"
+
+    def formula(self, x: Number) -> Number:
+        return _fresnel(x, 0)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [cosine(_phase(x))]
+
+
+# ---- the dilogarithm -----------------------------------------------------------------------------
+
+_EVEN_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+@register_composed
+@dataclass(frozen=True)
+class Spence(Smooth):
+    """The integral of log(t) / (1 - t) from 1 to x: the dilogarithm of 1 - x."""
+
+    name = "irax.spence"
+
+    def formula(self, x: Number) -> Number:
+        above = x > 1
+        y = where(above, 1.0 / where(above, x, 1.0), x)
+        low = y < 0.5
+        safe = where(low & (y > 0), y, 0.25)
+        u = -log(where(low, 1.0 - y, y))
+        # Li2(1 - exp(-u)) is the sum of B_k u**(k + 1) / (k + 1)! over the Bernoulli numbers B_k.
+        series = [1.0] + [b / math.factorial(2 * k + 3) for k, b in enumerate(_EVEN_BERNOULLI)]
+        square = u * u
+        value = u * polynomial(square, series) - square * 0.25
+        mirrored = -(log(safe) * function(elementwise.log_plus_one, -safe) + value) + np.pi**2 / 6
+        value = where(low, where(y.equals(0), np.pi**2 / 6, mirrored), value)
+        logarithm = log(where(above, x, 1.0))
+        value = where(above, -(logarithm * logarithm * 0.5 + value), value)
+        return where(x >= 0, value, np.nan)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        other = where(x.equals(1), 2.0, x)
+        return [where(x.equals(1), -1.0, log(other) / (1.0 - other))]
+
+
+expn: Callable[..., Value] = Expn()

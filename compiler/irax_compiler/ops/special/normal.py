@@ -1,0 +1,224 @@
+"""Relatives of the error function, and the normal distribution.
+
+erfcx is erfc without the factor exp(-x**2), by which erfc underflows; w, the Faddeeva function, is
+erfcx of complex numbers. Both are Weideman's sum (1994): a polynomial in (L - x) / (L + x), whose
+coefficients are a Fourier series.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler.mlir import Value
+from irax_compiler.ops import elementwise
+from irax_compiler.ops.composite import register_composed
+from irax_compiler.ops.formula import Number, function, polynomial, where
+from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.series import Smooth, State, is_single, repeat
+
+_ROOT_PI = float(np.sqrt(np.pi))
+_ROOT_2 = float(np.sqrt(2))
+_ROOT_2_PI = float(np.sqrt(2 * np.pi))
+_NEWTON_STEPS = 6
+
+exp = functools.partial(function, elementwise.exponential)
+log = functools.partial(function, elementwise.log)
+
+
+def complex_number(re: Number, im: Number) -> Number:
+    """A complex number of its parts."""
+    return Number(elementwise.complex_(re.value, im.value))
+
+
+# ---- the sum -------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _weideman(terms: int) -> tuple[float, list[float]]:
+    """L, and the coefficients of the polynomial, the constant one first."""
+    length = float(np.sqrt(terms / np.sqrt(2)))
+    count = 4 * terms
+    t = length * np.tan(np.arange(-count + 1, count) * np.pi / (2 * count))
+    values = np.concatenate([[0.0], np.exp(-(t**2)) * (length**2 + t**2)])
+    series = np.fft.fft(np.fft.fftshift(values)).real / (2 * count)
+    return length, series[1 : terms + 1].tolist()
+
+
+def scaled(minus_iz: Number) -> Number:
+    """w(z) for z in the upper half of the plane, by -i z, which may be real."""
+    length, coefficients = _weideman(24 if is_single(minus_iz) else 64)
+    inverse = 1.0 / (minus_iz + length)
+    total = polynomial((length - minus_iz) * inverse, coefficients)
+    return (total * inverse * 2.0 + 1 / _ROOT_PI) * inverse
+
+
+# ---- without the factor exp(-x**2) ---------------------------------------------------------------
+
+
+def _erfcx(x: Number) -> Number:
+    size = abs(x)
+    endless = size.equals(np.inf)
+    above = where(endless, 0.0, scaled(where(endless, 0.0, size)))
+    return where(x < 0, exp(x * x) * 2.0 - above, above)
+
+
+@register_composed
+@dataclass(frozen=True)
+class Erfcx(Smooth):
+    """exp(x**2) erfc(x)."""
+
+    name = "irax.erfcx"
+
+    def formula(self, x: Number) -> Number:
+        return _erfcx(x)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [x * y * 2.0 - 2 / _ROOT_PI]
+
+
+@register_composed
+@dataclass(frozen=True)
+class Wofz(Smooth):
+    """The Faddeeva function w(z) = exp(-z**2) erfc(-i z), of complex numbers."""
+
+    name = "irax.wofz"
+
+    def formula(self, z: Number) -> Number:
+        upper = function(elementwise.imag, z) >= 0
+        raised = where(upper, z, -z)
+        re, im = function(elementwise.real, raised), function(elementwise.imag, raised)
+        above = scaled(complex_number(im, -re))
+        return where(upper, above, exp(-(z * z)) * 2.0 - above)
+
+    def slopes(self, y: Number, z: Number) -> list[Number | None]:
+        return [2j / _ROOT_PI - z * y * 2.0]
+
+
+@register_composed
+@dataclass(frozen=True)
+class Dawsn(Smooth):
+    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
+
+    name = "irax.dawsn"
+
+    def formula(self, x: Number) -> Number:
+        near, endless = abs(x) < 1, abs(x).equals(np.inf)
+        # x times the sum of (-2 x**2)**k / (1 * 3 * ... * (2 k + 1)); elsewhere the part of w(x).
+        series = np.cumprod([1.0] + [-2.0 / (2 * k + 1) for k in range(1, 24)]).tolist()
+        inner = where(near, x, 0.0)
+        small = inner * polynomial(inner * inner, series)
+        outer = where(near | endless, 1.0, x)
+        w = scaled(complex_number(outer * 0.0, -outer))
+        far = where(endless, 0.0, function(elementwise.imag, w) * (_ROOT_PI / 2))
+        return where(near, small, far)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [1.0 - x * y * 2.0]
+
+
+# ---- the normal distribution ---------------------------------------------------------------------
+
+
+def _normal(x: Number) -> Number:
+    return function(chlo_functions.erfc, x * (-1 / _ROOT_2)) * 0.5
+
+
+def _log_normal(x: Number) -> Number:
+    low = where(x < -1, x, -1.0)
+    below = log(_erfcx(low * (-1 / _ROOT_2)) * 0.5) - low * low * 0.5
+    above = function(elementwise.log_plus_one, -_normal(-where(x < -1, -1.0, x)))
+    return where(x < -1, below, above)
+
+
+def _hazard(log_probability: Number, x: Number, erfcx: Callable[[Number], Number]) -> Number:
+    """The density over the distribution function: the derivative of its logarithm."""
+    # Far below, both terms of the exponent are large and cancel.
+    below = float(np.sqrt(2 / np.pi)) / erfcx(where(x < 0, x, 0.0) * (-1 / _ROOT_2))
+    return where(x < -1, below, exp(x * x * -0.5 - log_probability) / _ROOT_2_PI)
+
+
+@register_composed
+@dataclass(frozen=True)
+class LogNdtr(Smooth):
+    """The logarithm of the distribution function of the standard normal distribution."""
+
+    name = "irax.log_ndtr"
+
+    def formula(self, x: Number) -> Number:
+        return _log_normal(x)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [_hazard(y, x, lambda v: function(Erfcx(), v))]
+
+
+@register_composed
+@dataclass(frozen=True)
+class Ndtri(Smooth):
+    """The inverse of the distribution function of the standard normal distribution."""
+
+    name = "irax.ndtri"
+
+    def formula(self, p: Number) -> Number:
+        upper = p > 0.5
+        tail = where(upper, 1.0 - p, p)
+        middle = function(chlo_functions.erf_inv, 1.0 - tail * 2.0) * -_ROOT_2
+        # In the tail erf is too near 1: Newton's method on the logarithm, which is concave.
+        rare = (tail < 0.05) & (tail > 0)
+        target = log(where(rare, tail, 0.01))
+
+        def step(n: Number, state: State) -> tuple[State, Number]:
+            (x,) = state
+            value = _log_normal(x)
+            return (x - (value - target) / _hazard(value, x, _erfcx),), n < _NEWTON_STEPS
+
+        (x,) = repeat((-function(elementwise.sqrt, target * -2.0),), rare, step)
+        x = where(rare, x, middle)
+        return where(upper, -x, x)
+
+    def slopes(self, y: Number, p: Number) -> list[Number | None]:
+        return [exp(y * y * 0.5) * _ROOT_2_PI]
+
+
+# ---- Owen's function ----------------------------------------------------------------------------
+
+
+def _owens_density(h: Number, a: Number) -> Number:
+    bottom = a * a + 1.0
+    return exp(h * h * bottom * -0.5) / (bottom * (2 * np.pi))
+
+
+@register_composed
+@dataclass(frozen=True)
+class OwensT(Smooth):
+    """The chance of X > h and 0 < Y < a X, for independent standard normal X and Y."""
+
+    name = "irax.owens_t"
+
+    def formula(self, h: Number, a: Number) -> Number:
+        distance, slope = abs(h), abs(a)
+        steep = slope > 1
+        inner_h = where(steep, distance * slope, distance)
+        inner_a = where(steep, 1.0 / where(steep, slope, 1.0), slope)
+        inner_h = where(inner_h.equals(inner_h), inner_h, 0.0)  # 0 times infinity
+        # Gauss's rule, where the integrand is above rounding.
+        reach = 10.0 / where(inner_h > 1, inner_h, 1.0)
+        reach = where(inner_a < reach, inner_a, reach)
+        total = reach * 0.0
+        for place, weight in zip(*np.polynomial.legendre.leggauss(24), strict=True):
+            density = _owens_density(inner_h, reach * (float(place + 1) / 2))
+            total = total + density * (float(weight) / 2)
+        area = total * reach
+        p, q = _normal(-distance), _normal(-inner_h)
+        area = where(steep, (p + q) * 0.5 - p * q - area, area)
+        return where(a < 0, -area, area)
+
+    def slopes(self, y: Number, h: Number, a: Number) -> list[Number | None]:
+        inner = function(chlo_functions.erf, a * h / _ROOT_2)
+        return [exp(h * h * -0.5) * inner * (-0.5 / _ROOT_2_PI), _owens_density(h, a)]
+
+
+erfcx: Callable[[Value], Value] = Erfcx()
