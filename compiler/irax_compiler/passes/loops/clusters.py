@@ -23,7 +23,7 @@ from irax_compiler.ops.core import Recomputation
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import inputs, nested, walk
-from irax_compiler.passes.loops import blocks, kernels
+from irax_compiler.passes.loops import blocks, indexing, kernels
 
 WORTHWHILE = 16
 """The number of operations from which IREE makes several kernels."""
@@ -171,6 +171,8 @@ def _is_apart(operation: Operation) -> bool:
 def _is_small(operation: Operation) -> bool:
     values = [*operation.operands, *operation.results]
     if _is_apart(operation) or not all(map(kernels.is_plain, values)):
+        return False
+    if indexing.is_known(operation):  # which takes LLVM longer than IREE
         return False
     if any(prod(shape_of(x)) > kernels.REGISTERS for x in values):
         return False

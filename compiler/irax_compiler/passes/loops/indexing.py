@@ -21,6 +21,8 @@ from irax_compiler.passes.rewriting import read_as
 
 Combine = Callable[[Value, Value], Value]
 INT32 = np.dtype(np.int32)
+READ = 64
+"""The work that reading an element at a computed place counts as: LLVM compiles each by itself."""
 NOWHERE = -1
 """A place that no register has."""
 
@@ -39,7 +41,8 @@ def work(operation: Operation) -> int:
     if operation.name == Scatter.name:
         x, _, updates = operation.operands
         return prod(shape_of(x)) * prod(shape_of(updates))
-    return prod(shape_of(operation.results[0]))
+    size = prod(shape_of(operation.results[0]))
+    return size if operation.name == DynamicUpdateSlice.name else READ * size
 
 
 def gathered(operation: Operation, operands: Registers) -> Value:

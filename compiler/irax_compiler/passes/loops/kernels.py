@@ -63,7 +63,8 @@ class _Parts:
         tables = [x for x in outside if _is_table(x, users[x])]
         versions = _buffers(loop)
         buffers, own = list(versions), {x for found in versions.values() for x in found}
-        if not all(blocks.is_known(o, {*tables, *own}) for o in operations):
+        in_memory = {*tables, *own}
+        if not all(blocks.is_known(o, in_memory) for o in operations):
             return None
         carried = [x for i, x in enumerate(loop.operands) if i not in buffers]
         elements = [*carried, *(x for x in outside if x not in tables)]
@@ -72,7 +73,7 @@ class _Parts:
         if not all(map(is_plain, (*elements, *inside, *arrays))):
             return None
         sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
-        if max(sizes) > REGISTERS or sum(sizes) + sum(map(_extra, operations)) > FEW:
+        if max(sizes) > REGISTERS or sum(sizes) + _extra(operations, in_memory) > FEW:
             return None
         memory = {held_dtype(loop.operands[i]) for i in buffers}
         if too_many([*elements, *tables, *tables], len(carried) + 2 * len(memory)):
@@ -80,11 +81,15 @@ class _Parts:
         return cls(elements, tables, buffers)
 
 
-def _extra(operation: Operation) -> int:
-    """Return the number of operations on elements beside those for its results."""
-    if operation.name == "stablehlo.dot_general":
-        return vectors.work(operation)
-    return indexing.work(operation) if indexing.is_known(operation) else 0
+def _extra(operations: Iterable[Operation], in_memory: set[Value]) -> int:
+    """Return the work of products, and of indexing registers, beside that for their results."""
+    work = 0
+    for operation in operations:
+        if operation.name == "stablehlo.dot_general":
+            work += vectors.work(operation)
+        elif indexing.is_known(operation) and operation.operands[0] not in in_memory:
+            work += indexing.work(operation)
+    return work
 
 
 def is_long(operations: Iterable[Operation]) -> bool:
