@@ -293,7 +293,8 @@ def _power_in_base(t: Value, x: Value, y: Value, z: Value) -> Value:
     """y x**(y-1), and 0 where y = 0 even at x = 0."""
     slope = multiply(y, power(x, subtract(y, full_like(y, 1))))
     zero = full_like(y, 0)
-    return multiply(t, comparison.select(comparison.equal(y, zero), zero, slope))
+    at_zero = comparison.select(comparison.equal(x, full_like(x, 0)), zero, slope)
+    return multiply(t, comparison.select(comparison.equal(y, zero), at_zero, slope))
 
 
 def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:

@@ -53,6 +53,8 @@ def array(
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    if object is None:
+        raise ValueError("array: expected numbers, got None")
     if order not in ("K", "A", "C", None):
         raise NotImplementedError(f"array: order={order!r} is not supported, only 'C'")
     dtype = None if dtype is None else dtypes.requested_dtype(dtype, "array")
