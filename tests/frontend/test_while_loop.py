@@ -373,7 +373,7 @@ def test_pairs_on_the_device(outer, inner):
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1000,)])
 def test_equal_carries_that_change_places(shape: tuple[int, ...]):
-    """Of an argument, of constants, and of what is computed alike; ints were those of the count."""
+    """Swap carries that begin equal: an argument, constants, and equal expressions."""
 
     def exchanged(a, b):
         return lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, c[2], c[1]), (0, a, b))

@@ -18,8 +18,8 @@ def _all_results(operation: Operation, flags: Sequence[bool]) -> Sequence[bool]:
 
 
 class Dependents:
-    """What in a block depends on some values: `values`, those among them, and `operations`, in
-    order. The other operations are `others`.
+    """The part of a block that depends on some values: `values`, those among them, and
+    `operations`, in order. The other operations are `others`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Linearity:
         self._found: dict[tuple[str, tuple[bool, ...]], Dependents] = {}
 
     def dependents(self, name: str, flags: Sequence[bool]) -> Dependents:
-        """What in function `name` depends on the arguments that `flags` marks."""
+        """Return the part of function `name` that depends on the arguments that `flags` marks."""
         key = (name, tuple(flags))
         if key not in self._found:
             function = self._functions[name]
