@@ -40,6 +40,7 @@ from irax_compiler.passes.batch import derive_batched as batch
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.core import find_function, nested
 from irax_compiler.passes.decompose import Decompose
+from irax_compiler.passes.deferred_rules import write_rules
 from irax_compiler.passes.jvp import active_arguments
 from irax_compiler.passes.jvp import derive_jvp as jvp
 from irax_compiler.passes.linearize import Linearize
@@ -95,6 +96,7 @@ __all__ = [
     "text_of",
     "transpose",
     "vjp",
+    "write_rules",
 ]
 
 

@@ -35,6 +35,7 @@ from irax.execution.export_trees import (
 from irax.execution.jit import JitFunction, jit
 from irax.ir import LoadedFunction, as_argument
 from irax.transforms import autodiff
+from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, containers, mlir, targets
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.core import UnsupportedOp
@@ -87,7 +88,7 @@ def export(
     def traced(*args: Any, **kwargs: Any) -> Exported:
         lowered = fun_jit.lower(*args, **kwargs)
         found = lowered._traced.traced
-        module = mlir.clone_module(found.builder.module)
+        module = with_rules(found.builder).module
         name = _closed(module, found.name, found.captures)
         module = _alone(module, name)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))

@@ -26,6 +26,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.execution import backend
 from irax.execution.jit import JitFunction
+from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_runtime.device import Device, Executable
@@ -83,9 +84,9 @@ def make_ir(
     @functools.wraps(fun, updated=())
     def traced(*args: Any, **kwargs: Any) -> IR:
         compiled, *_ = jitted.traced_for(args, kwargs)
-        module = mlir.clone_module(compiled.traced.builder.module)
-        mlir.make_public(mlir.functions(module)[compiled.traced.name])
-        return IR(module, compiled.traced.name, compiled.traced.builder)
+        builder = with_rules(compiled.traced.builder)
+        mlir.make_public(mlir.functions(builder.module)[compiled.traced.name])
+        return IR(builder.module, compiled.traced.name, builder)
 
     return traced
 

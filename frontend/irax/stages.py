@@ -21,6 +21,7 @@ from irax.core.tracing import Tracer
 from irax.execution import backend
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
+from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device
 
@@ -104,7 +105,7 @@ class Stage(OfThisProcess):
         }
 
     def _public_module(self) -> mlir.Module:
-        module = mlir.clone_module(self._traced.traced.builder.module)
+        module = with_rules(self._traced.traced.builder).module
         mlir.make_public(mlir.functions(module)[self._traced.traced.name])
         return module
 

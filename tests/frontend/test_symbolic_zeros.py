@@ -72,12 +72,34 @@ def test_what_is_perturbed(kind):
         3.0,
         (True, False),
     )
-    # Under jit a transformation around it may ask for any derivative.
-    assert seen(irax.grad(irax.jit(f)), x, y) == (3.0, (True, True))
+    # Rules run when a derivative is taken, with what that is taken with respect to.
+    assert seen(irax.grad(irax.jit(f)), x, y) == (3.0, (True, False))
+    assert seen(irax.grad(lambda x: irax.jit(f)(x, y)), x) == (3.0, (True, False))
     assert seen(irax.jit(irax.grad(lambda x: f(x, y))), x) == (3.0, (True, False))
-    # An outer derivative counts for the inner one too.
-    outer = irax.grad(lambda y: irax.grad(f)(x, y))
-    assert seen(outer, y) == (1.0, (True, True))
+    assert seen(irax.jit(irax.grad(f)), x, y) == (3.0, (True, False))
+    scanned = irax.grad(lambda x: lax.scan(lambda c, z: (f(c, z), None), x, jnp.ones(2))[0])
+    assert seen(scanned, x) == (1.0, (True, False))
+    # An outer derivative asks the call in the rule.
+    product.seen.clear()
+    assert irax.grad(lambda y: irax.grad(f)(x, y))(y) == 1
+    assert sorted({tuple(flags) for flags in product.seen}) == [(False, True), (True, False)]
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit, irax.vmap])
+def test_zero_cotangents(transform):
+    seen = []
+    f = irax.custom_vjp(lambda x: (2 * x, 3 * x, 4 * x))
+
+    def bwd(_, cts):
+        seen.append([isinstance(ct, SymbolicZero) for ct in cts])
+        assert all(ct.shape == cts[1].shape and ct.dtype == np.float32 for ct in cts)
+        return (sum(10 * ct for ct in cts if not isinstance(ct, SymbolicZero)),)
+
+    f.defvjp(lambda x: (f(x.value), None), bwd, symbolic_zeros=True)
+    x = jnp.arange(3.0)
+    second = transform(f)
+    np.testing.assert_array_equal(irax.grad(lambda x: second(x)[1].sum())(x), np.full(3, 10.0))
+    assert seen == [[True, False, True]]
 
 
 @KINDS
@@ -199,3 +221,15 @@ def test_lanes_of_what_is_not_differentiated_are_zeros(transform):
     np.testing.assert_array_equal(found, 10 * ys)
     assert seen
     assert all(perturbed == [True, False] for perturbed in seen)
+
+
+def test_lanes_of_lanes_keep_what_is_perturbed():
+    product = Product("vjp")
+    matrix, row = jnp.arange(6.0).reshape(2, 3), jnp.arange(3.0)
+
+    def total(x, y):
+        return irax.vmap(irax.vmap(product.f), (0, None))(x, y).sum()
+
+    np.testing.assert_array_equal(irax.grad(total)(matrix, row), np.tile(row, (2, 1)))
+    np.testing.assert_array_equal(irax.grad(total, 1)(matrix, row), np.sum(matrix, 0))
+    assert product.seen == [[True, False], [False, True]]

@@ -30,6 +30,7 @@ from irax_compiler.ops.control_flow import (
     checkpoint,
     custom_batching,
     custom_rules,
+    deferred_rules,
     implicit,
     scan,
     while_loops,

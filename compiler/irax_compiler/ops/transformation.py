@@ -20,7 +20,7 @@ from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
 
 if TYPE_CHECKING:
-    from irax_compiler.ops.core import Op
+    from irax_compiler.ops.core import Axis, Op
 
 Evaluation = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 """Evaluates a function of the op's module, by its name."""
@@ -58,6 +58,10 @@ class Transformation(Protocol):
 
     def declare_function(self, name: str, inputs: Sequence[Type], results: Sequence[Type]) -> str:
         """The name of a new private function without a body."""
+        ...
+
+    def refresh(self) -> None:
+        """Takes notice of functions that others have added to the module."""
         ...
 
 
@@ -132,4 +136,23 @@ class Batching(Transformation, Protocol):
 
     def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
         """Names for functions to come, the same for the same key; and whether they are new."""
+        ...
+
+    def deferred(self) -> DeferredBatching:
+        """What batches functions in the same way, later."""
+        ...
+
+
+class DeferredBatching(Protocol):
+    """Batches functions of the open module. Hashable, and equal for what does the same."""
+
+    @property
+    def size(self) -> int:
+        """The number of lanes."""
+        ...
+
+    def __call__(self, name: str, axes: tuple[Axis, ...]) -> str:
+        """The name of function `name` for arguments with these mapped axes; all its results have
+        the mapped axis first.
+        """
         ...

@@ -154,6 +154,10 @@ class BatchDeriver(Deriver[Batched]):
         effects.remove_dead_operations(mlir.body(function))
         return Batched(mlir.function_name(function), pattern, tuple(out_axes))
 
+    def deferred(self) -> DeferredBatch:
+        """What batches functions in the same way, later."""
+        return DeferredBatch(self.size, self.axis_name)
+
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:
         if wanted is not None:
             return batched_at(result, axis, self.size, wanted)
@@ -195,3 +199,15 @@ class BatchDeriver(Deriver[Batched]):
     def _is_collective(self, operation: Operation) -> bool:
         """True if an operation, or one nested in it, is a collective over the mapped axis."""
         return bool(self.axis_name) and self.axis_name in axes_in(operation)
+
+
+@dataclass(frozen=True)
+class DeferredBatch:
+    """Batches functions of the open module; all results have the mapped axis first."""
+
+    size: int
+    axis_name: str
+
+    def __call__(self, name: str, axes: tuple[Axis, ...]) -> str:
+        module = mlir.open_module()
+        return derive_batched(module, name, self.size, axes, None, self.axis_name).name

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler.ops.control_flow.deferred_rules import is_users
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.derived import Derived
 from irax_compiler.ops.registry import read, traits_of
@@ -206,6 +207,10 @@ class Deriver(Generic[D]):
         self.functions[unique] = mlir.declare_function(self.module, unique, inputs, results)
         return unique
 
+    def refresh(self) -> None:
+        """Takes notice of functions that others have added to the module."""
+        self.functions.update(mlir.functions(self.module))
+
     def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
         """Return names for functions to be added later, the same for the same key, and whether they
         are new.
@@ -287,6 +292,8 @@ def asking(operation: Operation) -> Iterator[None]:
     except UnsupportedOp as error:
         raise in_context(error, operation) from None
     except Exception as error:
+        if is_users(error):
+            raise
         error.add_note(f"raised by a rule of {operation.name} at {operation.location}")
         raise
 

@@ -128,7 +128,7 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         self, name: str, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> Sequence[Tangent]:
         found = JvpDeriver(self.module).forward_tangents(name, primals, tangents)
-        self.functions.update(mlir.functions(self.module))
+        self.refresh()
         return found
 
     def _split(

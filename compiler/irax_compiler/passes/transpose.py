@@ -181,7 +181,7 @@ class TransposeDeriver(Deriver[Transposed]):
         )
         active = tuple(isinstance(x, Linear) for x in operands)
         split = LinearizeDeriver(self.module).function(name, active)
-        self.functions.update(mlir.functions(self.module))
+        self.refresh()
         primals = [zeros_of(x.type) if isinstance(x, Linear) else x for x in operands]
         residuals = call_function(self.functions, split.name, primals)[len(given) :]
         moved = [ct for ct, has in zip(given, split.results, strict=True) if has]

@@ -32,6 +32,17 @@ def binding(name: Hashable | None, size: int) -> Iterator[None]:
         _state.bound = outer
 
 
+@contextmanager
+def all_bound(axes: tuple[tuple[Hashable, int], ...]) -> Iterator[None]:
+    """For the length of a `with` block, this thread traces lanes of these axes, as `bound` told."""
+    outer = _state.bound
+    _state.bound = axes
+    try:
+        yield
+    finally:
+        _state.bound = outer
+
+
 def size_of(name: Hashable, what: str) -> int:
     """The size of the innermost axis of a name.
 

@@ -4,15 +4,19 @@ operation; and `closure_convert`.
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
+from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
+from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax_compiler import mlir
 from irax_compiler.ops.structured import adapted
 
@@ -27,14 +31,58 @@ def with_captures(traced: Traced, captures: Sequence[Array], at: int, name: str)
     takes all `captures`, its own among them, before its argument number `at`.
     """
     module = traced.builder.module
-    types = [a.type for a in mlir.arguments(mlir.Functions(module)[traced.name])]
-    own, count = len(types) - len(traced.captures), len(captures)
+    inputs = [a.type for a in mlir.arguments(mlir.Functions(module)[traced.name])]
+    own, count = len(inputs) - len(traced.captures), len(captures)
     places = {id(x): at + i for i, x in enumerate(captures)}
     order = [i if i < at else i + count for i in range(own)]
     order += [places[id(x)] for x in traced.captures]
     outside = [mlir.tensor_type(x.aval.shape, x.aval.dtype) for x in captures]
     with source.user_location():
-        return adapted(module, traced.name, [*types[:at], *outside, *types[at:own]], order, name)
+        return adapted(module, traced.name, [*inputs[:at], *outside, *inputs[at:own]], order, name)
+
+
+_CONVERTED: WeakSet[Callable[..., Any]] = WeakSet()
+"""Functions of `closure_convert`, which get as arguments what they use."""
+
+
+def closed_over(*roots: Any) -> list[Array]:
+    """Return the traced arrays that functions hold: in closures, defaults, partial applications,
+    and the containers and objects there. Arrays of traces that have ended are left out.
+    """
+    found: dict[int, Array] = {}
+    seen: set[int] = set()
+    pending = list(roots)
+    while pending:
+        x = pending.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Tracer):
+            if x.home.open:
+                found[id(x)] = x
+        else:
+            pending += _parts(x)
+    return list(found.values())
+
+
+def _parts(x: Any) -> list[Any]:
+    """What an object holds, as far as a function could reach it without looking elsewhere."""
+    if isinstance(x, types.FunctionType):
+        if x in _CONVERTED:
+            return []
+        cells = [c.cell_contents for c in x.__closure__ or () if c != types.CellType()]
+        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if isinstance(x, types.MethodType):
+        return [x.__self__, x.__func__]
+    if isinstance(x, functools.partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if isinstance(x, dict):
+        return list(x.values())
+    if isinstance(x, list | tuple | set | frozenset):
+        return list(x)
+    if isinstance(x, type | types.ModuleType | Array | OfThisProcess):
+        return [getattr(x, "__wrapped__", None)]
+    return list(getattr(x, "__dict__", {}).values())
 
 
 def captures_first(functions: Sequence[Traced]) -> tuple[list[str], list[Array]]:
@@ -73,4 +121,5 @@ def closure_convert(
         found = call(traced.builder, traced.name, given, traced.weak)
         return array_trees.tree_unflatten(flat.out_tree, found)
 
+    _CONVERTED.add(converted)
     return converted, list(traced.captures)

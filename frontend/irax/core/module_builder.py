@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from irax.core.copies import OfThisProcess
@@ -39,3 +42,28 @@ class ModuleBuilder(OfThisProcess):
             names = mlir.copy_functions(other.module, name, self.module)
             self._imported[key] = (other, names)
         return self._imported[key][1][name]
+
+    @contextmanager
+    def deriving(self) -> Iterator[None]:
+        """For the length of a `with` block, functions of the module are transformed: what is traced
+        for that goes into it.
+        """
+        outer = _state.deriving
+        _state.deriving = self
+        try:
+            yield
+        finally:
+            _state.deriving = outer
+
+
+class _State(threading.local):
+    deriving: ModuleBuilder | None = None
+
+
+_state = _State()
+
+
+def deriving() -> ModuleBuilder:
+    """The builder of the module whose functions this thread transforms."""
+    assert _state.deriving is not None
+    return _state.deriving

@@ -25,17 +25,12 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import evaluate_value
-from irax_compiler.ops import marks
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import call_function
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
-
-DIFFERENTIATING = ("grad", "vjp", "jvp", "linearize")
-"""Kinds of traces whose arguments are differentiated."""
 
 
 class _Innermost(threading.local):
@@ -108,8 +103,7 @@ class Trace(Interpreter):
         self.open = True
         self.captures: list[Array] = []
         self._captured: dict[int, mlir.Value] = {}
-        self._sources: dict[mlir.Value, Array] = {}
-        self._lanes: dict[mlir.Value, Array] = {}
+        self._sources: dict[mlir.Value, Known] = {}
         self._known: dict[mlir.Value, np.ndarray] = {}
         self.location = source.user_location()
         self.function = mlir.new_function(
@@ -124,9 +118,7 @@ class Trace(Interpreter):
         aval = given.aval
         argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
         if given.known_as is not None:
-            self._sources[argument] = given.known_as
-        if given.lane_of is not None:
-            self._lanes[argument] = given.lane_of
+            self._sources[argument] = Known.of(given.known_as)
         self.argument_names[argument] = given.name
         return Tracer(self, argument, aval, self.location)
 
@@ -201,36 +193,9 @@ class Trace(Interpreter):
 
         def argument(value: mlir.Value) -> np.ndarray | None:
             origin = self._sources.get(value)
-            if isinstance(origin, Tracer):
-                return origin.home.concretize(origin.value)
-            return origin.value if isinstance(origin, ConcreteArray) else None
+            return None if origin is None else origin.elements()
 
         return evaluate_value(value, self._known, argument, self.builder.evaluator)
-
-    def is_perturbed(self, value: mlir.Value) -> bool:
-        """Return True if a value depends on an argument that may be differentiated."""
-        pending, seen = [value], set()
-        while pending:
-            current = pending.pop()
-            if current in seen or not mlir.is_inexact(current):
-                continue
-            seen.add(current)
-            operation = mlir.definition(current)
-            if operation is None:
-                if self._argument_is_perturbed(current):
-                    return True
-            elif operation.name == "stablehlo.composite" and read(operation) == marks.stop_gradient:
-                continue
-            else:
-                pending += [*operation.operands, *mlir.captured(operation)]
-        return False
-
-    def _argument_is_perturbed(self, argument: mlir.Value) -> bool:
-        origin = self._sources.get(argument, self._lanes.get(argument))
-        captured = argument in self._captured.values()
-        if origin is None or (self.kind in DIFFERENTIATING and not captured):
-            return True
-        return isinstance(origin, Tracer) and origin.home.is_perturbed(origin.value)
 
     def unknown_arguments(self) -> list[str]:
         """Return the names of the arguments whose values are unknown."""
@@ -241,6 +206,12 @@ class Trace(Interpreter):
         values = [self.value_of(x) for x in results]
         mlir.finish_function(self.function, values)
         self.open = False
+
+    def release(self) -> list[Array]:
+        """What the function has captured, which a trace that has ended need not keep."""
+        captures, self.captures = self.captures, []
+        self._captured.clear()
+        return captures
 
     def abandon(self) -> None:
         """Remove the unfinished function: tracing failed."""
@@ -343,16 +314,41 @@ def concrete_array(x: Any) -> ConcreteArray:
 
 
 @dataclass(frozen=True)
+class Known:
+    """An array whose elements may be asked for later, kept without the traced array itself, which
+    would count as leaked.
+    """
+
+    aval: ShapedArray
+    _concrete: ConcreteArray | None
+    _home: Trace | None
+    _value: Any
+
+    @staticmethod
+    def of(x: Array | Known) -> Known:
+        """What is kept of an array."""
+        if isinstance(x, Known):
+            return x
+        if isinstance(x, Tracer):
+            return Known(x.aval, None, x.home, x.value)
+        return Known(x.aval, x if isinstance(x, ConcreteArray) else None, None, None)
+
+    def elements(self) -> np.ndarray | None:
+        """The elements, if they are known."""
+        if self._home is not None:
+            return self._home.concretize(self._value)
+        return None if self._concrete is None else self._concrete.value
+
+
+@dataclass(frozen=True)
 class Input:
     """An argument to trace a function with."""
 
     aval: ShapedArray
-    known_as: Array | None = None
+    known_as: Array | Known | None = None
     """The array it stands for, if the function is traced for this array alone."""
     name: str = "an argument"
     """Its name in error messages."""
-    lane_of: Array | None = None
-    """The array that it is a lane of, in the trace of a `vmap`."""
 
 
 @dataclass
@@ -412,10 +408,11 @@ def trace_function(
     finally:
         innermost.trace = outer
     avals = [x.aval for x in results]
+    captures = trace.release()
     if config.check_tracer_leaks:
         del tracers, results
         leaks.check(trace, Tracer)
-    return Traced(builder, mlir.function_name(trace.function), trace.captures, avals)
+    return Traced(builder, mlir.function_name(trace.function), captures, avals)
 
 
 def padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:

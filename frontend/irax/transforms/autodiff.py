@@ -234,7 +234,8 @@ def _vjp(
     num_results = _num_results(traced_call.out_tree, has_aux)
     wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
     wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
-    reverse = api.reverse(traced.builder.module, traced.name, wrt, wanted)
+    with traced.builder.deriving():
+        reverse = api.reverse(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
     outputs = traced_call.unflatten(values[:count])
@@ -341,7 +342,8 @@ def _push(
     structure = array_trees.tree_structure(primals)
     directions = _directions(tangents, structure, [x.aval for x in arrays])
     wrt = [i for i, d in enumerate(directions) if d is not None]
-    derived = api.jvp(traced.builder.module, traced.name, wrt)
+    with traced.builder.deriving():
+        derived = api.jvp(traced.builder.module, traced.name, wrt)
     operands = [*arrays, *traced.captures, *(d for d in directions if d is not None)]
     weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
     values = call(traced.builder, derived.name, operands, weak)
@@ -408,7 +410,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     num_results = _num_results(traced_call.out_tree, has_aux)
     wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
     wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
-    linearized = api.linearize(traced.builder.module, traced.name, wrt, wanted)
+    with traced.builder.deriving():
+        linearized = api.linearize(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
     outputs = traced_call.unflatten(values[:count])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core import array_trees
 from irax.core.array import Array, aval_of
-from irax.core.flattening import FlatFunction, name_of
+from irax.core.flattening import name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
-from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type
+from irax.core.tracing import Input
+from irax.transforms.custom_arguments import is_inexact, of_type
+from irax.transforms.custom_rules import Ruled
+from irax.transforms.deferred_rules import RuleCall
 from irax.transforms.symbolic_zeros import SymbolicZero, zeros
 from irax_compiler.ops.control_flow.custom_rules import CustomJvp
+from irax_compiler.ops.control_flow.deferred_rules import DeferredJvp
 
 
 class custom_jvp(Ruled):
@@ -76,29 +79,22 @@ class custom_jvp(Ruled):
                 f"custom_jvp: {name_of(self.fun)} has no rule yet: give it one by defjvp"
             )
 
-    def operation(
-        self, given: Arguments, inputs: Sequence[Any], traced: Traced, flat: FlatFunction
-    ) -> tuple[Callable[[], Rules], Callable[..., Any]]:
-        rule = _FlatRule(self, given, traced, flat)
+    deferred = DeferredJvp
+
+    def operation(self, call: RuleCall) -> CustomJvp:
+        given, count = call.given, len(call.inputs)
         moving = zip(given.avals, given.moving, strict=True)
         directions = [Input(a, None, "a tangent") for a, moves in moving if moves]
-
-        def rules() -> Rules:
-            both = [*inputs, *directions]
-            return [(trace_function(rule, both, self.kind, f"{traced.name}.rule"), len(inputs))]
-
-        count = given.num_perturbed
-        return rules, lambda function, rule: CustomJvp(function, rule, count)
+        rule = call.trace(_FlatRule(self, call), [*call.inputs, *directions], count, "rule")
+        return CustomJvp(call.function, rule, given.num_perturbed)
 
 
 class _FlatRule:
     """The rule as a function of flat arrays: primals, then the tangents that are not zero."""
 
-    def __init__(
-        self, ruled: custom_jvp, given: Arguments, traced: Traced, flat: FlatFunction
-    ) -> None:
-        self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
-        self.name = name_of(ruled.fun)
+    def __init__(self, ruled: custom_jvp, call: RuleCall) -> None:
+        self.ruled, self.given, self.results = ruled, call.given, call.results
+        self.out_tree, self.name = call.out_tree, name_of(ruled.fun)
 
     def __call__(self, *leaves: Array) -> list[Array]:
         given, count = self.given, len(self.given.avals)
@@ -131,9 +127,9 @@ class _FlatRule:
 
     def _leaves(self, tree: Any, what: str) -> list[Any]:
         leaves, structure = array_trees.flatten_tangents(tree)
-        if structure != self.flat.out_tree:
+        if structure != self.out_tree:
             raise TypeError(
                 f"custom_jvp: the rule of {self.name} returned a {what} of structure {structure}; "
-                f"expected that of the function's result, {self.flat.out_tree}"
+                f"expected that of the function's result, {self.out_tree}"
             )
         return leaves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, name_of
+from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
-from irax.transforms.custom_rules import Arguments, Ruled, Rules, is_inexact, of_type
+from irax.core.tracing import Input, Known, Traced, trace_function
+from irax.transforms.custom_arguments import is_inexact, of_type
+from irax.transforms.custom_rules import Ruled
+from irax.transforms.deferred_rules import RuleCall
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero, zeros
 from irax_compiler.ops.control_flow.custom_rules import CustomVjp
+from irax_compiler.ops.control_flow.deferred_rules import BACKWARDS, DeferredVjp, ForwardRuled
 
 
 class custom_vjp(Ruled):
@@ -54,10 +59,9 @@ class custom_vjp(Ruled):
         where it is zero.
 
         With `symbolic_zeros`, `fwd` gets a `CustomVJPPrimal` for each array, which says whether a
-        derivative is taken with respect to it, and `bwd` a `SymbolicZero` for the cotangent of each
-        integer result; `bwd` may return such zeros. Other cotangents are arrays, also where they
-        are zero. `optimize_remat` is accepted for JAX's sake: what `fwd` computes and a checkpoint
-        does not need again is always left out.
+        derivative is taken with respect to it, and `bwd` a `SymbolicZero` for each cotangent that
+        is zero or of an integer result; `bwd` may return such zeros. `optimize_remat` is accepted
+        for JAX's sake: what `fwd` computes and a checkpoint does not need again is always left out.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
 
@@ -67,36 +71,26 @@ class custom_vjp(Ruled):
                 f"custom_vjp: {name_of(self.fun)} has no rules yet: give it some by defvjp"
             )
 
-    def operation(
-        self, given: Arguments, inputs: Sequence[Any], traced: Traced, flat: FlatFunction
-    ) -> tuple[Callable[[], Rules], Callable[..., Any]]:
-        cts = [Input(a, None, "a cotangent") for a in traced.results if is_inexact(a)]
-        shared = inputs[given.num_perturbed :]  # to the compiler, values from outside
+    deferred = DeferredVjp
 
-        def rules() -> Rules:
-            forward = _FlatForward(self, given, traced, flat)
-            fwd = trace_function(forward, inputs, self.kind, f"{traced.name}.fwd")
-            kept = [Input(x.aval, x, "a residual") for x in forward.arrays]
-            backward = _FlatBackward(self, given, traced, flat, forward)
-            bwd = trace_function(
-                lambda *leaves: backward(*leaves[len(shared) :]),
-                [*(Input(x.aval) for x in shared), *kept, *cts],
-                self.kind,
-                f"{traced.name}.bwd",
-            )
-            return [(fwd, len(inputs)), (bwd, len(shared))]
-
-        count = given.num_perturbed
-        return rules, lambda function, fwd, bwd: CustomVjp(function, fwd, bwd, count)
+    def operation(self, call: RuleCall) -> CustomVjp | ForwardRuled:
+        count = call.given.num_perturbed
+        forward = _FlatForward(self, call)
+        fwd = call.trace(forward, call.inputs, len(call.inputs), "fwd")
+        backward = _Backward(self, call, forward)
+        if call.is_written:
+            bwd = backward([True] * sum(map(is_inexact, call.results)))
+            return CustomVjp(call.function, fwd, bwd, count)
+        call.builder.kept.append(backward)
+        return ForwardRuled(call.function, fwd, backward.key, count)
 
 
 class _FlatForward:
     """`fwd` as a function of flat arrays: to results, then residuals."""
 
-    def __init__(
-        self, ruled: custom_vjp, given: Arguments, traced: Traced, flat: FlatFunction
-    ) -> None:
-        self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
+    def __init__(self, ruled: custom_vjp, call: RuleCall) -> None:
+        self.ruled, self.given, self.results = ruled, call.given, call.results
+        self.out_tree = call.out_tree
         self.residual_tree: Any = None
         self.residuals: list[Any] = []
         """Numbers of Python stay what they are, and are no results."""
@@ -114,58 +108,79 @@ class _FlatForward:
                 f"{type(found).__name__}"
             )
         out_leaves, structure = array_trees.tree_flatten(found[0])
-        if structure != self.flat.out_tree:
+        if structure != self.out_tree:
             raise TypeError(
                 f"custom_vjp: fwd of {name} returned a result of structure {structure}; expected "
-                f"that of the function's result, {self.flat.out_tree}"
+                f"that of the function's result, {self.out_tree}"
             )
         values = [
             of_type(x, a, name, "result") for x, a in zip(out_leaves, self.results, strict=True)
         ]
         kept, self.residual_tree = array_trees.tree_flatten(found[1])
-        self.residuals = [
+        residuals = [
             x
             if type(x) in (bool, int, float, complex)
             else as_array(x, f"custom_vjp: a residual of {name}")
             for x in kept
         ]
-        return [*values, *self.arrays]
+        self.residuals = [Known.of(x) if isinstance(x, Array) else x for x in residuals]
+        return [*values, *(x for x in residuals if isinstance(x, Array))]
 
     @property
-    def arrays(self) -> list[Array]:
+    def arrays(self) -> list[Known]:
         """The residuals that are arrays."""
-        return [x for x in self.residuals if isinstance(x, Array)]
+        return [x for x in self.residuals if isinstance(x, Known)]
 
     def unflatten(self, arrays: Sequence[Array]) -> Any:
         """The residuals, of those that are arrays."""
         remaining = iter(arrays)
-        leaves = [next(remaining) if isinstance(x, Array) else x for x in self.residuals]
+        leaves = [next(remaining) if isinstance(x, Known) else x for x in self.residuals]
         return array_trees.tree_unflatten(self.residual_tree, leaves)
 
 
-class _FlatBackward:
-    """`bwd` as a function of flat arrays: residuals and cotangents of the inexact results to
-    cotangents of the arguments that have one.
-    """
+class _Backward:
+    """`bwd`, as the compiler asks for it."""
 
-    def __init__(
-        self,
-        ruled: custom_vjp,
-        given: Arguments,
-        traced: Traced,
-        flat: FlatFunction,
-        forward: _FlatForward,
-    ) -> None:
-        self.ruled, self.given, self.results, self.flat = ruled, given, traced.results, flat
-        self.forward = forward
+    def __init__(self, ruled: custom_vjp, call: RuleCall, forward: _FlatForward) -> None:
+        self.ruled, self.rule_call, self.forward = ruled, call, forward
+        self.given, self.name = call.given, name_of(ruled.fun)
+        self.key = f"{call.rules.key}.bwd#{id(self)}"
+        self.lanes: dict[Any, Any] = {}
+        BACKWARDS[self.key] = self
 
-    def __call__(self, *leaves: Array) -> list[Array]:
-        name = name_of(self.ruled.fun)
-        count = len(self.forward.arrays)
-        residuals = self.forward.unflatten(leaves[:count])
-        rest = iter(leaves[count:])
-        cts = [next(rest) if is_inexact(a) else self._zero(a) for a in self.results]
-        cotangent = array_trees.tree_unflatten(self.flat.out_tree, cts)
+    def __call__(self, present: Sequence[bool]) -> str:
+        call, forward = self.rule_call, self.forward
+        shared = call.inputs[call.given.num_perturbed :]  # to the compiler, values from outside
+        kept = [Input(x.aval, x, "a residual") for x in forward.arrays]
+        inexact = [a for a in call.results if is_inexact(a)]
+        given = [a for a, is_given in zip(inexact, present, strict=True) if is_given]
+        zeros = iter(not is_given for is_given in present)
+        is_zero = [next(zeros) if is_inexact(a) else True for a in call.results]
+
+        def bwd(*leaves: Array) -> list[Array]:
+            own = leaves[len(shared) :]
+            residuals = forward.unflatten(own[: len(kept)])
+            return self._run(residuals, own[len(kept) :], is_zero)
+
+        inputs = [
+            *(Input(x.aval) for x in shared),
+            *kept,
+            *(Input(a, None, "a cotangent") for a in given),
+        ]
+        here = replace(call, builder=deriving())
+        return here.trace(bwd, inputs, len(shared), "bwd")
+
+    def _run(
+        self, residuals: Any, cotangents: Sequence[Array], is_zero: Sequence[bool]
+    ) -> list[Array]:
+        """Cotangents of the arguments that have one, of those of the results that are not zero."""
+        call, name = self.rule_call, self.name
+        rest = iter(cotangents)
+        cts = [
+            self._zero(a) if zero else next(rest)
+            for a, zero in zip(call.results, is_zero, strict=True)
+        ]
+        cotangent = array_trees.tree_unflatten(call.out_tree, cts)
         assert self.ruled.bwd is not None
         found = self.ruled.bwd(*self.given.fixed, residuals, cotangent)
         args = self.given.unflatten(range(len(self.given.avals)))
@@ -183,9 +198,9 @@ class _FlatBackward:
         ]
 
     def _zero(self, aval: ShapedArray) -> Any:
-        if self.ruled.symbolic_zeros:
-            return SymbolicZero(ShapedArray(aval.shape, dtypes.float0))
-        return _float0(aval)
+        dtype = aval.dtype if is_inexact(aval) else dtypes.float0
+        zero = SymbolicZero(ShapedArray(aval.shape, dtype))
+        return zero if self.ruled.symbolic_zeros else zero.instantiate()
 
     def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
         numbers, structure = array_trees.tree_flatten(arg)

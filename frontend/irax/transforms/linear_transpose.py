@@ -49,7 +49,8 @@ def linear_transpose(
     flat = FlatFunction(fun, in_tree)
     inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]
     traced = trace_function(flat, inputs, "linear_transpose", name_of(fun))
-    derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
+    with traced.builder.deriving():
+        derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
 
     @api_boundary
     def transposed(cotangent: Any) -> tuple[Any, ...]:

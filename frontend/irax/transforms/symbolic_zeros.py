@@ -1,4 +1,4 @@
-"""Zeros that derivative rules know by their type, and arrays with a mark if they are perturbed."""
+"""Zeros that derivative rules can tell by their type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.promotion import broadcast_to
-from irax.core.tracing import Tracer
 
 
 def zeros(aval: ShapedArray) -> Array:
@@ -85,10 +84,3 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """The zero among the tangents of an array, as an array or as a `SymbolicZero`."""
     zero = SymbolicZero.from_primal_value(val)
     return zero if symbolic_zeros else zero.instantiate()
-
-
-def is_perturbed(x: Array) -> bool:
-    """Return True if a derivative may be taken with respect to an array, False where certainly none
-    is. An argument of `jit` always may, because a transformation around it may ask.
-    """
-    return isinstance(x, Tracer) and x.home.is_perturbed(x.value)

@@ -86,7 +86,7 @@ def vmap(
             size.meet(aval.shape[axis], name, aval, axis)
             lane = (*array.shape[:axis], *array.shape[axis + 1 :])
             one = ShapedArray(lane, array.dtype, array.weak_type)
-            inputs.append(Input(one, None, name, lane_of=array))
+            inputs.append(Input(one, None, name))
             arrays.append((array, axis))
             positions.append(i)
         if size.value is None:

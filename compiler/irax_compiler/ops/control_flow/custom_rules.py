@@ -177,23 +177,25 @@ def batched_first(transform: Batching, derived: Batched, count: int, name: str) 
 # ---- custom_vjp ----------------------------------------------------------------------------------
 
 
-@register_composed
-@dataclass(frozen=True)
-class CustomVjp(RuledOp):
-    """A call whose `fwd` takes the operands and returns the results, then residuals. `bwd` takes
-    the captured values, the residuals and cotangents of the inexact results, and returns cotangents
-    of the inexact arguments.
+class ReverseRuled(RuledOp):
+    """A call of a function with a rule for reverse mode: `fwd` takes the operands and gives the
+    results, then residuals.
     """
 
-    name = "irax.custom_vjp"
-    function: str = from_operation(decomposition_of)
-    fwd: str = attribute(SYMBOL)
-    bwd: str = attribute(SYMBOL)
-    num_args: int = attribute(I64)
+    fwd: str
+    num_args: int
 
-    @property
-    def rule_names(self) -> tuple[str, ...]:
-        return (self.fwd, self.bwd)
+    def linear_part(
+        self,
+        transform: Linearization,
+        known: Sequence[Value],
+        directions: Sequence[Value],
+        types: Sequence[Type],
+    ) -> ReverseOnly:
+        """The derivative as an operation: of the values from outside, the residuals, and tangents
+        of the inexact arguments to tangents of some types.
+        """
+        raise NotImplementedError
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -218,26 +220,60 @@ class CustomVjp(RuledOp):
         directions = instantiated(args, tangents[: self.num_args], wanted)
         linear = [t for t in types if mlir.inexact(mlir.dtype_of_type(t))]
         known = [*outside, *residuals]
-        op = TransposeOnly(
-            _declared(transform, self.bwd, [*known, *directions], linear), self.bwd, len(known)
-        )
-        moved = op.build([*known, *directions])
+        moved = self.linear_part(transform, known, directions, linear).build([*known, *directions])
         return results, scatter(moved, _inexact(types))
 
-    def batched(self, transform: Batching, batched: CustomVjp, axes: Sequence[Axis]) -> None:
+    def axes_of_backward(
+        self, axes: Sequence[Axis], fwd: Batched, transform: Batching
+    ) -> tuple[tuple[Axis, ...], list[Axis]]:
+        """For a batched call: the mapped axes of what the backward part knows, and those that its
+        cotangents of arguments must have.
+        """
         inputs, types = _types(transform.functions[self.function])
+        known = (*axes[self.num_args :], *fwd.results[len(types) :])
+        wanted = [a for a, t in zip(axes[: self.num_args], _inexact(inputs), strict=False) if t]
+        return known, wanted
+
+
+@register_composed
+@dataclass(frozen=True)
+class CustomVjp(ReverseRuled):
+    """`bwd` takes the values from outside, the residuals and cotangents of the inexact results, and
+    gives cotangents of the inexact ones among the arguments.
+    """
+
+    name = "irax.custom_vjp"
+    function: str = from_operation(decomposition_of)
+    fwd: str = attribute(SYMBOL)
+    bwd: str = attribute(SYMBOL)
+    num_args: int = attribute(I64)
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        return (self.fwd, self.bwd)
+
+    def linear_part(
+        self,
+        transform: Linearization,
+        known: Sequence[Value],
+        directions: Sequence[Value],
+        types: Sequence[Type],
+    ) -> ReverseOnly:
+        declared = declared_linear(transform, self.bwd, [*known, *directions], types)
+        return TransposeOnly(declared, self.bwd, len(known))
+
+    def batched(self, transform: Batching, batched: CustomVjp, axes: Sequence[Axis]) -> None:
+        _, types = _types(transform.functions[self.function])
         function = transform.function(self.function, tuple(axes))
         batched_first(transform, function, len(types), batched.function)
         fwd = transform.function(self.fwd, tuple(axes))
         batched_first(transform, fwd, len(types), batched.fwd)
-        outside, residuals = tuple(axes[self.num_args :]), fwd.results[len(types) :]
-        ct_axes = (0,) * sum(_inexact(types))
-        bwd = transform.function(self.bwd, (*outside, *residuals, *ct_axes))
-        wanted = [a for a, t in zip(axes[: self.num_args], _inexact(inputs), strict=False) if t]
+        known, wanted = self.axes_of_backward(axes, fwd, transform)
+        bwd = transform.function(self.bwd, (*known, *[0] * sum(_inexact(types))))
         _like_arguments(transform, bwd, wanted, batched.bwd)
 
 
-def _declared(
+def declared_linear(
     transform: Transformation, bwd: str, operands: Sequence[Value], results: Sequence[Type]
 ) -> str:
     """A function that is declared and nowhere defined: a linear one of which just the transpose is
@@ -246,37 +282,45 @@ def _declared(
     return transform.declare_function(f"{bwd}.transpose", [x.type for x in operands], results)
 
 
-def _like_arguments(transform: Batching, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
-    """Adds the batched bwd, with cotangents that have the mapped axis where the arguments have it,
-    or are summed over the lanes of arguments that all lanes share.
+def placed_cotangents(
+    cts: Sequence[Value], axes: Sequence[Axis], wanted: Sequence[Axis], size: int
+) -> list[Value]:
+    """Cotangents with the mapped axis where the arguments have it, or summed over the lanes of
+    arguments that all lanes share.
     """
-    inputs, _ = _types(transform.functions[bwd.name])
 
     def placed(ct: Value, axis: Axis, place: Axis) -> Value:
         if place is not None:
-            return shape.batched_at(ct, axis, transform.size, place)
+            return shape.batched_at(ct, axis, size, place)
         # Where all lanes have the same cotangent, it still counts once for each.
-        ct = shape.batched_at(ct, axis, transform.size, 0)
-        return reduce.reduce_sum(ct, (0,))
+        return reduce.reduce_sum(shape.batched_at(ct, axis, size, 0), (0,))
+
+    return [placed(*each) for each in zip(cts, axes, wanted, strict=True)]
+
+
+def _like_arguments(transform: Batching, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
+    """Adds the batched bwd, with cotangents as the arguments are."""
+    inputs, _ = _types(transform.functions[bwd.name])
 
     def build(*arguments: Value) -> Sequence[Value]:
         found = call_function(transform.functions, bwd.name, arguments)
-        return [placed(*each) for each in zip(found, bwd.results, wanted, strict=True)]
+        return placed_cotangents(found, bwd.results, wanted, transform.size)
 
     return transform.build_function(name, inputs, build)
 
 
-@register_composed
-@dataclass(frozen=True)
-class TransposeOnly(RuledOp):
+class ReverseOnly(RuledOp):
     """A linear function of which just the transpose is known: of `num_known` known operands and the
     results' cotangents to the other operands' cotangents.
     """
 
-    name = "irax.transpose_only"
-    function: str = from_operation(decomposition_of)
-    transpose_function: str = attribute(SYMBOL, "transpose")
-    num_known: int = attribute(I64)
+    num_known: int
+
+    def backward(
+        self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]
+    ) -> Sequence[Value]:
+        """The cotangents of the operands that are not known."""
+        raise NotImplementedError
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         raise self._refusal()
@@ -301,27 +345,44 @@ class TransposeOnly(RuledOp):
         known = [x for x in operands[: self.num_known] if isinstance(x, Value)]
         if len(known) != self.num_known:
             raise self._refusal()
-        types = mlir.result_types(transform.functions[self.function])
-        given = instantiated([Linear(t) for t in types], cotangents, [True] * len(types))
-        found = call_function(transform.functions, self.transpose_function, [*known, *given])
+        found = self.backward(transform, known, cotangents)
         return [
             ct if isinstance(x, Linear) else None
             for x, ct in zip(operands, [*[None] * self.num_known, *found], strict=True)
         ]
 
+    def lanes_of_results(self, transform: Batching) -> list[Type]:
+        """The types of the batched results, with the mapped axis first."""
+        types: list[Any] = mlir.result_types(transform.functions[self.function])
+        return [mlir.tensor_type((transform.size, *t.shape), mlir.dtype_of_type(t)) for t in types]
+
+
+@register_composed
+@dataclass(frozen=True)
+class TransposeOnly(ReverseOnly):
+    """`transpose_function` is the transpose."""
+
+    name = "irax.transpose_only"
+    function: str = from_operation(decomposition_of)
+    transpose_function: str = attribute(SYMBOL, "transpose")
+    num_known: int = attribute(I64)
+
+    def backward(
+        self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]
+    ) -> Sequence[Value]:
+        types = mlir.result_types(transform.functions[self.function])
+        given = instantiated([Linear(t) for t in types], cotangents, [True] * len(types))
+        return call_function(transform.functions, self.transpose_function, [*known, *given])
+
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         known, linear = tuple(axes[: self.num_known]), axes[self.num_known :]
-        types = mlir.result_types(transform.functions[self.function])
-        transposed = transform.function(self.transpose_function, (*known, *[0] * len(types)))
-        lanes = [
-            mlir.tensor_type((transform.size, *t.shape), mlir.dtype_of_type(t))  # pyright: ignore
-            for t in types
-        ]
+        lanes = self.lanes_of_results(transform)
+        transposed = transform.function(self.transpose_function, (*known, *[0] * len(lanes)))
         batched = TransposeOnly(
-            _declared(transform, transposed.name, operands, lanes),
+            declared_linear(transform, transposed.name, operands, lanes),
             _like_arguments(transform, transposed, linear, f"{transposed.name}.like"),
             self.num_known,
         )
-        return batched.build(operands), [0] * len(types)
+        return batched.build(operands), [0] * len(lanes)

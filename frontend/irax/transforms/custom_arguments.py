@@ -1,0 +1,101 @@
+"""Arguments of functions with derivative rules of the user's own, and what those rules give."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from irax import dtypes
+from irax.core import array_trees
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.flattening import argument_names
+
+
+class Arguments:
+    """The arguments of a call: what they are, not what they hold.
+
+    For the compiler, those that no derivative is taken with respect to are values from outside: the
+    functions take them after the others.
+    """
+
+    def __init__(
+        self, kind: str, fixed: tuple[Any, ...], others: tuple[Any, ...], numbers: Sequence[int]
+    ) -> None:
+        self.fixed = fixed
+        """The arguments that are not differentiated, at positions `numbers`."""
+        leaves, self.in_tree = array_trees.tree_flatten((others, {}))
+        self.names: list[str] = argument_names(others)
+        arrays = [as_array(x, f"{kind}: {n}") for x, n in zip(leaves, self.names, strict=True)]
+        self.avals: list[ShapedArray] = [x.aval for x in arrays]
+        self.perturbed = [True] * len(arrays)
+        """Which leaves a derivative is taken with respect to."""
+        self._numbers = {n % (len(fixed) + len(others)) for n in numbers}
+
+    def arrays(self, others: tuple[Any, ...]) -> list[Array]:
+        """The leaves of the differentiated arguments."""
+        leaves, _ = array_trees.tree_flatten((others, {}))
+        return [as_array(x) for x in leaves]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for calls that can share one operation."""
+        return (self.in_tree, *self.avals, *map(id, self.fixed))
+
+    def with_perturbed(self, perturbed: Sequence[bool]) -> Self:
+        """These arguments, where a derivative is taken with respect to some of them."""
+        others = copy.copy(self)
+        others.perturbed = list(perturbed)
+        return others
+
+    @property
+    def order(self) -> list[int]:
+        """The leaves in the order in which functions take them."""
+        return sorted(range(len(self.avals)), key=lambda i: not self.perturbed[i])
+
+    @property
+    def num_perturbed(self) -> int:
+        return sum(self.perturbed)
+
+    @property
+    def moving(self) -> list[bool]:
+        """Which leaves have tangents and cotangents."""
+        return [p and is_inexact(a) for p, a in zip(self.perturbed, self.avals, strict=True)]
+
+    def in_place(self, values: Sequence[Any]) -> list[Any]:
+        """Values in that order, in the order of the leaves."""
+        found: list[Any] = [None] * len(self.avals)
+        for i, value in zip(self.order, values, strict=True):
+            found[i] = value
+        return found
+
+    def unflatten(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The differentiated arguments, of their leaves."""
+        args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
+        return args
+
+    def joined(self, others: Sequence[Any]) -> list[Any]:
+        """All arguments in their own order: those that are not differentiated, and others."""
+        first, second = iter(self.fixed), iter(others)
+        count = len(self.fixed) + len(others)
+        return [next(first) if n in self._numbers else next(second) for n in range(count)]
+
+
+def is_inexact(aval: ShapedArray) -> bool:
+    """Whether arrays of this type have tangents."""
+    return dtypes.issubdtype(aval.dtype, np.inexact)
+
+
+def of_type(
+    x: Any, aval: ShapedArray, name: str, what: str, error: type[Exception] = TypeError
+) -> Array:
+    """A leaf that a rule returned, as an array of the type it must have; else raises `error`."""
+    array = as_array(x, f"the rule of {name}: its {what}")
+    if array.shape != aval.shape or (
+        array.dtype != aval.dtype and not (array.weak_type or aval.weak_type)
+    ):
+        raise error(f"the rule of {name} returned a {what} of type {array.aval}; expected {aval}")
+    return array if array.dtype == aval.dtype else array.astype(aval.dtype)

@@ -1,0 +1,235 @@
+"""Derivative rules that run when a derivative is taken, not when the function is called."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from irax import errors
+from irax.core import axis_names, module_builder, source
+from irax.core.array import Array, ConcreteArray
+from irax.core.avals import ShapedArray
+from irax.core.module_builder import ModuleBuilder
+from irax.core.tracing import Input, Known, Traced, Tracer, trace_function
+from irax.transforms.custom_arguments import Arguments
+from irax_compiler import api, mlir
+from irax_compiler.ops import shape
+from irax_compiler.ops.control_flow.deferred_rules import RULES
+from irax_compiler.ops.structured import adapted, call_function
+
+
+@dataclass(frozen=True)
+class RuleCall:
+    """A call of a function whose rules are to be traced."""
+
+    given: Arguments
+    inputs: Sequence[Input]
+    """Its arguments, in the order in which functions take them."""
+    results: Sequence[ShapedArray]
+    out_tree: Any
+    function: str
+    """The function of the arguments in that order, then what it uses from outside."""
+    outside: Sequence[Array]
+    builder: ModuleBuilder
+    rules: DeferredRules
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the module is to hold all rules, because it leaves the process."""
+        return _state.writes
+
+    def trace(
+        self, rule: Callable[..., Sequence[Array]], inputs: Sequence[Input], at: int, suffix: str
+    ) -> str:
+        """The name of a rule as a function of the module. It takes all values from outside before
+        its argument number `at`.
+        """
+        name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
+        with self.rules.running():
+            traced = trace_function(
+                rule, inputs, kind, name, fresh_module=True, builder=self.builder
+            )
+        if not traced.captures and not self.outside:
+            return traced.name
+        with source.user_location():
+            return self._closed(traced, at, f"{name}.whole")
+
+    def _closed(self, traced: Traced, at: int, name: str) -> str:
+        """The rule with all values from outside as arguments. Arrays that the function itself does
+        not use are constants.
+        """
+        module = self.builder.module
+        types = [a.type for a in mlir.arguments(mlir.Functions(module)[traced.name])]
+        own = types[: len(types) - len(traced.captures)]
+        outside = [mlir.tensor_type(x.aval.shape, x.aval.dtype) for x in self.outside]
+        unique = self.builder.unique_name(name)
+        function = mlir.new_function(
+            module, unique, [*own[:at], *outside, *own[at:]], mlir.current_location()
+        )
+        arguments = mlir.arguments(function)
+        end = at + len(outside)
+        values = {id(x): v for x, v in zip(self.outside, arguments[at:end], strict=True)}
+        with mlir.InsertionPoint(mlir.body(function)):
+            captured = [values.get(id(x)) or _constant(x) for x in traced.captures]
+            operands = [*arguments[:at], *arguments[end:], *captured]
+            found = call_function(mlir.Functions(module), traced.name, operands)
+        mlir.finish_function(function, found)
+        return unique
+
+
+def _constant(x: Array) -> mlir.Value:
+    if not isinstance(x, ConcreteArray):
+        raise errors.UnexpectedTracerError(
+            f"a derivative rule uses a traced array of type {x.aval} from outside, which neither "
+            "its function nor a closure holds: pass it as an argument of the function"
+        )
+    return shape.Constant(x.value)()
+
+
+_PROCESS = uuid.uuid4().hex[:12]
+"""Makes keys another process's modules cannot have."""
+_numbers = itertools.count()
+
+
+class DeferredRules:
+    """The rules of one call of a function, as the compiler asks for them."""
+
+    def __init__(
+        self,
+        ruled: Any,
+        given: Arguments,
+        arrays: Sequence[Array],
+        traced: Traced,
+        out_tree: Any,
+        outside: Sequence[Array],
+    ) -> None:
+        self.ruled, self.given, self.results = ruled, given, traced.results
+        self.out_tree, self.outside = out_tree, list(outside)
+        self.key = f"{traced.name}#{_PROCESS}.{next(_numbers)}"
+        self.is_recursive = any(other.ruled is ruled for other in _state.writing)
+        self.lanes: dict[Any, Any] = {}
+        self.function = ""
+        self._known = [Known.of(x) for x in arrays]
+        self._axes = axis_names.bound()
+        RULES[self.key] = self
+
+    def __call__(self, function: str, perturbed: Sequence[bool]) -> str:
+        self.function = function
+        builder = module_builder.deriving()
+        given = self.given
+        if self.ruled.symbolic_zeros:
+            given = given.with_perturbed(perturbed)
+        order = [*given.order, *range(len(perturbed), len(perturbed) + len(self.outside))]
+        inputs = [Input(x.aval, x, name) for x, name in zip(self._known, given.names, strict=True)]
+        call = RuleCall(
+            given,
+            [inputs[i] for i in given.order],
+            self.results,
+            self.out_tree,
+            _permuted(builder.module, function, order),
+            self.outside,
+            builder,
+            self,
+        )
+        op = self.ruled.operation(call)
+        return self._written_out(builder, function, op, order)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """For the length of a `with` block, the rules run where the call stood."""
+        with axis_names.all_bound(self._axes), _reopened(self.outside), _asked(self):
+            yield
+
+    def _written_out(
+        self, builder: ModuleBuilder, function: str, op: Any, order: Sequence[int]
+    ) -> str:
+        """A function like `function` that consists of the operation which has the rules."""
+        module = builder.module
+        types = [a.type for a in mlir.arguments(mlir.Functions(module)[function])]
+        name = builder.unique_name(f"{function}.ruled")
+        written = mlir.new_function(module, name, types, mlir.current_location())
+        arguments = mlir.arguments(written)
+        with mlir.InsertionPoint(mlir.body(written)):
+            results = op.build([arguments[i] for i in order])
+        mlir.finish_function(written, results)
+        return name
+
+
+def _permuted(module: mlir.Module, function: str, order: Sequence[int]) -> str:
+    """The name of a function that takes the arguments of another in another order."""
+    if list(order) == sorted(order):
+        return function
+    types = [a.type for a in mlir.arguments(mlir.Functions(module)[function])]
+    places = sorted(range(len(order)), key=order.__getitem__)
+    new_types = [types[i] for i in order]
+    return adapted(module, function, new_types, places, f"{function}.ordered")
+
+
+# ---- what is going on in this thread -------------------------------------------------------------
+
+
+class _State(threading.local):
+    asked: tuple[DeferredRules, ...] = ()
+    """The rules that run, if the module is being written."""
+    writes = False
+
+    @property
+    def writing(self) -> tuple[DeferredRules, ...]:
+        return self.asked if self.writes else ()
+
+
+_state = _State()
+
+
+@contextmanager
+def _asked(rules: DeferredRules) -> Iterator[None]:
+    outer = _state.asked
+    _state.asked = (*outer, rules)
+    try:
+        yield
+    finally:
+        _state.asked = outer
+
+
+@contextmanager
+def _reopened(outside: Sequence[Array]) -> Iterator[None]:
+    """Lets rules use traced values of functions that have been traced to their end: they are
+    operands of the call.
+    """
+    closed = {x.home for x in outside if isinstance(x, Tracer) and not x.home.open}
+    for trace in closed:
+        trace.open = True
+    try:
+        yield
+    finally:
+        for trace in closed:
+            trace.open = False
+
+
+def same_call(ruled: Any, given: Arguments) -> DeferredRules | None:
+    """Where rules are being written into a module, those that the same call in them has: what
+    names itself cannot be written out anew each time.
+    """
+    for rules in reversed(_state.writing):
+        if rules.ruled is ruled and rules.given.key == given.key:
+            return rules
+    return None
+
+
+def with_rules(builder: ModuleBuilder) -> ModuleBuilder:
+    """A copy of a module, into which the rules of all functions that it calls are written."""
+    copy = ModuleBuilder(mlir.clone_module(builder.module))
+    copy.kept.append(builder)
+    outer = _state.writes, _state.asked
+    _state.writes, _state.asked = True, ()
+    try:
+        with copy.deriving():
+            api.write_rules(copy.module)
+    finally:
+        _state.writes, _state.asked = outer
+    return copy
