@@ -198,7 +198,7 @@ def test_dtypes_as_attributes():
     "call, error, text",
     [
         (lambda: jnp.array("text"), TypeError, "array: expected"),
-        (lambda: jnp.array(None), TypeError, "array: expected"),
+        (lambda: jnp.array(None), ValueError, "array: expected"),
         (lambda: jnp.array([1, "a"]), TypeError, "array: expected"),
         (lambda: jnp.array([[1], [2, 3]]), ValueError, "different lengths"),
         (

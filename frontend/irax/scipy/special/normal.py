@@ -60,7 +60,7 @@ def wofz(z: ArrayLike) -> Array:
     """The Faddeeva function, exp(-z**2) erfc(-i z); the result is complex.
 
     >>> irax.scipy.special.wofz(1j).round(4)
-    Array(0.4276+0.j, dtype=complex64)
+    Array(0.4276+0.j, dtype=complex64, weak_type=True)
     """
     (z,) = inexact("wofz", z)
     kind = dtypes.result_type(z.dtype, np.complex64)
