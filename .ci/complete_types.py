@@ -7,22 +7,40 @@ MLIR bindings have, which ship without types, or are of a file that is not annot
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-LEAST = 0.964
+LEAST = 0.985
 """The part of the names that is complete: it may grow, and then this is to grow with it."""
+
+INTERNAL = ("irax.core.", "irax.execution.", "irax.transforms.")
+"""The rooms whose names users do not import."""
+
+root = Path(__file__).resolve().parent.parent
+folders = [str(root / name) for name in ("frontend", "compiler", "runtime", "tools")]
+# The checker asks Python for its path, and does not see editable installations otherwise.
+environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
 checker = Path(sys.executable).with_name("basedpyright")
 asked = ["--verifytypes", "irax", "--ignoreexternal", "--outputjson"]
 report = subprocess.run(
-    [checker, *asked, "--pythonpath", sys.executable], capture_output=True, text=True, check=False
+    [checker, *asked, "--pythonpath", sys.executable],
+    capture_output=True,
+    text=True,
+    check=False,
+    env=environment,
 )
-found = json.loads(report.stdout)["typeCompleteness"]
-score = found["completenessScore"]
+symbols = [
+    symbol
+    for symbol in json.loads(report.stdout)["typeCompleteness"]["symbols"]
+    if symbol["isExported"] and not symbol["name"].startswith(INTERNAL)
+]
+incomplete = [symbol["name"] for symbol in symbols if not symbol["isTypeKnown"]]
+score = 1 - len(incomplete) / len(symbols)
+print(f"{score:.1%} of irax's {len(symbols)} public names have complete types")
 if score < LEAST:
-    for symbol in found["symbols"]:
-        if symbol["isExported"] and not symbol["isTypeKnown"]:
-            print(f"incomplete type: {symbol['name']}")
-    sys.exit(f"{score:.1%} of irax's public names have complete types; expected {LEAST:.1%}")
+    for name in incomplete:
+        print(f"incomplete type: {name}")
+    sys.exit(f"expected {LEAST:.1%}")
