@@ -139,7 +139,7 @@ class Batching(Transformation, Protocol):
         ...
 
     def deferred(self) -> DeferredBatching:
-        """What batches functions in the same way, later."""
+        """Return the batching that is applied to functions later, in the same way."""
         ...
 
 

@@ -155,7 +155,7 @@ class BatchDeriver(Deriver[Batched]):
         return Batched(mlir.function_name(function), pattern, tuple(out_axes))
 
     def deferred(self) -> DeferredBatch:
-        """What batches functions in the same way, later."""
+        """Return the batching that is applied to functions later, in the same way."""
         return DeferredBatch(self.size, self.axis_name)
 
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:

@@ -66,7 +66,7 @@ def closed_over(*roots: Any) -> list[Array]:
 
 
 def _parts(x: Any) -> list[Any]:
-    """What an object holds, as far as a function could reach it without looking elsewhere."""
+    """Return the objects that an object holds, as far as a function reaches them through it."""
     if isinstance(x, types.FunctionType):
         if x in _CONVERTED:
             return []

@@ -208,7 +208,7 @@ class Trace(Interpreter):
         self.open = False
 
     def release(self) -> list[Array]:
-        """What the function has captured, which a trace that has ended need not keep."""
+        """Return the captured arrays, which a trace that has ended need not keep."""
         captures, self.captures = self.captures, []
         self._captured.clear()
         return captures
@@ -326,7 +326,7 @@ class Known:
 
     @staticmethod
     def of(x: Array | Known) -> Known:
-        """What is kept of an array."""
+        """Return the record of an array."""
         if isinstance(x, Known):
             return x
         if isinstance(x, Tracer):

@@ -42,7 +42,7 @@ class Arguments:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for calls that can share one operation."""
+        """A key that is equal for calls that can share one operation."""
         return (self.in_tree, *self.avals, *map(id, self.fixed))
 
     def with_perturbed(self, perturbed: Sequence[bool]) -> Self:
@@ -85,7 +85,7 @@ class Arguments:
 
 
 def is_inexact(aval: ShapedArray) -> bool:
-    """Whether arrays of this type have tangents."""
+    """Return True if arrays of this type have tangents."""
     return dtypes.issubdtype(aval.dtype, np.inexact)
 
 

@@ -40,7 +40,7 @@ class RuleCall:
 
     @property
     def is_written(self) -> bool:
-        """Whether the module is to hold all rules, because it leaves the process."""
+        """True if the module is to hold all rules, because it leaves the process."""
         return _state.writes
 
     def trace(
@@ -73,13 +73,18 @@ class RuleCall:
         )
         arguments = mlir.arguments(function)
         end = at + len(outside)
-        values = {id(x): v for x, v in zip(self.outside, arguments[at:end], strict=True)}
+        values = {_identity(x): v for x, v in zip(self.outside, arguments[at:end], strict=True)}
         with mlir.InsertionPoint(mlir.body(function)):
-            captured = [values.get(id(x)) or _constant(x) for x in traced.captures]
+            captured = [values.get(_identity(x)) or _constant(x) for x in traced.captures]
             operands = [*arguments[:at], *arguments[end:], *captured]
             found = call_function(mlir.Functions(module), traced.name, operands)
         mlir.finish_function(function, found)
         return unique
+
+
+def _identity(x: Array) -> Any:
+    """Return the same key for traced arrays of one value, which may differ in their weak types."""
+    return x.value if isinstance(x, Tracer) else id(x)
 
 
 def _constant(x: Array) -> mlir.Value:
@@ -212,7 +217,7 @@ def _reopened(outside: Sequence[Array]) -> Iterator[None]:
 
 
 def same_call(ruled: Any, given: Arguments) -> DeferredRules | None:
-    """Where rules are being written into a module, those that the same call in them has: what
+    """Return the rules of an equal call that is being written into a module: a function that
     names itself cannot be written out anew each time.
     """
     for rules in reversed(_state.writing):

@@ -38,7 +38,7 @@ from irax_compiler.ops.transformation import (
 
 
 class DeferredRules(Protocol):
-    """What is known of rules."""
+    """The rules of one call, as the compiler asks for them."""
 
     key: str
     is_recursive: bool
@@ -69,7 +69,7 @@ def _users_code() -> Iterator[None]:
 
 
 def is_users(error: Exception) -> bool:
-    """Whether the user's code raised an exception, and no rule of irax's."""
+    """Return True if the user's code raised an exception, and no rule of irax's."""
     return "is_users" in error.__dict__
 
 
@@ -167,11 +167,11 @@ class _Lanes:
 
 
 class DeferredBackward(Protocol):
-    """What is known of the backward part of a rule for reverse mode."""
+    """The backward part of a rule for reverse mode, as the compiler asks for it."""
 
     key: str
     lanes: dict[Any, DeferredBackward]
-    """The same for lanes, by what is mapped."""
+    """The batched forms, by the arguments that are mapped."""
 
     def __call__(self, present: Sequence[bool]) -> str:
         """Adds a function to the open module, of what is known and the cotangents of those inexact
