@@ -37,6 +37,11 @@ class Linearized(Differentiated):
     residuals: tuple[int | Type, ...]
     """For each residual, the argument that it forwards, or its type."""
 
+    @property
+    def forward(self) -> str:
+        """The name of the function of the arguments to the results, then the residuals."""
+        return self.name
+
 
 @dataclass(frozen=True)
 class Transposed(Derived):
@@ -72,7 +77,7 @@ class Reversed:
     @property
     def forward(self) -> str:
         """The name of the function of the arguments to the results, then the residuals."""
-        return self.linearized.name
+        return self.linearized.forward
 
     @property
     def backward(self) -> str:

@@ -56,9 +56,7 @@ def derive_jvp(
         wrt: the arguments that have a tangent; by default all those of inexact types.
         results: for each result, True if its tangent is wanted; by default all of inexact types.
     """
-    active = active_arguments(find_function(module, func), wrt)
-    outputs = {func: results or differentiable_results(module, func)}
-    return JvpDeriver(module, outputs).function(func, active)
+    return JvpDeriver.derived(module, func, wrt, results)
 
 
 def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
@@ -119,6 +117,21 @@ class DifferentiationDeriver(Deriver[D]):
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
+
+    @classmethod
+    def derived(
+        cls,
+        module: Module,
+        func: str,
+        wrt: Sequence[int] | None,
+        results: Sequence[bool] | None,
+    ) -> D:
+        """Return the derived form of a function for tangents of the arguments `wrt` and of the
+        results that are marked; by default of all that are of inexact types.
+        """
+        active = active_arguments(find_function(module, func), wrt)
+        outputs = {func: results or differentiable_results(module, func)}
+        return cls(module, outputs).function(func, active)
 
     def ask(
         self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]

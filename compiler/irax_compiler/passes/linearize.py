@@ -20,7 +20,6 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import call_function, inlined
 from irax_compiler.passes.core import (
     Pass,
-    find_function,
     inputs,
     publish,
     register_pass,
@@ -28,8 +27,6 @@ from irax_compiler.passes.core import (
 from irax_compiler.passes.jvp import (
     DifferentiationDeriver,
     JvpDeriver,
-    active_arguments,
-    differentiable_results,
 )
 from irax_compiler.passes.linearity import Dependents
 
@@ -65,9 +62,7 @@ def derive_linearized(
         wrt: the arguments that have a tangent; by default all those of inexact types.
         results: for each result, True if its tangent is wanted; by default all of inexact types.
     """
-    active = active_arguments(find_function(module, func), wrt)
-    outputs = {func: results or differentiable_results(module, func)}
-    return LinearizeDeriver(module, outputs).function(func, active)
+    return LinearizeDeriver.derived(module, func, wrt, results)
 
 
 class LinearizeDeriver(DifferentiationDeriver[Linearized]):

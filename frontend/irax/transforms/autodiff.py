@@ -232,13 +232,7 @@ def _vjp(
     traced_call = TracedCall(what, _checked(function, what, has_aux, check), primals)
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)
-    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
-    wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
-    with traced.builder.deriving():
-        reverse = api.reverse(traced.builder.module, traced.name, wrt, wanted)
-    values = call(traced.builder, reverse.forward, [*arrays, *traced.captures], traced.weak)
-    count = len(traced.results)
-    outputs = traced_call.unflatten(values[:count])
+    reverse, outputs, residuals = _forward_pass(traced_call, num_results, api.reverse)
     result = outputs[0] if has_aux else outputs
     pullback = _Pullback(
         traced.builder,
@@ -248,7 +242,26 @@ def _vjp(
         array_trees.tree_structure((primals, {})),
         array_trees.tree_structure(result),
     )
-    return outputs, tree_util.Partial(pullback, values[count:])
+    return outputs, tree_util.Partial(pullback, residuals)
+
+
+_Linearized = TypeVar("_Linearized", api.Linearized, api.Reversed)
+
+
+def _forward_pass(
+    traced_call: TracedCall, num_results: int, derive: Callable[..., _Linearized]
+) -> tuple[_Linearized, Any, list[Array]]:
+    """Linearize a traced function, whose first results are differentiated, and run its forward
+    pass: return the record of the derivation, the outputs and the residuals.
+    """
+    traced, arrays = traced_call.traced, traced_call.arrays
+    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
+    wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
+    with traced.builder.deriving():
+        derived = derive(traced.builder.module, traced.name, wrt, wanted)
+    values = call(traced.builder, derived.forward, [*arrays, *traced.captures], traced.weak)
+    count = len(traced.results)
+    return derived, traced_call.unflatten(values[:count]), values[count:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,13 +421,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     traced_call = TracedCall("linearize", _checked(fun, "linearize", has_aux), primals)
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)
-    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
-    wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
-    with traced.builder.deriving():
-        linearized = api.linearize(traced.builder.module, traced.name, wrt, wanted)
-    values = call(traced.builder, linearized.name, [*arrays, *traced.captures], traced.weak)
-    count = len(traced.results)
-    outputs = traced_call.unflatten(values[:count])
+    linearized, outputs, residuals = _forward_pass(traced_call, num_results, api.linearize)
     result = outputs[0] if has_aux else outputs
     push = _Pushforward(
         traced.builder,
@@ -424,7 +431,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         array_trees.tree_structure(primals),
         array_trees.tree_structure(result),
     )
-    pushforward = tree_util.Partial(push, values[count:])
+    pushforward = tree_util.Partial(push, residuals)
     return (result, pushforward, outputs[1]) if has_aux else (result, pushforward)
 
 
