@@ -20,13 +20,17 @@ INTERNAL = ("irax.core.", "irax.execution.", "irax.transforms.")
 
 root = Path(__file__).resolve().parent.parent
 folders = [str(root / name) for name in ("frontend", "compiler", "runtime", "tools")]
-# The checker asks Python for its path, and does not see editable installations otherwise.
-environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+executables = Path(sys.executable).parent
+# With --verifytypes the checker ignores --pythonpath: it asks the `python` of PATH for installed
+# packages, and does not see editable installations but by PYTHONPATH.
+environment = {
+    **os.environ,
+    "PATH": os.pathsep.join([str(executables), os.environ["PATH"]]),
+    "PYTHONPATH": os.pathsep.join(folders),
+}
 
-checker = Path(sys.executable).with_name("basedpyright")
-asked = ["--verifytypes", "irax", "--ignoreexternal", "--outputjson"]
 report = subprocess.run(
-    [checker, *asked, "--pythonpath", sys.executable],
+    [executables / "basedpyright", "--verifytypes", "irax", "--ignoreexternal", "--outputjson"],
     capture_output=True,
     text=True,
     check=False,
