@@ -16,10 +16,9 @@ from irax.core.flattening import argument_names
 
 
 class Arguments:
-    """The arguments of a call: what they are, not what they hold.
+    """The structure and the avals of a call's arguments, without their values.
 
-    For the compiler, those that no derivative is taken with respect to are values from outside: the
-    functions take them after the others.
+    Functions of the module take the arguments that have a tangent first, then the others.
     """
 
     def __init__(
@@ -32,7 +31,7 @@ class Arguments:
         arrays = [as_array(x, f"{kind}: {n}") for x, n in zip(leaves, self.names, strict=True)]
         self.avals: list[ShapedArray] = [x.aval for x in arrays]
         self.perturbed = [True] * len(arrays)
-        """Which leaves a derivative is taken with respect to."""
+        """For each leaf, True if a derivative is taken with respect to it."""
         self._numbers = {n % (len(fixed) + len(others)) for n in numbers}
 
     def arrays(self, others: tuple[Any, ...]) -> list[Array]:

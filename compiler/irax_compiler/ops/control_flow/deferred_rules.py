@@ -1,9 +1,9 @@
 """Calls of functions whose derivative rules are Python functions that have not run yet.
 
-In the IR they are composites: the decomposition is the function, and an attribute names the rules,
-which belong to the process that traced the call. Who differentiates the call asks them for a
-function that has the rules written out (`custom_rules`) for the arguments that have a tangent.
-`write_rules` does that for a module that leaves the process.
+In the IR such a call is a composite: its decomposition is the function, and an attribute names the
+rules, which belong to the process that traced the call. A pass that differentiates the call runs
+the rules for the arguments that have a tangent: they give a function of the module that holds them
+in the form of `custom_rules`. `write_rules` does that for a module that leaves the process.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class DeferredRules(Protocol):
 
     key: str
     is_recursive: bool
-    """True for those of a call of a function from within its own rules, which writing out would
-    have no end of."""
+    """True if the call stands within the function's own rules: to write such rules out would never
+    end."""
     lanes: dict[Any, DeferredRules]
     """These rules for lanes, by what is mapped; they live as long as these do."""
 
