@@ -294,9 +294,6 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
 OPS = "irax_compiler.ops"
 CIRCULAR = {
     (f"{OPS}.indexing.gather", f"{OPS}.indexing.scatter"): "a gather's transpose is a scatter",
-    (f"{OPS}.shape", f"{OPS}.reductions.reduce"): "a broadcast's transpose is a sum",
-    (f"{OPS}.shape", f"{OPS}.comparison"): "batches of pads choose by a padded mask",
-    (f"{OPS}.elementwise", f"{OPS}.comparison"): "the derivative of a maximum compares",
     (f"{OPS}.control_flow.scan", f"{OPS}.callback"): "a scan of no steps is tried without effects",
     (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.rowwise"): "a scan is made one over rows",
     (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.while_loops"): "a scan is defined by a while",

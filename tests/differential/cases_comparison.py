@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, boolean, each, f64, fixed, i32, of
 
-from irax_compiler.ops import comparison
+from irax_compiler.ops import clamp, comparison
 from irax_compiler.ops.comparison import Compare
 
 EDGES = [-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf, np.nan]
@@ -68,22 +68,22 @@ CASES = [
     ),
     Case(
         "clamp",
-        comparison.clamp,
+        clamp.clamp,
         [f64(3, 3, low=-2, high=0), f64(3, 3, low=-3, high=3), f64(3, 3, low=0, high=2)],
         clamped,
     ),
     Case(
         "clamp-to-scalars",
-        comparison.clamp,
+        clamp.clamp,
         [f64(low=-2, high=-1), f64(3, 3, low=-3, high=3), f64(low=1, high=2)],
         clamped,
     ),
     Case(
         "clamp-crossed",
-        comparison.clamp,
+        clamp.clamp,
         [f64(9, low=1, high=2), f64(9, low=-3, high=3), f64(9, low=-2, high=-1)],
         clamped,
     ),
-    Case("clamp-i32", comparison.clamp, [i32(high=-3), i32(3, 3), i32(low=3)], clamped),
+    Case("clamp-i32", clamp.clamp, [i32(high=-3), i32(3, 3), i32(low=3)], clamped),
 ]
 NOT_DIFFERENTIABLE = {"stablehlo.compare"}

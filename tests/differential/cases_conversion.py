@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, boolean, each, f64, fixed, i32, of
 
-from irax_compiler.ops.conversion import BitcastConvert, Convert, ReducePrecision
+from irax_compiler.ops.bitcast import BitcastConvert
+from irax_compiler.ops.conversion import Convert, ReducePrecision
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F8 = np.dtype(ml_dtypes.float8_e4m3fn)

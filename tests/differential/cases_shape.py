@@ -4,17 +4,8 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, boolean, f64, i32, of
 
-from irax_compiler.ops.shape import (
-    BroadcastInDim,
-    Concatenate,
-    Constant,
-    Iota,
-    Pad,
-    Reshape,
-    Reverse,
-    Slice,
-    Transpose,
-)
+from irax_compiler.ops.shape import BroadcastInDim, Constant, Iota, Reshape, Transpose
+from irax_compiler.ops.slicing import Concatenate, Pad, Reverse, Slice
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 

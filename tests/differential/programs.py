@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Value, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.dot import DotDimensions, dot_general
 from irax_compiler.ops.indexing import gather, scatter
@@ -144,7 +144,9 @@ def slice_(p: Program, x: Value) -> Value:
         (lo, hi) if lo < hi else (0, n) for (lo, hi), n in zip(bounds, shape_of(x), strict=True)
     ]
     strides = [p.draw(st.integers(1, 2)) for _ in bounds]
-    return shape.Slice(tuple(b[0] for b in bounds), tuple(b[1] for b in bounds), tuple(strides))(x)
+    return slicing.Slice(tuple(b[0] for b in bounds), tuple(b[1] for b in bounds), tuple(strides))(
+        x
+    )
 
 
 def pad(p: Program, x: Value) -> Value:
@@ -153,13 +155,13 @@ def pad(p: Program, x: Value) -> Value:
         -1 if n > 1 and p.draw(st.booleans()) else lo
         for n, lo in zip(shape_of(x), low, strict=True)
     ]
-    return shape.Pad(tuple(cut), high, interior)(x, full((), p.draw(p.numbers), F64))
+    return slicing.Pad(tuple(cut), high, interior)(x, full((), p.draw(p.numbers), F64))
 
 
 def reverse(p: Program, x: Value) -> Value:
     dimensions = range(len(shape_of(x)))
     chosen = p.draw(st.sets(st.sampled_from(dimensions))) if dimensions else set()
-    return shape.Reverse(tuple(sorted(chosen)))(x)
+    return slicing.Reverse(tuple(sorted(chosen)))(x)
 
 
 def dynamic_slice(p: Program, x: Value) -> Value:
@@ -173,7 +175,7 @@ def dynamic_slice(p: Program, x: Value) -> Value:
 
 def concatenate(p: Program, x: Value) -> Value:
     dimension = p.draw(st.sampled_from(range(len(shape_of(x)))))
-    return shape.Concatenate(dimension)(x, p.partner(x), x)
+    return slicing.Concatenate(dimension)(x, p.partner(x), x)
 
 
 def row_indices(p: Program, x: Value) -> tuple[Value, window_shapes.WindowDims]:

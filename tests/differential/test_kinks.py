@@ -7,7 +7,7 @@ import pytest
 from tests.differential.harness import Case, fixed
 
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops import clamp, elementwise
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.pipeline import run_pipeline
@@ -38,13 +38,13 @@ SCALARS = [
     (elementwise.remainder, (0.3, 0.1), 1, -2),
     (elementwise.remainder, (-7, 2), 1, 3),
     # Nothing of a clamp passes at its bounds.
-    (comparison.clamp, (0, 0, 1), 1, 0),
-    (comparison.clamp, (0, 1, 1), 1, 0),
-    (comparison.clamp, (0, 0.5, 1), 1, 1),
-    (comparison.clamp, (0, -1, 1), 0, 1),
-    (comparison.clamp, (0, 2, 1), 2, 1),
-    (comparison.clamp, (2, 0, 1), 2, 1),
-    (comparison.clamp, (2, 0, 1), 0, 0),
+    (clamp.clamp, (0, 0, 1), 1, 0),
+    (clamp.clamp, (0, 1, 1), 1, 0),
+    (clamp.clamp, (0, 0.5, 1), 1, 1),
+    (clamp.clamp, (0, -1, 1), 0, 1),
+    (clamp.clamp, (0, 2, 1), 2, 1),
+    (clamp.clamp, (2, 0, 1), 2, 1),
+    (clamp.clamp, (2, 0, 1), 0, 0),
 ]
 
 

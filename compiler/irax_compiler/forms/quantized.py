@@ -15,7 +15,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Type, Value, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import clamp, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
 
 _TYPE = re.compile(
@@ -58,7 +58,7 @@ class Quantization:
         scaled = elementwise.divide(x, self._spread(self.scales, x))
         moved = elementwise.add(scaled, self._spread(self.zero_points, x))
         least, most = (full((), n, self.expressed) for n in (self.least, self.most))
-        rounded = elementwise.round_nearest_even(comparison.clamp(least, moved, most))
+        rounded = elementwise.round_nearest_even(clamp.clamp(least, moved, most))
         return conversion.convert(rounded, self.storage)
 
     def _spread(self, numbers: Sequence[float], like: Value) -> Value:

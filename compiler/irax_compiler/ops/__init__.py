@@ -1,13 +1,16 @@
 """All ops that irax knows, one family per file.
 
-Families refer to each other: the transpose of a broadcast is a reduction. So a family imports
-others as modules, and imports single names only from `elementwise`, which imports no other family.
+Families use each other in their rules, and imports go one way: `shape`, `comparison`, `slicing` and
+`elementwise` are below the others. Where two ops are made of each other (the transpose of a
+broadcast is a sum), the builder of one is in a file below both, such as `reductions/building.py`.
 """
 
 from irax_compiler.ops import (
     barrier,
+    bitcast,
     bitwise,
     callback,
+    clamp,
     collective,
     comparison,
     composite,
@@ -22,6 +25,7 @@ from irax_compiler.ops import (
     marks,
     random_bits,
     shape,
+    slicing,
     structured,
     synonyms,
 )

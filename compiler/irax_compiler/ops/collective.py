@@ -18,7 +18,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.attributes import call_attributes
 from irax_compiler.ops.core import (
     Axis,
@@ -244,7 +244,7 @@ class Permute(Collective, LinearOp):
         x = shape.batched_at(operands[0], axes[0], self.size, 0)
         rank, extents = len(shape_of(x)), shape_of(x)[1:]
         zeros = full((1, *extents), 0, dtype_of(x))
-        with_zeros = shape.Concatenate(0)(x, zeros) if -1 in self.sources else x
+        with_zeros = slicing.Concatenate(0)(x, zeros) if -1 in self.sources else x
         rows = shape.Constant(np.array(self.sources, INT32) % shape_of(with_zeros)[0])()
         dims = window_shapes.WindowDims(
             window_dims=tuple(range(1, rank)),

@@ -12,7 +12,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.once import once
-from irax_compiler.ops import comparison, conversion
+from irax_compiler.ops import bitcast, comparison
 from irax_compiler.ops.core import Op, UnsupportedOp, full, no_calls
 from irax_compiler.ops.registry import folds_in_any_order, read, traits_of
 
@@ -197,5 +197,5 @@ def is_elementwise(operation: Operation) -> bool:
     same index.
     """
     traits = traits_of(operation)
-    is_bits = operation.name == conversion.BitcastConvert.name
+    is_bits = operation.name == bitcast.BitcastConvert.name
     return traits.is_constant or traits.elementwise or is_bits

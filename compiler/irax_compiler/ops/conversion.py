@@ -1,4 +1,4 @@
-"""Changing dtype: by value (convert) or by bit pattern (bitcast_convert)."""
+"""Conversion of numbers to another dtype or precision."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import registers, shape
-from irax_compiler.ops.attributes import I32, attribute, result_dtype, result_shape
+from irax_compiler.ops import registers
+from irax_compiler.ops.attributes import I32, attribute, result_dtype
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
@@ -116,50 +116,6 @@ def _bounds(dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
 def convert(x: Value, dtype: np.dtype) -> Value:
     """Convert; nothing where the dtype is right already."""
     return x if dtype_of(x) == dtype else Convert(dtype)(x)
-
-
-@register_class
-@dataclass(frozen=True)
-class BitcastConvert(Op):
-    """Reinterpret the bits as another dtype; a last dimension is added or removed where widths
-    differ.
-    """
-
-    name = "stablehlo.bitcast_convert"
-    widened = Widened.OTHER
-    scalar_lowering = registers.BITCAST
-    recomputation = Recomputation.CHEAP
-    shape: tuple[int, ...] = result_shape()
-    dtype: np.dtype = result_dtype()
-
-    def result_types(self, operands: Sequence[Value]):
-        return [mlir.tensor_type(self.shape, self.dtype)]
-
-    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
-        if min(mlir.width(x.dtype), mlir.width(self.dtype)) < 8:
-            return _of_bits(_bits(x), self.dtype).reshape(self.shape)
-        return np.ascontiguousarray(x).reshape(-1).view(self.dtype).reshape(self.shape)
-
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        return results, [None]
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        x = shape.move_axis(operands[0], axes[0], 0)
-        return [BitcastConvert((transform.size, *self.shape), self.dtype)(x)], [0]
-
-
-def _bits(x: np.ndarray) -> np.ndarray:
-    """The bits of all elements in a row, the lowest of each first."""
-    octets = np.ascontiguousarray(x).reshape(-1, 1).view(np.uint8)
-    return np.unpackbits(octets, axis=1, bitorder="little")[:, : mlir.width(x.dtype)].reshape(-1)
-
-
-def _of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    octets = np.packbits(bits.reshape(-1, mlir.width(dtype)), axis=1, bitorder="little")
-    return octets.reshape(-1).view(dtype)
 
 
 @register_class

@@ -22,7 +22,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import conversion, dot, shape
+from irax_compiler.ops import conversion, dot, shape, slicing
 from irax_compiler.ops.attributes import I64, I64S, AttributeCodec, attribute, result_dtype
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, no_calls, working_dtype
 from irax_compiler.ops.linear import Bilinear
@@ -196,7 +196,7 @@ class Convolution(Bilinear):
         interior = tuple(a - 1 for a in self.lhs_dilation)
         if not any((*low, *high, *interior)):
             return x
-        pad = shape.Pad((0, *low, 0), (0, *high, 0), (0, *interior, 0))
+        pad = slicing.Pad((0, *low, 0), (0, *high, 0), (0, *interior, 0))
         return pad.evaluate(no_calls, x, np.zeros((), x.dtype))
 
     def _windows(self, x: np.ndarray, out: Dimensions, window: Dimensions) -> np.ndarray:
@@ -299,7 +299,7 @@ class Convolution(Bilinear):
         )
         backwards = [dims.rhs[d + 2] for d, flag in enumerate(self.reversal) if flag]
         result = op(x, ct)
-        return shape.Reverse(tuple(backwards))(result) if backwards else result
+        return slicing.Reverse(tuple(backwards))(result) if backwards else result
 
     # -- batching --
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, constant, full, full_like, only
 from irax_compiler.ops.registry import register_class
@@ -103,7 +103,7 @@ class Fft(Op):
         """
         n, rank = self.fft_length[-1], len(shape_of(ct))
         zeros = (0,) * (rank - 1)
-        padding = shape.Pad((*zeros, 0), (*zeros, n - shape_of(ct)[-1]), (*zeros, 0))
+        padding = slicing.Pad((*zeros, 0), (*zeros, n - shape_of(ct)[-1]), (*zeros, 0))
         padded = padding(ct, full((), 0, dtype_of(ct)))
         return elementwise.real(Fft("FFT", self.fft_length)(padded))
 

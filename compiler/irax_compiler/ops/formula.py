@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise
+from irax_compiler.ops import bitcast, bitwise, comparison, conversion, elementwise
 from irax_compiler.ops.core import full_like
 
 
@@ -99,7 +99,7 @@ class Number:
 
     def bits(self, dtype: Any) -> Number:
         """Reinterpret the bits as another dtype of the same width."""
-        return Number(conversion.BitcastConvert(shape_of(self.value), np.dtype(dtype))(self.value))
+        return Number(bitcast.BitcastConvert(shape_of(self.value), np.dtype(dtype))(self.value))
 
     def _like(self, other: Any) -> Value:
         return other.value if isinstance(other, Number) else full_like(self.value, other)

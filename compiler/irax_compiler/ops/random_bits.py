@@ -16,6 +16,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape as shapes
+from irax_compiler.ops import slicing
 from irax_compiler.ops.attributes import attribute, from_operation, keyword
 from irax_compiler.ops.core import Axis, Memory, Op, Tangent, UnsupportedOp, Widened
 from irax_compiler.ops.registry import register_class
@@ -68,14 +69,14 @@ class RngBitGenerator(Op):
         states = shapes.move_axis(operands[0], axes[0], 0)
         width = shape_of(states)[1]
         lanes = [
-            self.build([shapes.reshape(shapes.slice_in_dim(states, i, i + 1, 0), (width,))])
+            self.build([shapes.reshape(slicing.slice_in_dim(states, i, i + 1, 0), (width,))])
             for i in range(transform.size)
         ]
         stacked = (
             [shapes.reshape(x, (1, *shape_of(x))) for x in column]
             for column in zip(*lanes, strict=True)
         )
-        return [shapes.Concatenate(0)(*column) for column in stacked], [0, 0]
+        return [slicing.Concatenate(0)(*column) for column in stacked], [0, 0]
 
 
 def _low(x: Any) -> Any:

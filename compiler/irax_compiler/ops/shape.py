@@ -1,9 +1,8 @@
-"""Ops that move elements without computing: broadcast, reshape, transpose, slice, pad, ..."""
+"""Constants, and ops that lay elements out in another shape: broadcast, reshape, transpose."""
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,26 +11,21 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import comparison
 from irax_compiler.ops.attributes import I64, I64S, attribute, result_dtype, result_shape
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Linear,
-    Memory,
     Op,
     Recomputation,
     Tangent,
     Widened,
-    full,
     only,
 )
 from irax_compiler.ops.linear import LinearOp
-from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
-from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-
-BOOL = np.dtype(np.bool_)
+from irax_compiler.ops.transformation import Batching, Evaluation, Transposition
 
 _FEW = 4096
 """The most elements for which copying an array is faster than NumPy's broadcasting."""
@@ -133,7 +127,7 @@ class BroadcastInDim(LinearOp):
         shape = shape_of(operands[0])
         kept = {d: i for i, d in enumerate(self.broadcast_dimensions) if shape[i] == self.shape[d]}
         summed = tuple(d for d in range(len(self.shape)) if d not in kept)
-        ct = reduce.reduce_sum(only(cotangents), summed)
+        ct = reduce_sum(only(cotangents), summed)
         order = [kept[d] for d in sorted(kept)]
         return [reshape(transpose(ct, np.argsort(order).tolist()), shape)]
 
@@ -208,237 +202,12 @@ class Transpose(LinearOp):
         return [transpose(operands[0], [axis, *(others[p] for p in self.permutation)])], [0]
 
 
-@register_class
-@dataclass(frozen=True)
-class Reverse(LinearOp):
-    """The elements in reverse order along some dimensions."""
-
-    name = "stablehlo.reverse"
-    moves = True
-    recomputation = Recomputation.CHEAP
-    dimensions: tuple[int, ...] = attribute(I64S)
-
-    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
-        return np.flip(x, self.dimensions)
-
-    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        turned = range(len(operands[0].shape))
-        places = tuple(slice(None, None, -1 if d in self.dimensions else 1) for d in turned)
-        return operator.itemgetter(places)
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        return [self(only(cotangents))]
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        (axis,) = axes
-        assert axis is not None
-        return [Reverse(tuple(d + (d >= axis) for d in self.dimensions))(operands[0])], [axis]
-
-
-@register_class
-@dataclass(frozen=True)
-class Slice(LinearOp):
-    """Elements start, start + stride, ... below limit, in each dimension."""
-
-    name = "stablehlo.slice"
-    memory = Memory.PART
-    moves = True
-    recomputation = Recomputation.CHEAP
-    start_indices: tuple[int, ...] = attribute(I64S)
-    limit_indices: tuple[int, ...] = attribute(I64S)
-    strides: tuple[int, ...] = attribute(I64S)
-
-    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
-        return x[self._places()]
-
-    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        return operator.itemgetter(self._places())
-
-    def _places(self) -> tuple[slice, ...]:
-        bounds = zip(self.start_indices, self.limit_indices, self.strides, strict=True)
-        return tuple(slice(*b) for b in bounds)
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        """Pads with zeros where the slice left elements out."""
-        ct = only(cotangents)
-        low, interior = self.start_indices, tuple(s - 1 for s in self.strides)
-        covered = [
-            start + (size - 1) * stride + 1 if size else start
-            for start, size, stride in zip(low, shape_of(ct), self.strides, strict=True)
-        ]
-        high = tuple(n - c for n, c in zip(shape_of(operands[0]), covered, strict=True))
-        return [Pad(low, high, interior)(ct, full((), 0, dtype_of(ct)))]
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        (axis,) = axes
-        assert axis is not None
-        wider = Slice(
-            insert(self.start_indices, axis, 0),
-            insert(self.limit_indices, axis, transform.size),
-            insert(self.strides, axis, 1),
-        )
-        return [wider(operands[0])], [axis]
-
-
-# ---- several operands ----------------------------------------------------------------------------
-
-
-@register_class
-@dataclass(frozen=True)
-class Pad(Op):
-    """The operand with copies of a scalar before, after and between its elements."""
-
-    name = "stablehlo.pad"
-    linear_in = None
-    moves = True
-    edge_padding_low: tuple[int, ...] = attribute(I64S)
-    edge_padding_high: tuple[int, ...] = attribute(I64S)
-    interior_padding: tuple[int, ...] = attribute(I64S)
-
-    def evaluate(self, call: Evaluation, x: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return self.prepared(ArrayType(x.shape, x.dtype))(x, value)
-
-    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        shape, dtype = operands[0]
-        interior = self.interior_padding
-        spread = [n + max(n - 1, 0) * i for n, i in zip(shape, interior, strict=True)]
-        low, high = self.edge_padding_low, self.edge_padding_high
-        edges = list(zip(spread, low, high, strict=True))
-        wider = tuple(n + max(lo, 0) + max(hi, 0) for n, lo, hi in edges)
-        places = zip(low, spread, interior, strict=True)
-        inside = tuple(slice(max(lo, 0), max(lo, 0) + n, i + 1) for lo, n, i in places)
-        cut = zip(wider, low, high, strict=True)
-        kept = tuple(slice(max(-lo, 0), max(n - max(-hi, 0), 0)) for n, lo, hi in cut)
-
-        def pads(x: np.ndarray, value: np.ndarray) -> np.ndarray:
-            padded = np.empty(wider, dtype)
-            padded[...] = value
-            padded[inside] = x
-            return padded[kept]
-
-        return pads
-
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        t, t_value = tangents
-        if t is None and t_value is None:
-            return results, [None]
-        return results, [self(t or full_of(primals[0], 0), t_value or full_of(primals[1], 0))]
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        ct = only(cotangents)
-        x, value = operands
-        # The operand's share is what lies at its places; the scalar's is all the rest.
-        negated = Pad(
-            tuple(-p for p in self.edge_padding_low),
-            tuple(-p for p in self.edge_padding_high),
-            (0,) * len(self.interior_padding),
-        )
-        unpadded = negated(ct, full((), 0, dtype_of(ct)))
-        strides = tuple(i + 1 for i in self.interior_padding)
-        ct_x = slice_(unpadded, (0,) * len(strides), shape_of(unpadded), strides)
-        ct_value = None
-        if isinstance(value, Linear):
-            outside = self(full(shape_of(x), False, BOOL), full((), True, BOOL))
-            rest = comparison.select(outside, ct, full_of(ct, 0))
-            ct_value = reduce.reduce_sum(rest, tuple(range(len(strides))))
-        return [ct_x if isinstance(x, Linear) else None, ct_value]
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        x, value = operands
-        axis = axes[0]
-        if axes[1] is None:
-            assert axis is not None
-            return [self._with_axis(axis)(x, value)], [axis]
-        # A scalar for each lane: pad with zeros, then choose by a padded mask.
-        x, axis = batched_at(x, axes[0], transform.size, 0), 0
-        wider = self._with_axis(axis)
-        padded = wider(x, full((), 0, dtype_of(x)))
-        mask = wider(full(shape_of(x), True, BOOL), full((), False, BOOL))
-        fill = BroadcastInDim(shape_of(padded), (0,))(value)
-        return [comparison.select(mask, padded, fill)], [axis]
-
-    def _with_axis(self, axis: int) -> Pad:
-        return Pad(
-            insert(self.edge_padding_low, axis, 0),
-            insert(self.edge_padding_high, axis, 0),
-            insert(self.interior_padding, axis, 0),
-        )
-
-
-@register_class
-@dataclass(frozen=True)
-class Concatenate(Op):
-    """The operands one after another along one dimension."""
-
-    name = "stablehlo.concatenate"
-    linear_in = None
-    moves = True
-    dimension: int = attribute(I64)
-
-    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
-        return np.concatenate(operands, self.dimension)
-
-    def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        dimension = self.dimension
-        return lambda *operands: np.concatenate(operands, dimension)
-
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        pairs = zip(tangents, primals, strict=True)
-        return results, [self(*(full_of(x, 0) if t is None else t for t, x in pairs))]
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        ct = only(cotangents)
-        shares: list[Tangent] = []
-        start = 0
-        for x in operands:
-            stop = start + shape_of(x)[self.dimension]
-            is_linear = isinstance(x, Linear)
-            shares.append(slice_in_dim(ct, start, stop, self.dimension) if is_linear else None)
-            start = stop
-        return shares
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        operands, axis = align(transform.size, operands, axes)
-        return [Concatenate(self.dimension + (self.dimension >= axis))(*operands)], [axis]
-
-
 # ---- building blocks for rules -------------------------------------------------------------------
 
 
 def insert(values: Sequence[int], at: int, value: int) -> tuple[int, ...]:
     """`values` with `value` put in before position `at`."""
     return (*values[:at], value, *values[at:])
-
-
-def full_of(like: Any, fill: Any) -> Value:
-    """A constant of the shape and dtype of `like`."""
-    return full(shape_of(like), fill, dtype_of(like))
 
 
 def reshape(x: Value, shape: Sequence[int]) -> Value:
@@ -451,21 +220,6 @@ def transpose(x: Value, permutation: Sequence[int]) -> Value:
     if tuple(permutation) == tuple(range(len(permutation))):
         return x
     return Transpose(tuple(permutation))(x)
-
-
-def slice_(x: Value, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Value:
-    """Slice; nothing where it takes everything."""
-    if not any(start) and tuple(limit) == shape_of(x) and all(s == 1 for s in strides):
-        return x
-    return Slice(tuple(start), tuple(limit), tuple(strides))(x)
-
-
-def slice_in_dim(x: Value, start: int, limit: int, dimension: int) -> Value:
-    """Slice one dimension from start to limit, and keep the others."""
-    shape = shape_of(x)
-    starts, limits = [0] * len(shape), list(shape)
-    starts[dimension], limits[dimension] = start, limit
-    return slice_(x, starts, limits, [1] * len(shape))
 
 
 def move_axis(x: Value, source: Axis, destination: int) -> Value:

@@ -20,7 +20,8 @@ from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import UnsupportedOp, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import gather
-from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.reductions import window_shapes
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_names
 from irax_compiler.ops.structured import DefinedOp
 
@@ -127,7 +128,7 @@ def _einsum(op: Synonym, attributes: dict[str, Any], *operands: Value) -> Value:
         elsewhere = kept + "".join(t for j, t in enumerate(terms) if j != i)
         x, term = _diagonal(x, term)
         summed = [d for d, letter in enumerate(term) if letter not in elsewhere]
-        values.append(reduce.reduce_sum(x, summed))
+        values.append(reduce_sum(x, summed))
         names.append("".join(letter for letter in term if letter in elsewhere))
     if len(values) == 1:
         result, found = values[0], names[0]
@@ -143,7 +144,7 @@ def _diagonal(x: Value, term: str) -> tuple[Value, str]:
         if first < d:
             here, there = (shape.Iota(shape_of(x), np.dtype(np.int32), i)() for i in (first, d))
             same = comparison.select(comparison.equal(here, there), x, zeros_like(x))
-            return _diagonal(reduce.reduce_sum(same, [d]), term[:d] + term[d + 1 :])
+            return _diagonal(reduce_sum(same, [d]), term[:d] + term[d + 1 :])
     return x, term
 
 
@@ -209,7 +210,7 @@ def _by_group(x: Value, sizes: Value, dimension: int) -> Value:
         shape.Iota(extents, dtype, 1)(), shape.Iota(extents, dtype, 0)()
     )
     before = shape.BroadcastInDim(extents, (1,))(sizes)
-    ends = reduce.reduce_sum(comparison.select(not_after, before, zeros_like(before)), [1])
+    ends = reduce_sum(comparison.select(not_after, before, zeros_like(before)), [1])
     places = shape.Iota((count, n), dtype, 1)()
     end, size = (shape.BroadcastInDim((count, n), (0,))(v) for v in (ends, sizes))
     start = mlir.emit("stablehlo.subtract", [end, size]).results[0]

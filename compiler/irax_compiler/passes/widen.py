@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import bitwise, comparison, elementwise
+from irax_compiler.ops import bitwise, clamp, elementwise
 from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -115,7 +115,7 @@ def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
     if operation.name == "stablehlo.convert" and inexact(dtype_of(operation.operands[0])):
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))
-        return comparison.clamp(low, wide, high)
+        return clamp.clamp(low, wide, high)
     unused = full_like(wide, 8 - mlir.width(dtype))
     is_signed = dtype_of(wide) == np.int8
     back = bitwise.shift_right_arithmetic if is_signed else bitwise.shift_right_logical

@@ -18,7 +18,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.tree_registry import ARRAYS, Unseen
 from irax.dtypes import KeyType, float0
-from irax_compiler.ops import bitwise, comparison, conversion, shape
+from irax_compiler.ops import bitcast, bitwise, comparison, shape, slicing
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
 
@@ -139,8 +139,8 @@ _register(
 )
 
 _MOVES = (
-    *(shape.BroadcastInDim, shape.Reshape, shape.Transpose, shape.Reverse, shape.Slice),
-    *(shape.Concatenate, comparison.Select, gather.Gather, scatter.Scatter),
+    *(shape.BroadcastInDim, shape.Reshape, shape.Transpose, slicing.Reverse, slicing.Slice),
+    *(slicing.Concatenate, comparison.Select, gather.Gather, scatter.Scatter),
     *(dynamic_slices.DynamicSlice, dynamic_slices.DynamicUpdateSlice),
 )
 
@@ -174,13 +174,13 @@ def _numbers(bind: Callable[..., Any], x: Array, key_type: KeyType) -> list[Arra
     if key_type.words == 1:
         return [bind(shape.Reshape(x.shape), x.data)]
     pairs = bind(shape.Reshape((*x.shape, count, 2)), x.data) if count > 1 else x.data
-    numbers = bind(conversion.BitcastConvert(pairs.shape[:-1], _U64), pairs)
+    numbers = bind(bitcast.BitcastConvert(pairs.shape[:-1], _U64), pairs)
     return [_along_last(bind, numbers, i) for i in range(count)] if count > 1 else [numbers]
 
 
 def _along_last(bind: Callable[..., Any], x: Array, i: int) -> Array:
     starts, limits = (*[0] * (x.ndim - 1), i), (*x.shape[:-1], i + 1)
-    part = bind(shape.Slice(starts, limits, (1,) * x.ndim), x)
+    part = bind(slicing.Slice(starts, limits, (1,) * x.ndim), x)
     return bind(shape.Reshape(x.shape[:-1]), part)
 
 
@@ -189,5 +189,5 @@ def _words(bind: Callable[..., Any], numbers: Sequence[Array]) -> Array:
     sizes = numbers[0].shape
     if numbers[0].dtype == _U32:
         return bind(shape.Reshape((*sizes, 1)), numbers[0])
-    words = [bind(conversion.BitcastConvert((*sizes, 2), _U32), x) for x in numbers]
-    return bind(shape.Concatenate(len(sizes)), *words) if len(words) > 1 else words[0]
+    words = [bind(bitcast.BitcastConvert((*sizes, 2), _U32), x) for x in numbers]
+    return bind(slicing.Concatenate(len(sizes)), *words) if len(words) > 1 else words[0]

@@ -10,6 +10,7 @@ from irax.core.dispatch import bind
 from irax.core.promotion import apply
 from irax.lax.arguments import array_of, strict
 from irax.typing import ArrayLike
+from irax_compiler.ops import clamp as clamp_op
 from irax_compiler.ops import comparison
 
 
@@ -97,4 +98,4 @@ def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
             raise TypeError(
                 f"{what}: a bound must be a scalar or of shape {operand.shape}, got {bound.shape}"
             )
-    return bind(comparison.clamp, low, operand, high, weak_type=operand.weak_type)
+    return bind(clamp_op.clamp, low, operand, high, weak_type=operand.weak_type)

@@ -20,7 +20,7 @@ from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full
 from irax.lax.window_numbers import check_numbers, check_windows
 from irax.typing import ArrayLike
-from irax_compiler.ops import bitwise, comparison, elementwise
+from irax_compiler.ops import bitwise, clamp, comparison, elementwise
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.indexing import gather as gather_ops
 from irax_compiler.ops.indexing import scatter as scatter_ops
@@ -256,7 +256,7 @@ def _scatter(
         limits = _limits(indices, [x.shape[d] - sizes[d] for d in dims.index_map])
         limits = broadcast_to(limits, indices.shape)
         zero = array_of(what, np.zeros((), indices.dtype))
-        indices = bind(comparison.clamp, zero, indices, limits)
+        indices = bind(clamp.clamp, zero, indices, limits)
         indices_are_sorted = False
     if combiner == "subtract":
         combiner, new = "add", apply(elementwise.negate, new, what=what)

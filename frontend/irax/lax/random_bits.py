@@ -17,7 +17,7 @@ from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
 from irax.lax.structure import bitcast_convert_type, reshape
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops.conversion import BitcastConvert
+from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.random_bits import RngBitGenerator
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)

@@ -16,7 +16,7 @@ from irax.core.promotion import apply, convert
 from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
 from irax.typing import ArrayLike
-from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops import comparison, elementwise, slicing
 from irax_compiler.ops.indexing import dynamic_slices
 
 
@@ -48,7 +48,7 @@ def slice(
         )
     if not any(start) and limit == x.shape and all(s == 1 for s in step):
         return x
-    return bind(shape.Slice(start, limit, step), x, weak_type=x.weak_type)
+    return bind(slicing.Slice(start, limit, step), x, weak_type=x.weak_type)
 
 
 def slice_in_dim(

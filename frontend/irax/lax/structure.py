@@ -30,7 +30,7 @@ from irax.lax.arguments import (
     filling,
 )
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.ops import conversion, marks
+from irax_compiler.ops import bitcast, marks, slicing
 from irax_compiler.ops import shape as ops
 
 # ---- dtypes --------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
                 f"of elements of {x.dtype} in one of {dtype}"
             )
         target = x.shape[:-1]
-    return x if x.dtype == dtype else bind(conversion.BitcastConvert(target, dtype), x)
+    return x if x.dtype == dtype else bind(bitcast.BitcastConvert(target, dtype), x)
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Reverse the elements along some dimensions."""
     x = array_of("lax.rev", operand)
     axes = canonical_axes("lax.rev", tuple(dimensions), x.ndim)
-    return bind(ops.Reverse(axes), x, weak_type=x.weak_type) if axes else x
+    return bind(slicing.Reverse(axes), x, weak_type=x.weak_type) if axes else x
 
 
 def pad(
@@ -319,7 +319,7 @@ def pad(
                 f"{what}: padding_config={padding_config!r} takes more away than an array of shape "
                 f"{x.shape} has"
             )
-    op = ops.Pad(*zip(*config, strict=True))
+    op = slicing.Pad(*zip(*config, strict=True))
     return bind(op, x, value, weak_type=x.weak_type and value.weak_type)
 
 
@@ -351,4 +351,4 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     if len(arrays) == 1:
         return first
     weak = all(x.weak_type for x in arrays)
-    return bind(ops.Concatenate(axis), *arrays, weak_type=weak)
+    return bind(slicing.Concatenate(axis), *arrays, weak_type=weak)

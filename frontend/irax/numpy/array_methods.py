@@ -20,7 +20,7 @@ from irax.core.promotion import convert
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Tracer
 from irax.numpy import index_updates, indexing, placement, printing
-from irax_compiler.ops import conversion, shape
+from irax_compiler.ops import bitcast, shape
 
 # ---- operators -----------------------------------------------------------------------------------
 
@@ -310,13 +310,13 @@ def _view(x: Array, dtype: Any = None) -> Array:
             "bytes"
         )
     if old == new:
-        return bind(conversion.BitcastConvert(x.shape, dtype), x)
+        return bind(bitcast.BitcastConvert(x.shape, dtype), x)
     target = (*x.shape[:-1], x.shape[-1] * old // new)
     if old > new:
-        split = bind(conversion.BitcastConvert((*x.shape, old // new), dtype), x)
+        split = bind(bitcast.BitcastConvert((*x.shape, old // new), dtype), x)
         return bind(shape.Reshape(target), split)
     grouped = bind(shape.Reshape((*target, new // old)), x)
-    return bind(conversion.BitcastConvert(target, dtype), grouped)
+    return bind(bitcast.BitcastConvert(target, dtype), grouped)
 
 
 def _byteswap(x: Array) -> Array:

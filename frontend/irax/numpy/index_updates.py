@@ -24,7 +24,7 @@ from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing import dynamic_slices, scatter
@@ -356,7 +356,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
         starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]
         return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
     extents = [(dim.size - 1) * dim.step + 1 for dim in dims]
-    spread = shape.Pad(
+    spread = slicing.Pad(
         tuple(dim.start for dim in dims),
         tuple(n - dim.start - e for n, dim, e in zip(x.shape, dims, extents, strict=True)),
         tuple(dim.step - 1 for dim in dims),

@@ -20,7 +20,7 @@ from irax.core.dispatch import bind, elements
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
-from irax_compiler.ops import bitwise, comparison, shape
+from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing import dynamic_slices, gather
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 
@@ -154,7 +154,7 @@ def _vectors(parts: Parts, arrays: Sequence[Array]) -> Array:
         values = [x.concrete("an index", TypeError) for x in arrays]
         return as_array(np.stack(np.broadcast_arrays(*values), axis=-1).astype(widest))
     columns = [reshape(broadcast_to(x, parts.block), (*parts.block, 1)) for x in arrays]
-    return bind(shape.Concatenate(len(parts.block)), *columns)
+    return bind(slicing.Concatenate(len(parts.block)), *columns)
 
 
 # ---- the region of ints and slices ---------------------------------------------------------------
@@ -180,13 +180,13 @@ def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
     limits = tuple(
         dim.start + (dim.size - 1) * dim.step + 1 if dim.size else dim.start for dim in dims
     )
-    return bind(shape.Slice(starts, limits, steps), x, weak_type=x.weak_type)
+    return bind(slicing.Slice(starts, limits, steps), x, weak_type=x.weak_type)
 
 
 def flip(x: Array, dims: Sequence[Dim]) -> Array:
     """Return an array with the dimensions that are read backwards reversed."""
     flipped = tuple(d for d, dim in enumerate(dims) if dim.flipped)
-    return bind(shape.Reverse(flipped), x, weak_type=x.weak_type) if flipped else x
+    return bind(slicing.Reverse(flipped), x, weak_type=x.weak_type) if flipped else x
 
 
 def reshape(x: Array, target: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from irax.core.promotion import broadcast_to, convert
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
-from irax_compiler.ops import conversion
+from irax_compiler.ops import bitcast
 
 
 def bits(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
@@ -65,7 +65,7 @@ def uniform(
         draw_bits(key, width, sizes) >> np.array(width - info.nmant, f"u{width // 8}"), unsigned
     )
     one = np.ones((), dtype).view(unsigned)
-    floats = bind(conversion.BitcastConvert(sizes, dtype), mantissa | one) - np.ones((), dtype)
+    floats = bind(bitcast.BitcastConvert(sizes, dtype), mantissa | one) - np.ones((), dtype)
     return jnp.maximum(low, floats * (high - low) + low)
 
 

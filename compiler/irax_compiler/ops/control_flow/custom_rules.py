@@ -23,7 +23,7 @@ from irax_compiler.ops.attributes import I64, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Batched
-from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.structured import (
     Call,
     StructuredOp,
@@ -293,7 +293,7 @@ def placed_cotangents(
         if place is not None:
             return shape.batched_at(ct, axis, size, place)
         # Where all lanes have the same cotangent, it still counts once for each.
-        return reduce.reduce_sum(shape.batched_at(ct, axis, size, 0), (0,))
+        return reduce_sum(shape.batched_at(ct, axis, size, 0), (0,))
 
     return [placed(*each) for each in zip(cts, axes, wanted, strict=True)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.transformation import Batching
@@ -52,14 +52,14 @@ def unrolled(
         if axis is None:
             return x
         rest = [n for d, n in enumerate(shape_of(x)) if d != axis]
-        return shape.reshape(shape.slice_in_dim(x, number, number + 1, axis), rest)
+        return shape.reshape(slicing.slice_in_dim(x, number, number + 1, axis), rest)
 
     found = [
         build([lane(x, axis, number) for x, axis in zip(operands, axes, strict=True)])
         for number in range(transform.size)
     ]
     stacked = [
-        shape.Concatenate(0)(*(shape.reshape(x, (1, *shape_of(x))) for x in results))
+        slicing.Concatenate(0)(*(shape.reshape(x, (1, *shape_of(x))) for x in results))
         for results in zip(*found, strict=True)
     ]
     return stacked, [0] * len(stacked)

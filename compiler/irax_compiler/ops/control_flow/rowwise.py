@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import comparison, shape, slicing
 from irax_compiler.ops.computation import is_elementwise
 from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.core import full, no_calls
@@ -268,7 +268,7 @@ def _part(x: Value, first: int, length: int) -> Value:
     if length == sizes[0]:
         return x
     limits = (first + length, *sizes[1:])
-    return shape.Slice((first, *[0] * (len(sizes) - 1)), limits, (1,) * len(sizes))(x)
+    return slicing.Slice((first, *[0] * (len(sizes) - 1)), limits, (1,) * len(sizes))(x)
 
 
 def _with_part(x: Value, rows: Value, first: int) -> Value:

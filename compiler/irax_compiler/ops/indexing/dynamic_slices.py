@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute
 from irax_compiler.ops.core import (
     Axis,
@@ -173,4 +173,4 @@ def _vectors(
         shape.BroadcastInDim((size, 1), () if axes[d] is None else (0,))(starts[d])
         for d in dims.index_map
     ]
-    return columns[0] if len(columns) == 1 else shape.Concatenate(1)(*columns)
+    return columns[0] if len(columns) == 1 else slicing.Concatenate(1)(*columns)

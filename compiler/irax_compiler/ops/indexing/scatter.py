@@ -27,6 +27,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
@@ -110,7 +111,7 @@ class Scatter(Op):
             with mlir.InsertionPoint(block):
                 mlir.emit("stablehlo.return", [block.arguments[1]], results=[])
         else:
-            reduce.combiner_region(region, self.combiner, dtype_of(x))
+            combiner_region(region, self.combiner, dtype_of(x))
         return tuple(operation.results)
 
     def evaluate(

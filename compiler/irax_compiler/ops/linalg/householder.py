@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, elementwise, shape
+from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import while_loops
@@ -65,7 +65,7 @@ class Qr(Factorization):
         if size > n:
             zero = full((), 0, dtype_of(a))
             no = (0,) * (len(batch) + 2)
-            wide = shape.Pad(no, (*no[:-1], size - n), no)(packed, zero)
+            wide = slicing.Pad(no, (*no[:-1], size - n), no)(packed, zero)
         r = triangle(part(packed, slice(0, size), ALL), lower=False)
         return [_product(wide, taus), r]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Type, Value, dtype_of, dtype_of_type, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, slicing
 from irax_compiler.ops.core import UnsupportedOp, full, full_like
 from irax_compiler.ops.linalg.eigen import Eig, Schur
 from irax_compiler.ops.linalg.householder import (
@@ -95,7 +95,7 @@ def _ormqr(types: Sequence[Type], options: Options, operands: Values) -> Values:
     packed, taus, c = operands
     *batch, m, n = shape_of(packed)
     no = (0,) * (len(batch) + 2)
-    wide = shape.Pad(no, (*no[:-1], m - n), no)(packed, full((), 0, dtype_of(packed)))
+    wide = slicing.Pad(no, (*no[:-1], m - n), no)(packed, full((), 0, dtype_of(packed)))
     q = HouseholderProduct()(wide, taus)
     q = adjoint(q) if options["transpose"] else q
     return [matmul(q, c) if options["left"] else matmul(c, q)]
@@ -112,7 +112,7 @@ def _sytrd(types: Sequence[Type], options: Options, operands: Values) -> Values:
     (x,) = operands
     if options["uplo"] == "U":  # read from the end, it is the lower one
         last = len(shape_of(x)) - 1
-        square, line = shape.Reverse((last - 1, last)), shape.Reverse((last - 1,))
+        square, line = slicing.Reverse((last - 1, last)), slicing.Reverse((last - 1,))
         found = _sytrd(types, {"uplo": "L"}, [square(x)])
         return [square(found[0]), *(line(v) for v in found[1:4]), found[4]]
     below = triangle(x, offset=-1)
@@ -181,8 +181,8 @@ def _imaginary(t: Value) -> Value:
     size = elementwise.multiply(*roots)
     none, end = (0,) * (last + 1), (*(0,) * last, 1)
     zero = full((), 0, dtype_of(t))
-    first = shape.Pad(none, end, none)(size, zero)
-    return elementwise.subtract(first, shape.Pad(end, none, none)(size, zero))
+    first = slicing.Pad(none, end, none)(size, zero)
+    return elementwise.subtract(first, slicing.Pad(end, none, none)(size, zero))
 
 
 # ---- the table -----------------------------------------------------------------------------------

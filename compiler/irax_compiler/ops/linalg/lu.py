@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
@@ -114,11 +114,11 @@ class Lu(Factorization):
             rest = part(moved, slice(k, None), ALL)
             d_rest = FROM_RIGHT_UPPER(square, rest)
             d_rest = elementwise.subtract(d_rest, matmul(part(factors, slice(k, None), ALL), above))
-            tangent = shape.Concatenate(len(batch))(tangent, d_rest)
+            tangent = slicing.Concatenate(len(batch))(tangent, d_rest)
         if n > k:
             rest = part(factors, ALL, slice(k, None))
             d_rest = elementwise.subtract(part(left, ALL, slice(k, None)), matmul(below, rest))
-            tangent = shape.Concatenate(len(batch) + 1)(tangent, d_rest)
+            tangent = slicing.Concatenate(len(batch) + 1)(tangent, d_rest)
         return results, [tangent, None, None]
 
 

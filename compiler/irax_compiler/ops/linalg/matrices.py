@@ -11,10 +11,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Axis, full, full_like, zeros_like
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.transformation import Batching
 
 INT32 = np.dtype(np.int32)
@@ -89,7 +90,7 @@ def per_matrix(x: Value, like: Sequence[int]) -> Value:
 
 def total(x: Value, from_last: int) -> Value:
     """The sum along a dimension, counted from the last, which is 1."""
-    return reduce.reduce_sum(x, (len(shape_of(x)) - from_last,))
+    return reduce_sum(x, (len(shape_of(x)) - from_last,))
 
 
 def part(x: Value, rows: slice, columns: slice) -> Value:
@@ -97,7 +98,7 @@ def part(x: Value, rows: slice, columns: slice) -> Value:
     *batch, m, n = shape_of(x)
     start = (*[0] * len(batch), rows.indices(m)[0], columns.indices(n)[0])
     end = (*batch, rows.indices(m)[1], columns.indices(n)[1])
-    return shape.slice_(x, start, end, (1,) * len(end))
+    return slicing.slice_(x, start, end, (1,) * len(end))
 
 
 def where(condition: Value, x: Value) -> Value:

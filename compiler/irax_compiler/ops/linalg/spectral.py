@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.control_flow import while_loops
@@ -145,7 +145,7 @@ class Svd(Spectrum):
             v, s, u = found
             return [adjoint(u), s, adjoint(v)]
         vectors, _ = _jacobi(matmul(adjoint(a), a))
-        vectors = shape.Reverse((len(shape_of(vectors)) - 1,))(vectors)
+        vectors = slicing.Reverse((len(shape_of(vectors)) - 1,))(vectors)
         q, r = Qr(full=self.full).define([matmul(a, vectors)])
         slanted = diagonal(part(r, slice(0, n), ALL))
         if not self.vectors:
@@ -155,7 +155,7 @@ class Svd(Spectrum):
         phase = comparison.select(is_zero, full_like(phase, 1), phase)
         if m > n and self.full:
             rest = full((*shape_of(a)[:-2], m - n), 1, dtype_of(a))
-            phase = shape.Concatenate(len(shape_of(phase)) - 1)(phase, rest)
+            phase = slicing.Concatenate(len(shape_of(phase)) - 1)(phase, rest)
         u = elementwise.multiply(q, along(phase, shape_of(q), 2))
         return [u, elementwise.abs(slanted), adjoint(vectors)]
 
@@ -234,7 +234,7 @@ def _jacobi(a: Value) -> Sequence[Value]:
     if even != n:  # a row and a column that are never rotated
         high = (*[0] * size, 1, 1)
         low = (0,) * (size + 2)
-        a = shape.Pad(low, high, low)(a, full((), 0, dtype))
+        a = slicing.Pad(low, high, low)(a, full((), 0, dtype))
     moved = constant(_tournament(even).astype(real_dtype(dtype)))
     moved = conversion.convert(moved, dtype)
     moved = shape.BroadcastInDim(shape_of(a), (size, size + 1))(moved)
@@ -255,7 +255,7 @@ def _jacobi(a: Value) -> Sequence[Value]:
     )
     values = elementwise.real(diagonal(turned))
     if even != n:  # the whole tournament has brought it back to the end
-        values = shape.slice_in_dim(values, 0, n, size)
+        values = slicing.slice_in_dim(values, 0, n, size)
         vectors = part(vectors, slice(0, n), slice(0, n))
     places = sort.numbers_along(values, size)
     values, order = sort.Sort(size, True, sort.Order()).build([values, places])
@@ -305,8 +305,8 @@ def _rotations(a: Value) -> Value:
         return where(on, wide)
 
     last = len(batch) + 1
-    upper = shape.Concatenate(last)(spread(cosine), spread(sine))
-    lower = shape.Concatenate(last)(
+    upper = slicing.Concatenate(last)(spread(cosine), spread(sine))
+    lower = slicing.Concatenate(last)(
         elementwise.negate(elementwise.conjugate(spread(sine))), spread(cosine)
     )
-    return shape.Concatenate(last - 1)(upper, lower)
+    return slicing.Concatenate(last - 1)(upper, lower)

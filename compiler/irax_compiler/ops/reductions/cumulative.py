@@ -14,7 +14,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.windows import Window
 
@@ -62,7 +62,7 @@ def accumulated(combine: Combine, xs: Sequence[Value], run: Run) -> Sequence[Val
     """Builds the fold so far of arrays of one shape, by an associative computation."""
     if not run.backwards:
         return _accumulated(combine, xs, run.dimension)
-    turn = shape.Reverse((run.dimension,))
+    turn = slicing.Reverse((run.dimension,))
     return [turn(y) for y in _accumulated(combine, [turn(x) for x in xs], run.dimension)]
 
 
@@ -77,19 +77,21 @@ def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Valu
     missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
     blocks = (*extents[:d], count, size, *extents[d + 1 :])
     padded = [
-        shape.reshape(shape.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, _zero(x)), blocks)
+        shape.reshape(slicing.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, _zero(x)), blocks)
         for x in xs
     ]
     inner = _by_doubling(combine, padded, d + 1)
     one_each = (*extents[:d], count, *extents[d + 1 :])
-    totals = [shape.reshape(shape.slice_in_dim(y, size - 1, size, d + 1), one_each) for y in inner]
+    totals = [
+        shape.reshape(slicing.slice_in_dim(y, size - 1, size, d + 1), one_each) for y in inner
+    ]
     before = _accumulated(combine, [cut(t, 0, count - 1, d) for t in totals], d)
     axes = tuple(i for i in range(len(blocks)) if i != d + 1)
     rest = [cut(y, 1, count, d) for y in inner]
     spread = [shape.BroadcastInDim(shape_of(rest[0]), axes)(b) for b in before]
     continued = combine(*spread, *rest)
     whole = [
-        shape.Concatenate(d)(cut(y, 0, 1, d), c) for y, c in zip(inner, continued, strict=True)
+        slicing.Concatenate(d)(cut(y, 0, 1, d), c) for y, c in zip(inner, continued, strict=True)
     ]
     flat = (*extents[:d], count * size, *extents[d + 1 :])
     return [cut(shape.reshape(y, flat), 0, n, d) for y in whole]
@@ -100,13 +102,15 @@ def _by_doubling(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Valu
     n, step = shape_of(xs[0])[d], 1
     while step < n:
         joined = combine(*(cut(x, 0, n - step, d) for x in xs), *(cut(x, step, n, d) for x in xs))
-        xs = [shape.Concatenate(d)(cut(x, 0, step, d), y) for x, y in zip(xs, joined, strict=True)]
+        xs = [
+            slicing.Concatenate(d)(cut(x, 0, step, d), y) for x, y in zip(xs, joined, strict=True)
+        ]
         step *= 2
     return xs
 
 
 def cut(x: Value, start: int, limit: int, d: int) -> Value:
-    return shape.slice_in_dim(x, start, limit, d)
+    return slicing.slice_in_dim(x, start, limit, d)
 
 
 def _zero(x: Value) -> Value:
@@ -122,7 +126,7 @@ def of_padding(
     times = _accumulated(combine, [shape.broadcast_scalar(i, (size,)) for i in inits], 0)
     n = extents[run.dimension]
     if not run.backwards:
-        times = [shape.Reverse((0,))(cut(t, size - n, size, 0)) for t in times]
+        times = [slicing.Reverse((0,))(cut(t, size - n, size, 0)) for t in times]
     else:
         times = [cut(t, size - n, size, 0) for t in times]
     return [shape.BroadcastInDim(tuple(extents), (run.dimension,))(t) for t in times]

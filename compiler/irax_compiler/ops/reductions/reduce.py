@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute
 from irax_compiler.ops.core import (
     ArrayType,
@@ -25,7 +25,8 @@ from irax_compiler.ops.core import (
     working_dtype,
     zeros_like,
 )
-from irax_compiler.ops.reductions import variadic_reduce
+from irax_compiler.ops.reductions import building, variadic_reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
@@ -71,13 +72,8 @@ class Reduce(Op):
         return max(0, folded - kept) * computed(operation)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
-        operation = mlir.emit(self.name, operands, self.attributes(), self._types(operands), 1)
-        combiner_region(operation.regions[0], self.combiner, dtype_of(operands[0]))
-        return tuple(operation.results)
-
-    def _types(self, operands: Sequence[Value]):
-        kept = (n for d, n in enumerate(shape_of(operands[0])) if d not in self.dimensions)
-        return [mlir.tensor_type(tuple(kept), dtype_of(operands[0]))]
+        x, init = operands
+        return [building.reduce(self.combiner, x, init, self.dimensions)]
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
@@ -188,15 +184,6 @@ class Reduce(Op):
         return moved.build([x, init]), [axis - sum(d < axis for d in moved.dimensions)]
 
 
-def combiner_region(region: Any, combiner: str, dtype: np.dtype) -> None:
-    """Fills a reduction's region: one operation on two scalars."""
-    scalar = mlir.tensor_type((), dtype)
-    block = mlir.Block.create_at_start(region, [scalar, scalar])
-    with mlir.InsertionPoint(block):
-        folded = mlir.emit(f"stablehlo.{combiner}", block.arguments)
-        mlir.emit("stablehlo.return", folded.results, results=[])
-
-
 def find_combiner(operation: Operation) -> str | None:
     """The combiner of a region that is one operation on two scalars; None for any other."""
     block = operation.regions[0].blocks[0]
@@ -222,23 +209,11 @@ def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
     axis = len(kept)
     while (n := shape_of(x)[axis]) > 1:
         half = n // 2
-        x1, t1 = (shape.slice_in_dim(v, 0, half, axis) for v in (x, t))
-        x2, t2 = (shape.slice_in_dim(v, half, 2 * half, axis) for v in (x, t))
-        rest = [shape.slice_in_dim(v, 2 * half, n, axis) for v in (x, t)] if n % 2 else []
+        x1, t1 = (slicing.slice_in_dim(v, 0, half, axis) for v in (x, t))
+        x2, t2 = (slicing.slice_in_dim(v, half, 2 * half, axis) for v in (x, t))
+        rest = [slicing.slice_in_dim(v, 2 * half, n, axis) for v in (x, t)] if n % 2 else []
         x = elementwise.multiply(x1, x2)
         t = elementwise.add(elementwise.multiply(t1, x2), elementwise.multiply(x1, t2))
         if rest:
-            x, t = (shape.Concatenate(axis)(v, r) for v, r in zip((x, t), rest, strict=True))
+            x, t = (slicing.Concatenate(axis)(v, r) for v, r in zip((x, t), rest, strict=True))
     return shape.reshape(t, flat[:-1])
-
-
-def reduce_sum(x: Value, dimensions: Sequence[int]) -> Value:
-    """The sum over `dimensions`; nothing where there are none. Narrow floats are added up in
-    float32: bfloat16 would stop counting at 256.
-    """
-    if not dimensions:
-        return x
-    dtype = dtype_of(x)
-    wide = working_dtype(dtype)
-    total = Reduce("add", tuple(dimensions))(conversion.convert(x, wide), full((), 0, wide))
-    return conversion.convert(total, dtype)

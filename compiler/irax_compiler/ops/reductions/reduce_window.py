@@ -11,7 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, AttributeCodec, from_operation
 from irax_compiler.ops.computation import Computation, named
 from irax_compiler.ops.core import (
@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.indexing import gather
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.windows import Pairs, Window
 from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sorting import sort
@@ -141,7 +142,7 @@ class ReduceWindow(DefinedOp):
                 results = cumulative.of_padding(compute, inits, run, size, extents)
             return compute(*results, *cumulative.accumulated(compute, wide_xs, run))
         for start, end in self.window.places(extents):
-            part = [shape.slice_(x, start, end, self.window.strides) for x in padded]
+            part = [slicing.slice_(x, start, end, self.window.strides) for x in padded]
             results = compute(*results, *part)
         return results
 
@@ -237,7 +238,7 @@ class ReduceWindow(DefinedOp):
             return super().transpose(transform, cotangents, operands)
         x, init = operands
         ct = only(cotangents)
-        ct_init = reduce.reduce_sum(ct, range(len(shape_of(ct))))
+        ct_init = reduce_sum(ct, range(len(shape_of(ct))))
         return [
             self._spread(ct, shape_of(x)) if isinstance(x, Linear) else None,
             self._init_cotangent(ct, x, ct_init) if isinstance(init, Linear) else None,
@@ -249,7 +250,7 @@ class ReduceWindow(DefinedOp):
         covered = self.build([ones, full((), 0, dtype_of(ct))])[0]
         size = full_like(ct, int(np.prod(self.window.sizes)))
         padding = elementwise.multiply(ct, elementwise.subtract(size, covered))
-        rest = reduce.reduce_sum(padding, range(len(shape_of(ct))))
+        rest = reduce_sum(padding, range(len(shape_of(ct))))
         return elementwise.add(once, rest)
 
     def _spread(self, ct: Value, array: Sequence[int]) -> Value:
@@ -268,17 +269,19 @@ class ReduceWindow(DefinedOp):
             n - ((c - 1) * s + 1)
             for n, c, s in zip(padded, shape_of(ct), window.strides, strict=True)
         ]
-        wide = shape.Pad(tuple(reach), tuple(after), tuple(s - 1 for s in window.strides))(ct, zero)
+        wide = slicing.Pad(tuple(reach), tuple(after), tuple(s - 1 for s in window.strides))(
+            ct, zero
+        )
         whole = Window(window.sizes, dilations=window.dilations).full()
         (sums,) = ReduceWindow("add", whole).build([wide, zero])
         # Without what was padding, and what was put between.
-        cut = shape.Pad(
+        cut = slicing.Pad(
             tuple(-low for low, _ in window.padding),
             tuple(-high for _, high in window.padding),
             (0,) * len(array),
         )(sums, zero)
         limits = shape_of(cut)
-        return shape.slice_(cut, (0,) * len(array), limits, window.base_dilations)
+        return slicing.slice_(cut, (0,) * len(array), limits, window.base_dilations)
 
     # -- batching --
 
@@ -337,7 +340,7 @@ def _places_of_extrema(extrema: Value, run: cumulative.Run) -> Value:
     changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
     true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
     parts = [changed, true] if run.backwards else [true, changed]
-    is_new = shape.Concatenate(d)(*parts)
+    is_new = slicing.Concatenate(d)(*parts)
     numbers = sort.numbers_along(extrema, d)
     combiner = "minimum" if run.backwards else "maximum"
     neutral = reduce.identity(combiner, np.dtype(np.int32))

@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, shape
+from irax_compiler.ops import conversion, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import Axis
@@ -60,12 +60,12 @@ class VariadicReduce(DefinedOp):
         ]
         while (n := shape_of(rows[0])[axis]) > 1:
             pairs = [
-                shape.reshape(shape.slice_in_dim(x, 0, n // 2 * 2, axis), (*sizes, n // 2, 2))
+                shape.reshape(slicing.slice_in_dim(x, 0, n // 2 * 2, axis), (*sizes, n // 2, 2))
                 for x in rows
             ]
             sides = (
                 [
-                    shape.reshape(shape.slice_in_dim(x, i, i + 1, axis + 1), (*sizes, n // 2))
+                    shape.reshape(slicing.slice_in_dim(x, i, i + 1, axis + 1), (*sizes, n // 2))
                     for x in pairs
                 ]
                 for i in range(2)
@@ -73,7 +73,7 @@ class VariadicReduce(DefinedOp):
             folded = self.computation(*(x for side in sides for x in side))
             if n % 2:
                 folded = [
-                    shape.Concatenate(axis)(x, shape.slice_in_dim(last, n - 1, n, axis))
+                    slicing.Concatenate(axis)(x, slicing.slice_in_dim(last, n - 1, n, axis))
                     for x, last in zip(folded, rows, strict=True)
                 ]
             rows = folded

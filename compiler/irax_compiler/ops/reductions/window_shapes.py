@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import clamp, comparison, shape
 from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions import reduce
@@ -113,7 +113,7 @@ class WindowDims:
         else:
             spread = shape.BroadcastInDim(shape_of(indices), (self.index_vector_dim,))
             high = spread(constant(np.array(limits, dtype)))
-        return comparison.clamp(full((), 0, dtype), indices, high)
+        return clamp.clamp(full((), 0, dtype), indices, high)
 
     def inside(
         self,

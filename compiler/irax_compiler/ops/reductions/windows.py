@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -64,9 +64,9 @@ class Window:
             ]
             yield start, end
 
-    def pad(self) -> shape.Pad:
+    def pad(self) -> slicing.Pad:
         """The op that dilates and pads an array."""
-        return shape.Pad(
+        return slicing.Pad(
             tuple(low for low, _ in self.padding),
             tuple(high for _, high in self.padding),
             tuple(b - 1 for b in self.base_dilations),

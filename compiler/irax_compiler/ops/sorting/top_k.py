@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import comparison, shape, slicing
 from irax_compiler.ops.attributes import I64, attribute
 from irax_compiler.ops.core import Axis, Op, Tangent, no_calls
 from irax_compiler.ops.registry import register_class
@@ -84,4 +84,4 @@ def first_sorted(
     if len(operands) == 1:
         operands = [*operands, sort.numbers_along(operands[0], dimension)]
     ordered = sort.Sort(dimension, True, sort.Order(1, direction)).build(operands)
-    return [shape.slice_in_dim(v, 0, count, dimension) for v in ordered]
+    return [slicing.slice_in_dim(v, 0, count, dimension) for v in ordered]

@@ -14,7 +14,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, registers, shape
+from irax_compiler.ops import barrier, registers, shape, slicing
 from irax_compiler.ops.formulas import has_loop, is_formula
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.loops import blocks, indexing, launch, vectors
@@ -214,7 +214,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
     written = dict(zip(memory.arrays, results[len(kept) :], strict=True))
     for i, (dtype, base) in zip(parts.buffers, memory.places, strict=True):
         end = base + prod(shape_of(start[i]))
-        final[i] = shape.Slice((base,), (end,), (1,))(written[dtype])
+        final[i] = slicing.Slice((base,), (end,), (1,))(written[dtype])
     return [_as_it_was(final[i], start[i]) for i in range(len(start))]
 
 
@@ -311,7 +311,7 @@ def _alone(array: Value, place: int, x: Value) -> Value:
     return (
         array
         if shape_of(array) == (size,)
-        else _kept_out(shape.slice_in_dim(array, place, place + size, 0))
+        else _kept_out(slicing.slice_in_dim(array, place, place + size, 0))
     )
 
 
@@ -330,7 +330,7 @@ class _Memory:
             together = parts.setdefault(held_dtype(x), [])
             places.append((held_dtype(x), sum(shape_of(y)[0] for y in together)))
             together.append(_flat(x))
-        joined = {d: y[0] if len(y) == 1 else shape.Concatenate(0)(*y) for d, y in parts.items()}
+        joined = {d: y[0] if len(y) == 1 else slicing.Concatenate(0)(*y) for d, y in parts.items()}
         return cls({dtype: _kept_out(x) for dtype, x in joined.items()}, places)
 
 

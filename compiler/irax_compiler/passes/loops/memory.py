@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, elementwise, fft, shape
+from irax_compiler.ops import bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.registers import signless_dtype
 
 
@@ -29,7 +29,7 @@ def held(x: Value) -> Value:
     if dtype_of(x).kind == "c":
         column = (*shape_of(x), 1)
         parts = (shape.reshape(part(x), column) for part in (elementwise.real, elementwise.imag))
-        return shape.Concatenate(len(column) - 1)(*parts)
+        return slicing.Concatenate(len(column) - 1)(*parts)
     if dtype_of(x) == np.bool_:
         return conversion.convert(x, held_dtype(x))
     return seen_as(x, held_dtype(x))
@@ -40,7 +40,7 @@ def released(x: Value, dtype: np.dtype) -> Value:
     if dtype.kind == "c":
         *extents, _ = shape_of(x)
         last = len(extents)
-        parts = (shape.reshape(shape.slice_in_dim(x, i, i + 1, last), extents) for i in (0, 1))
+        parts = (shape.reshape(slicing.slice_in_dim(x, i, i + 1, last), extents) for i in (0, 1))
         return elementwise.complex_(*parts)
     return conversion.convert(x, dtype) if dtype == np.bool_ else seen_as(x, dtype)
 
@@ -49,4 +49,4 @@ def seen_as(x: Value, dtype: np.dtype) -> Value:
     """Bitcast a value to another dtype of the same width."""
     if dtype == dtype_of(x):
         return x
-    return conversion.BitcastConvert(shape_of(x), dtype)(x)
+    return bitcast.BitcastConvert(shape_of(x), dtype)(x)

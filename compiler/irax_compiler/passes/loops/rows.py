@@ -14,7 +14,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import registers, shape
+from irax_compiler.ops import registers, shape, slicing
 from irax_compiler.ops.control_flow.while_loops import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit
@@ -172,7 +172,7 @@ def _buffer(x: Value) -> Value:
     rows = shape.reshape(memory.held(x), (shape_of(x)[0], prod(memory.held_shape(x)[1:])))
     missing = _width(rows) - shape_of(rows)[1]
     if missing:
-        rows = shape.Pad((0, 0), (0, missing), (0, 0))(rows, full((), 0, dtype_of(rows)))
+        rows = slicing.Pad((0, 0), (0, missing), (0, 0))(rows, full((), 0, dtype_of(rows)))
     device = emit("hal.devices.get", registers.index(0), to=mlir.parse_type("!hal.device"))
     allocator = emit("hal.device.allocator", device, to=mlir.parse_type("!hal.allocator"))
     any_queue = registers.constant(np.array(-1))
@@ -218,7 +218,7 @@ def _array(buffer: Value, last: Value, result: Value) -> Value:
     }
     rows = emit("hal.tensor.import", whole, to=type_, **attributes)
     if width != prod(extents[1:]):
-        rows = shape.Slice((0, 0), (extents[0], prod(extents[1:])), (1, 1))(rows)
+        rows = slicing.Slice((0, 0), (extents[0], prod(extents[1:])), (1, 1))(rows)
     return memory.released(shape.reshape(rows, extents), dtype_of(result))
 
 

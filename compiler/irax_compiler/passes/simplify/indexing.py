@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.passes.rewriting import rewrites
@@ -19,7 +19,7 @@ def dynamic_slice_at_constant(op: DynamicSlice, x: Value, *starts: Value) -> Val
     if first is None:
         return None
     last = [start + size for start, size in zip(first, op.slice_sizes, strict=True)]
-    return shape.slice_(x, first, last, [1] * len(first))
+    return slicing.slice_(x, first, last, [1] * len(first))
 
 
 @rewrites(DynamicSlice)
@@ -48,7 +48,7 @@ def update_of_constant(
     if element is None or low is None:
         return None
     high = tuple(n - size - at for n, size, at in zip(outer, inner, low, strict=True))
-    return shape.Pad(low, high, (0,) * len(low))(update, full((), element, dtype_of(x)))
+    return slicing.Pad(low, high, (0,) * len(low))(update, full((), element, dtype_of(x)))
 
 
 def known_starts(

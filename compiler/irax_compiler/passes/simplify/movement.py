@@ -12,7 +12,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import full, no_calls
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
@@ -150,17 +150,17 @@ def broadcast_of_iota(op: shape.BroadcastInDim, x: Value) -> Value | None:
 # ---- slice, pad, reverse, concatenate, iota ------------------------------------------------------
 
 
-@rewrites(shape.Slice)
-def slice_of_everything(op: shape.Slice, x: Value) -> Value | None:
+@rewrites(slicing.Slice)
+def slice_of_everything(op: slicing.Slice, x: Value) -> Value | None:
     """slice(x) -> x, where it takes all elements."""
     whole = not any(op.start_indices) and op.limit_indices == shape_of(x)
     return x if whole and all(s == 1 for s in op.strides) else None
 
 
-@rewrites(shape.Slice)
-def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
+@rewrites(slicing.Slice)
+def slice_of_slice(op: slicing.Slice, x: Value) -> Value | None:
     """slice(slice(x)) -> slice(x)."""
-    inner = made_by(x, shape.Slice)
+    inner = made_by(x, slicing.Slice)
     if inner is None or 0 in shape_of(x):
         return None
     offsets, steps = np.array(inner.op.start_indices, int), np.array(inner.op.strides, int)
@@ -168,21 +168,21 @@ def slice_of_slice(op: shape.Slice, x: Value) -> Value | None:
     last = offsets + steps * (np.array(op.limit_indices, int) - 1)
     limits = np.maximum(first, last + 1)  # of a slice of nothing they are one
     strides = steps * np.array(op.strides, int)
-    return shape.slice_(inner.operand, first.tolist(), limits.tolist(), strides.tolist())
+    return slicing.slice_(inner.operand, first.tolist(), limits.tolist(), strides.tolist())
 
 
-@rewrites(shape.Pad)
-def pad_without_padding(op: shape.Pad, x: Value, value: Value) -> Value | None:
+@rewrites(slicing.Pad)
+def pad_without_padding(op: slicing.Pad, x: Value, value: Value) -> Value | None:
     """pad(x) -> slice(x), where all padding is negative, and -> x where it is zero."""
     low, high = op.edge_padding_low, op.edge_padding_high
     if any(op.interior_padding) or any(p > 0 for p in (*low, *high)):
         return None
     limits = [n + p for n, p in zip(shape_of(x), high, strict=True)]
-    return shape.slice_(x, [-p for p in low], limits, [1] * len(low))
+    return slicing.slice_(x, [-p for p in low], limits, [1] * len(low))
 
 
-@rewrites(shape.Pad)
-def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
+@rewrites(slicing.Pad)
+def pad_of_same(op: slicing.Pad, x: Value, value: Value) -> Value | None:
     """pad(c, c) -> c for constants of the same element."""
     element = mlir.splat(value)
     if element is None or not is_full_of(x, element):
@@ -191,25 +191,25 @@ def pad_of_same(op: shape.Pad, x: Value, value: Value) -> Value | None:
     return full(padded.shape, element, dtype_of(x))
 
 
-@rewrites(shape.Reverse)
-def reverse_of_nothing(op: shape.Reverse, x: Value) -> Value | None:
+@rewrites(slicing.Reverse)
+def reverse_of_nothing(op: slicing.Reverse, x: Value) -> Value | None:
     """reverse(x) -> x, where the reversed dimensions have at most one element."""
     sizes = shape_of(x)
     return x if all(sizes[d] <= 1 for d in op.dimensions) else None
 
 
-@rewrites(shape.Reverse)
-def reverse_of_reverse(op: shape.Reverse, x: Value) -> Value | None:
+@rewrites(slicing.Reverse)
+def reverse_of_reverse(op: slicing.Reverse, x: Value) -> Value | None:
     """reverse(reverse(x)) -> reverse(x), or x where each dimension is reversed twice."""
-    inner = made_by(x, shape.Reverse)
+    inner = made_by(x, slicing.Reverse)
     if inner is None:
         return None
     once = tuple(sorted({*op.dimensions} ^ {*inner.op.dimensions}))
-    return shape.Reverse(once)(inner.operand) if once else inner.operand
+    return slicing.Reverse(once)(inner.operand) if once else inner.operand
 
 
-@rewrites(shape.Concatenate)
-def concatenate_of_empty(op: shape.Concatenate, *operands: Value) -> Value | None:
+@rewrites(slicing.Concatenate)
+def concatenate_of_empty(op: slicing.Concatenate, *operands: Value) -> Value | None:
     """concatenate(x, empty) -> concatenate(x) -> x."""
     filled = [x for x in operands if shape_of(x)[op.dimension]] or [operands[0]]
     if len(filled) == 1:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import barrier, comparison, elementwise, shape
+from irax_compiler.ops import barrier, comparison, elementwise, shape, slicing
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import full
 from irax_compiler.ops.formula import Number, where
@@ -85,7 +85,7 @@ def _exchanged(columns: Sequence[Value], step: Value, dimension: int) -> Iterato
     length = extents[dimension]
     numbers = Number(shape.Iota((length,), INT32, 0)())
     p, r, d = (
-        Number(shape.BroadcastInDim((length,), (0,))(shape.slice_in_dim(step, i, i + 1, 0)))
+        Number(shape.BroadcastInDim((length,), (0,))(slicing.slice_in_dim(step, i, i + 1, 0)))
         for i in range(3)
     )
     is_low = (numbers & p).equals(r) & (numbers + d < length)

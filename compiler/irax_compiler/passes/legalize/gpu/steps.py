@@ -16,7 +16,7 @@ from math import isqrt, prod
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, convolution, dot, elementwise, shape
+from irax_compiler.ops import comparison, convolution, dot, elementwise, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
@@ -83,7 +83,7 @@ def _in_blocks(x: Value, dimension: int, size: int, filler: Value) -> Value:
     missing = [*zeros]
     missing[dimension] = count * size - extents[dimension]
     if any(missing):
-        x = shape.Pad(zeros, tuple(missing), zeros)(x, filler)
+        x = slicing.Pad(zeros, tuple(missing), zeros)(x, filler)
     return shape.reshape(x, (*extents[:dimension], count, size, *extents[dimension + 1 :]))
 
 
@@ -135,7 +135,7 @@ def convolution_in_parts(operation: Operation) -> Sequence[Value] | None:
         return None
     ends = [*range(0, features, size), features]
     parts = [
-        op(shape.slice_in_dim(x, start, end, d), shape.slice_in_dim(y, start, end, e))
+        op(slicing.slice_in_dim(x, start, end, d), slicing.slice_in_dim(y, start, end, e))
         for start, end in pairwise(ends)
     ]
     total = parts[0]
@@ -212,7 +212,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     start = [full((), 0, INT32), array]
     _, result = while_loops.while_loop(lambda i, _: comparison.less(i, limit), step, start)
     if whole < count:
-        rest = [shape.slice_in_dim(x, whole, count, 0) for x in (places, updates)]
+        rest = [slicing.slice_in_dim(x, whole, count, 0) for x in (places, updates)]
         (result,) = op.build([result, *rest])
     return [result]
 

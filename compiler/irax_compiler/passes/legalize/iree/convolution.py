@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import conversion, elementwise, shape
+from irax_compiler.ops import conversion, elementwise, slicing
 from irax_compiler.ops.convolution import Convolution, dilated
 from irax_compiler.ops.core import full_like
 from irax_compiler.passes.legalization import legalizes
@@ -100,7 +100,7 @@ def backward_kernel(operation: Operation) -> Sequence[Value] | None:
     sizes, rhs = shape_of(y), op.dimensions.rhs[2:]
     backwards = tuple(d for d, flag in zip(rhs, op.reversal, strict=True) if flag and sizes[d] > 1)
     if backwards:
-        y = apart(shape.Reverse(backwards)(y))
+        y = apart(slicing.Reverse(backwards)(y))
     return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
 
 

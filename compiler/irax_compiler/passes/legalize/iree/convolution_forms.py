@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
@@ -166,10 +166,10 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
         strict=True,
     )
     phases = op.lhs_dilation
-    pad = shape.Pad((*before, 0, 0), (*after, 0, 0), (0,) * (rank + 2))
+    pad = slicing.Pad((*before, 0, 0), (*after, 0, 0), (0,) * (rank + 2))
     y = pad(y, full((), 0, dtype_of(y)))
     y = shape.reshape(y, (*itertools.chain(*zip(steps, phases, strict=True)), inputs, outputs))
-    y = shape.Reverse(tuple(range(1, 2 * rank, 2)))(y)
+    y = slicing.Reverse(tuple(range(1, 2 * rank, 2)))(y)
     order = [*range(0, 2 * rank, 2), 2 * rank, *range(1, 2 * rank, 2), 2 * rank + 1]
     y = shape.reshape(shape.transpose(y, order), (*steps, inputs, math.prod(phases) * outputs))
     dense = replace(op, padding=padding, lhs_dilation=(1,) * rank)
@@ -180,7 +180,7 @@ def _between_elements(op: Convolution, x: Value, y: Value) -> Value:
     spread = [count * a for count, a in zip(counts, phases, strict=True)]
     result = shape.reshape(shape.transpose(result, order), (n, *spread, outputs))
     ones = (1,) * (rank + 2)
-    return shape.slice_(result, (0,) * (rank + 2), (n, *out, outputs), ones)
+    return slicing.slice_(result, (0,) * (rank + 2), (n, *out, outputs), ones)
 
 
 def _every(
@@ -210,7 +210,7 @@ def _product_for_each_place(
         start = tuple(p * stride for p, stride in zip(place, op.strides, strict=True))
         total = dot(_part(x, start, covered, op.rhs_dilation), y)
         totals.append(shape.reshape(total, (1, *shape_of(total))))
-    result = shape.Concatenate(0)(*totals) if len(totals) > 1 else totals[0]
+    result = slicing.Concatenate(0)(*totals) if len(totals) > 1 else totals[0]
     result = shape.reshape(result, (*out, *shape_of(result)[1:]))
     return _joined(op, result, (rank + 1, rank, rank + 2, *range(rank)))
 
@@ -227,7 +227,7 @@ def _product_for_each_element(
     for element in itertools.product(*map(range, window)):
         start = tuple(k * step for k, step in zip(element, op.rhs_dilation, strict=True))
         limit = (groups, *(k + 1 for k in element), inputs, outputs)
-        kernel = shape.slice_(y, (0, *element, 0, 0), limit, (1,) * len(limit))
+        kernel = slicing.slice_(y, (0, *element, 0, 0), limit, (1,) * len(limit))
         kernel = shape.reshape(kernel, (groups, inputs, outputs))
         term = dot(_part(x, start, covered, op.strides), kernel)
         total = term if total is None else elementwise.add(total, term)
@@ -265,14 +265,14 @@ def _padded(op: Convolution, x: Value, spatial: Sequence[int]) -> Value:
         interior[place] = op.lhs_dilation[d] - 1
     if not any((*low, *high, *interior)):
         return x
-    return shape.Pad(tuple(low), tuple(high), tuple(interior))(x, full((), 0, dtype_of(x)))
+    return slicing.Pad(tuple(low), tuple(high), tuple(interior))(x, full((), 0, dtype_of(x)))
 
 
 def _part(x: Value, start: Dimensions, covered: Dimensions, strides: Dimensions) -> Value:
     """Slice the spatial dimensions of [group, batch, *spatial, feature]."""
     groups, n, *_, features = shape_of(x)
     limit = (a + size for a, size in zip(start, covered, strict=True))
-    return shape.slice_(x, (0, 0, *start, 0), (groups, n, *limit, features), (1, 1, *strides, 1))
+    return slicing.slice_(x, (0, 0, *start, 0), (groups, n, *limit, features), (1, 1, *strides, 1))
 
 
 def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
@@ -316,9 +316,9 @@ def _sum_of_slices(op: Convolution, x: Value, y: Value) -> Value:
     for k in range(window):
         limit = (n, k * step + dilated(count, stride), *sizes)
         strides = (1, stride, *[1] * len(sizes))
-        part = shape.slice_(x, (0, k * step, *[0] * len(sizes)), limit, strides)
+        part = slicing.slice_(x, (0, k * step, *[0] * len(sizes)), limit, strides)
         part = shape.reshape(part, (n * count, *sizes))
-        part_of_kernel = shape.reshape(shape.slice_in_dim(y, k, k + 1, 0), kernel)
+        part_of_kernel = shape.reshape(slicing.slice_in_dim(y, k, k + 1, 0), kernel)
         term = _sum_of_slices(rest, part, part_of_kernel)
         total = term if total is None else elementwise.add(total, term)
     assert total is not None

@@ -10,7 +10,7 @@ from math import isqrt, prod
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import barrier, conversion, shape
+from irax_compiler.ops import barrier, conversion, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import full, working_dtype
 from irax_compiler.ops.reductions import cumulative, reduce
@@ -44,7 +44,7 @@ def cumulative_window(operation: Operation) -> Sequence[Value] | None:
     wide = np.dtype(np.uint8) if dtype == np.bool_ else working_dtype(dtype)
     x, init = conversion.convert(x, wide), conversion.convert(init, wide)
     if run.backwards:
-        turn = shape.Reverse((run.dimension,))
+        turn = slicing.Reverse((run.dimension,))
         # Where it is fused, of a constant, IREE wants more stack than there is.
         (turned,) = barrier.barrier.build([turn(x)])
         found = turn(_forwards(op.computation, turned, run.dimension))
@@ -70,15 +70,15 @@ def _forwards(combiner: str, x: Value, d: int) -> Value:
     count = -(-n // size)
     zeros = [0] * len(extents)
     missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
-    padded = shape.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, neutral)
+    padded = slicing.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, neutral)
     blocks = (*extents[:d], count, size, *extents[d + 1 :])
     inner = _forwards(combiner, shape.reshape(padded, blocks), d + 1)
-    totals = shape.slice_in_dim(inner, size - 1, size, d + 1)
+    totals = slicing.slice_in_dim(inner, size - 1, size, d + 1)
     totals = shape.reshape(totals, (*extents[:d], count, *extents[d + 1 :]))
     ends = _forwards(combiner, totals, d)
     shifted = [*zeros[:d], 1, *zeros[d + 1 :]]
-    starts = shape.Pad(tuple(shifted), tuple(-n for n in shifted), tuple(zeros))(ends, neutral)
+    starts = slicing.Pad(tuple(shifted), tuple(-n for n in shifted), tuple(zeros))(ends, neutral)
     axes = tuple(i for i in range(len(blocks)) if i != d + 1)
     (whole,) = named(combiner, dtype_of(x))(shape.BroadcastInDim(blocks, axes)(starts), inner)
     flat = (*extents[:d], count * size, *extents[d + 1 :])
-    return shape.slice_in_dim(shape.reshape(whole, flat), 0, n, d)
+    return slicing.slice_in_dim(shape.reshape(whole, flat), 0, n, d)

@@ -9,7 +9,7 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import slicing
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
@@ -27,7 +27,7 @@ _PASSING = {
 @legalizes("stablehlo.slice", kind="bug", of="IREE")
 def stride_of_one_element_slice(operation: Operation) -> Sequence[Value] | None:
     """Drop the stride of a slice of one element, whose dimension IREE drops wrongly otherwise."""
-    op = read_as(shape.Slice, operation)
+    op = read_as(slicing.Slice, operation)
     if op is None:
         return None
     sizes = shape_of(operation.results[0])
@@ -39,7 +39,7 @@ def stride_of_one_element_slice(operation: Operation) -> Sequence[Value] | None:
         for start, limit, n in zip(op.start_indices, op.limit_indices, sizes, strict=True)
     )
     x = operation.operands[0]
-    return [shape.Slice(op.start_indices, tuple(limits), strides)(x)]
+    return [slicing.Slice(op.start_indices, tuple(limits), strides)(x)]
 
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import Op, constant, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
@@ -75,10 +75,10 @@ def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
     fill = mlir.splat(indices)
     places = mlir.dense_to_numpy(source) if fill is None else np.full(count, fill)
     found = [
-        shape.slice_in_dim(x, start, start + length, 0)
+        slicing.slice_in_dim(x, start, start + length, 0)
         for start, length in _runs(np.clip(places.ravel(), 0, extents[0] - 1).tolist())
     ]
-    return [found[0] if len(found) == 1 else shape.Concatenate(0)(*found)]
+    return [found[0] if len(found) == 1 else slicing.Concatenate(0)(*found)]
 
 
 def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
@@ -131,7 +131,7 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     vector = shape.reshape(indices, (len(op.dims.index_map),))
     starts = [full((), 0, dtype_of(indices)) for _ in sizes]
     for element, d in enumerate(op.dims.index_map):
-        starts[d] = shape.reshape(shape.slice_in_dim(vector, element, element + 1, 0), ())
+        starts[d] = shape.reshape(slicing.slice_in_dim(vector, element, element + 1, 0), ())
     there = dynamic_slices.DynamicSlice(sizes)(x, *starts)
     # Windows extend along their dimensions in the array's order: only single elements lie between.
     window = shape.reshape(updates, sizes)
@@ -184,7 +184,7 @@ def _flags(inside: Value) -> Value:
     """Return a mask of rows within the array, for each of their elements."""
     extents = shape_of(inside)
     limits = (extents[0], *(1,) * (len(extents) - 1))
-    first = shape.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
+    first = slicing.slice_(inside, (0,) * len(extents), limits, (1,) * len(extents))
     return shape.reshape(first, extents[:1])
 
 
@@ -199,12 +199,12 @@ def _with_spare_row(
     """Scatter rows by a general computation; those out of bounds go to an additional row."""
     extents, depth = shape_of(array), shape_of(places)[1]
     zeros = (0,) * len(extents)
-    padding = shape.Pad(zeros, (1, *zeros[1:]), zeros)
+    padding = slicing.Pad(zeros, (1, *zeros[1:]), zeros)
     longer = padding(array, full((), 0, dtype_of(array)))
     spare = constant(np.array([[extents[0]] + [0] * (depth - 1)], np.int32))
     places = _where(inside, places, spare)
     (found,) = replace(op, dims=dims, unique_indices=False).build([longer, places, written])
-    return shape.slice_(found, zeros, extents, (1,) * len(extents))
+    return slicing.slice_(found, zeros, extents, (1,) * len(extents))
 
 
 def _repeat_one_inside(
@@ -348,7 +348,7 @@ class Rows:
                 within = shape.Iota(extents, INT32, len(self.batch) + inner.index(d))()
                 column = elementwise.add(column, within)
             columns.append(shape.reshape(column, (self.count, 1)))
-        return columns[0] if len(columns) == 1 else shape.Concatenate(1)(*columns)
+        return columns[0] if len(columns) == 1 else slicing.Concatenate(1)(*columns)
 
     @property
     def _single(self) -> tuple[int, ...]:
@@ -358,7 +358,7 @@ class Rows:
         """Return the starts of windows in dimension `d` of the array, in the shape of `batch`."""
         if d in self.given.index_map:
             element = self.given.index_map.index(d)
-            column = shape.slice_in_dim(vectors, element, element + 1, len(self.batch))
+            column = slicing.slice_in_dim(vectors, element, element + 1, len(self.batch))
             return shape.reshape(column, self.batch)
         if d in self.given.operand_batching_dims:
             along = self.given.indices_batching_dims[self.given.operand_batching_dims.index(d)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, conversion, elementwise, shape
+from irax_compiler.ops import clamp, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import UnsupportedOp, no_calls
 from irax_compiler.ops.registry import read
 
@@ -17,13 +17,13 @@ _DEPTH = 16  # how many operations to look back
 _SIZE = 2**20  # of larger arrays nothing is told: that would take longer than it saves
 _MOVING = (
     shape.BroadcastInDim,
-    shape.Concatenate,
+    slicing.Concatenate,
     shape.Reshape,
-    shape.Reverse,
-    shape.Slice,
+    slicing.Reverse,
+    slicing.Slice,
     shape.Transpose,
 )
-_GROWING = (elementwise.add, elementwise.maximum, elementwise.minimum, comparison.clamp)
+_GROWING = (elementwise.add, elementwise.maximum, elementwise.minimum, clamp.clamp)
 
 
 def bounds(x: Value, depth: int = _DEPTH) -> Bounds:

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, conversion, dot, elementwise, shape
+from irax_compiler.ops import comparison, conversion, dot, elementwise, shape, slicing
 from irax_compiler.ops.core import Op, full, full_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
@@ -164,7 +164,7 @@ def _slices(x: Value, at: int) -> _Parts:
         return x, x
     last = len(shape_of(x)) - 1
     end = shape_of(x)[last]
-    return shape.slice_in_dim(x, 0, at, last), shape.slice_in_dim(x, at, end, last)
+    return slicing.slice_in_dim(x, 0, at, last), slicing.slice_in_dim(x, at, end, last)
 
 
 def _computed_parts(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops import comparison, elementwise, shape, slicing
 from irax_compiler.ops.core import full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint
@@ -43,7 +43,7 @@ def small_triangular_solve(operation: Operation) -> Sequence[Value] | None:
     first_to_last = op.lower != swaps
     solved: dict[int, Value] = {}
     for i in range(n) if first_to_last else reversed(range(n)):
-        row = shape.slice_in_dim(right, i, i + 1, axis)
+        row = slicing.slice_in_dim(right, i, i + 1, axis)
         for j, known in solved.items():
             factor = _element(matrix, *((j, i) if swaps else (i, j)), shape_of(row))
             row = elementwise.subtract(row, elementwise.multiply(factor, known))
@@ -95,9 +95,9 @@ def _root(x: Value) -> Value:
 def _element(a: Value, i: int, j: int, extents: tuple[int, ...]) -> Value:
     """Return element i, j of each matrix, for each pair in an array of positions."""
     batch = shape_of(a)[0]
-    one = shape.slice_(a, (0, i, j), (batch, i + 1, j + 1), (1, 1, 1))
+    one = slicing.slice_(a, (0, i, j), (batch, i + 1, j + 1), (1, 1, 1))
     return shape.BroadcastInDim(extents, (0, 1, 2))(one)
 
 
 def _joined(parts: Sequence[Value], axis: int) -> Value:
-    return parts[0] if len(parts) == 1 else shape.Concatenate(axis)(*parts)
+    return parts[0] if len(parts) == 1 else slicing.Concatenate(axis)(*parts)

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
+from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.reductions.reduce import Reduce
@@ -197,7 +197,7 @@ def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
     for number, reader in readers:
         found = sort.take(operands[number], order, dimension)
         length = shape_of(reader.results[0])[dimension]
-        first[reader.results[0]] = shape.slice_in_dim(found, 0, length, dimension)
+        first[reader.results[0]] = slicing.slice_in_dim(found, 0, length, dimension)
     return first
 
 
@@ -210,7 +210,7 @@ def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]
         extents = shape_of(result)
         for use in result.uses:
             reader: Any = use.owner
-            op = read_as(shape.Slice, reader.operation)
+            op = read_as(slicing.Slice, reader.operation)
             if op is None or any(op.start_indices) or set(op.strides) != {1}:
                 return []
             shorter = [d for d, n in enumerate(op.limit_indices) if n < extents[d]]
@@ -245,7 +245,7 @@ def _sorted(x: Value, op: sort.Sort) -> Value:
         x = conversion.convert(x, np.dtype(np.uint8))
     elif _is_narrow(dtype):
         x = conversion.convert(x, np.dtype(np.float32))
-    turn = shape.Reverse((dimension,)) if op.order.direction == "GT" else lambda y: y
+    turn = slicing.Reverse((dimension,)) if op.order.direction == "GT" else lambda y: y
     (result,) = host_call("sort", [turn(x)], [x.type], dimension=dimension)
     return conversion.convert(turn(result), dtype)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, elementwise, shape
+from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import full, full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
@@ -115,9 +115,9 @@ def _solved(op: triangular.TriangularSolve, a: Value, b: Value) -> Value:
         a = adjoint(a) if op.transpose_a == "ADJOINT" else transposed(a)
         lower = not lower
     if not lower:  # read from the end it is lower
-        a, b = shape.Reverse((1, 2))(a), shape.Reverse((1,))(b)
+        a, b = slicing.Reverse((1, 2))(a), slicing.Reverse((1,))(b)
     x = _by_blocks(a, b, op.unit_diagonal)
-    return x if lower else shape.Reverse((1,))(x)
+    return x if lower else slicing.Reverse((1,))(x)
 
 
 def _by_blocks(a: Value, b: Value, unit_diagonal: bool) -> Value:
@@ -127,20 +127,20 @@ def _by_blocks(a: Value, b: Value, unit_diagonal: bool) -> Value:
         size *= 2
     count = -(-n // size)
     a = _padded(_lower(a, unit_diagonal), count * size)
-    b = shape.Pad((0, 0, 0), (0, count * size - n, 0), (0, 0, 0))(b, full((), 0, dtype_of(b)))
+    b = slicing.Pad((0, 0, 0), (0, count * size - n, 0), (0, 0, 0))(b, full((), 0, dtype_of(b)))
     diagonal = [_block(a, i, i, size) for i in range(count)]
-    inverses = _inverse(diagonal[0] if count == 1 else shape.Concatenate(0)(*diagonal))
+    inverses = _inverse(diagonal[0] if count == 1 else slicing.Concatenate(0)(*diagonal))
     rows: list[Value] = []
     for i in range(count):
-        right = shape.slice_in_dim(b, i * size, (i + 1) * size, 1)
+        right = slicing.slice_in_dim(b, i * size, (i + 1) * size, 1)
         if i:
-            left = shape.slice_(a, (0, i * size, 0), (batch, (i + 1) * size, i * size), (1, 1, 1))
-            so_far = rows[0] if i == 1 else shape.Concatenate(1)(*rows)
+            left = slicing.slice_(a, (0, i * size, 0), (batch, (i + 1) * size, i * size), (1, 1, 1))
+            so_far = rows[0] if i == 1 else slicing.Concatenate(1)(*rows)
             right = elementwise.subtract(right, matmul(left, so_far))
-        inverse = shape.slice_in_dim(inverses, i * batch, (i + 1) * batch, 0)
+        inverse = slicing.slice_in_dim(inverses, i * batch, (i + 1) * batch, 0)
         rows.append(matmul(inverse, right))
-    x = rows[0] if count == 1 else shape.Concatenate(1)(*rows)
-    return shape.slice_in_dim(x, 0, n, 1)
+    x = rows[0] if count == 1 else slicing.Concatenate(1)(*rows)
+    return slicing.slice_in_dim(x, 0, n, 1)
 
 
 def _lower(a: Value, unit_diagonal: bool) -> Value:
@@ -162,7 +162,7 @@ def _padded(a: Value, size: int) -> Value:
     batch, n, _ = shape_of(a)
     if n == size:
         return a
-    wide = shape.Pad((0, 0, 0), (0, size - n, size - n), (0, 0, 0))(a, full((), 0, dtype_of(a)))
+    wide = slicing.Pad((0, 0, 0), (0, size - n, size - n), (0, 0, 0))(a, full((), 0, dtype_of(a)))
     row, column = (shape.Iota((batch, size, size), INT32, d)() for d in (1, 2))
     beyond = comparison.greater_equal(row, full_like(row, n))
     is_new = bitwise.and_(comparison.equal(row, column), beyond)
@@ -172,7 +172,7 @@ def _padded(a: Value, size: int) -> Value:
 def _block(a: Value, i: int, j: int, size: int) -> Value:
     start = (0, i * size, j * size)
     end = (shape_of(a)[0], (i + 1) * size, (j + 1) * size)
-    return shape.slice_(a, start, end, (1, 1, 1))
+    return slicing.slice_(a, start, end, (1, 1, 1))
 
 
 def _inverse(a: Value) -> Value:
@@ -183,13 +183,13 @@ def _inverse(a: Value) -> Value:
     if n == 1:
         return elementwise.divide(full_like(a, 1), a)
     half = n // 2
-    both = shape.Concatenate(0)(_block(a, 0, 0, half), _block(a, 1, 1, half))
+    both = slicing.Concatenate(0)(_block(a, 0, 0, half), _block(a, 1, 1, half))
     inverses = _inverse(both)
-    first = shape.slice_in_dim(inverses, 0, batch, 0)
-    second = shape.slice_in_dim(inverses, batch, 2 * batch, 0)
+    first = slicing.slice_in_dim(inverses, 0, batch, 0)
+    second = slicing.slice_in_dim(inverses, batch, 2 * batch, 0)
     corner = elementwise.negate(matmul(second, matmul(_block(a, 1, 0, half), first)))
-    upper = shape.Concatenate(2)(first, zeros_like(corner))
-    return shape.Concatenate(1)(upper, shape.Concatenate(2)(corner, second))
+    upper = slicing.Concatenate(2)(first, zeros_like(corner))
+    return slicing.Concatenate(1)(upper, slicing.Concatenate(2)(corner, second))
 
 
 # ---- factorizing ---------------------------------------------------------------------------------
@@ -213,15 +213,15 @@ def _factor(a: Value) -> Value:
         if k == count - 1:
             column = factor
         else:
-            below = shape.slice_(rest, (0, size, 0), (batch, height, size), (1, 1, 1))
+            below = slicing.slice_(rest, (0, size, 0), (batch, height, size), (1, 1, 1))
             below = matmul(below, adjoint(_inverse(factor)))
-            column = shape.Concatenate(1)(factor, below)
-            trailing = shape.slice_(rest, (0, size, size), (batch, height, height), (1, 1, 1))
+            column = slicing.Concatenate(1)(factor, below)
+            trailing = slicing.slice_(rest, (0, size, size), (batch, height, height), (1, 1, 1))
             rest = elementwise.subtract(trailing, matmul(below, adjoint(below)))
         zero = full((), 0, dtype_of(column))
-        columns.append(shape.Pad((0, k * size, 0), (0, 0, 0), (0, 0, 0))(column, zero))
-    whole = shape.Concatenate(2)(*columns)
-    return nan_if_any(shape.slice_(whole, (0, 0, 0), (batch, n, n), (1, 1, 1)))
+        columns.append(slicing.Pad((0, k * size, 0), (0, 0, 0), (0, 0, 0))(column, zero))
+    whole = slicing.Concatenate(2)(*columns)
+    return nan_if_any(slicing.slice_(whole, (0, 0, 0), (batch, n, n), (1, 1, 1)))
 
 
 def _by_columns(a: Value) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import barrier, conversion, elementwise, fft, shape
+from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
@@ -60,7 +60,7 @@ def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(operation.results[0]).kind != "c":
         return None
     op = read(operation)
-    assert isinstance(op, shape.Pad)
+    assert isinstance(op, slicing.Pad)
     parts = [
         op(*(part(x) for x in operation.operands)) for part in (elementwise.real, elementwise.imag)
     ]
@@ -77,13 +77,13 @@ def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
     if source == target:
         return [x]
     column = (*shape_of(x), 1)
-    both = shape.Concatenate(len(column) - 1)(
+    both = slicing.Concatenate(len(column) - 1)(
         shape.reshape(elementwise.real(x), column), shape.reshape(elementwise.imag(x), column)
     )
     extents = shape_of(operation.results[0])
-    bits = conversion.BitcastConvert((*extents, 2), fft.real_dtype(target))(both)
+    bits = bitcast.BitcastConvert((*extents, 2), fft.real_dtype(target))(both)
     last = len(extents)
-    parts = (shape.reshape(shape.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
+    parts = (shape.reshape(slicing.slice_in_dim(bits, i, i + 1, last), extents) for i in (0, 1))
     return [elementwise.complex_(*parts)]
 
 

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, comparison, conversion, elementwise
+from irax_compiler.ops import barrier, clamp, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
@@ -40,7 +40,7 @@ def saturating_convert(operation: Operation) -> Sequence[Value] | None:
     if not inexact(source) or source.kind == "c" or target.kind not in "iu":
         return None
     low, high = _representable_bounds(source, target)
-    inside = comparison.clamp(full((), low, source), x, full((), high, source))
+    inside = clamp.clamp(full((), low, source), x, full((), high, source))
     result = conversion.Convert(target)(inside)
     info = np.iinfo(target)
     for bound, limit, beyond in (

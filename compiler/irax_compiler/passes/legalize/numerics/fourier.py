@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, dot, elementwise, fft, shape
+from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
 from irax_compiler.passes.legalization import legalizes
@@ -52,7 +52,7 @@ def fourier_transform(operation: Operation) -> Sequence[Value] | None:
     re, im = _part(parts, 0), _part(parts, 1)
     if op.fft_type == "RFFT":
         half = op.fft_length[-1] // 2 + 1
-        re, im = (shape.slice_in_dim(v, 0, half, rank - 1) for v in (re, im))
+        re, im = (slicing.slice_in_dim(v, 0, half, rank - 1) for v in (re, im))
     return [elementwise.complex_(re, im)]
 
 
@@ -65,11 +65,11 @@ def _parts(x: Value) -> Value:
 
 def _stacked(re: Value, im: Value) -> Value:
     wide = (1, *shape_of(re))
-    return shape.Concatenate(0)(shape.reshape(re, wide), shape.reshape(im, wide))
+    return slicing.Concatenate(0)(shape.reshape(re, wide), shape.reshape(im, wide))
 
 
 def _part(z: Value, number: int) -> Value:
-    part = shape.slice_in_dim(z, number, number + 1, 0)
+    part = slicing.slice_in_dim(z, number, number + 1, 0)
     return shape.reshape(part, shape_of(z)[1:])
 
 
@@ -90,9 +90,9 @@ def _real_result(parts: Value, n: int) -> Value:
     axis = rank - 2
 
     def with_rest(v: Value, sign: int) -> Value:
-        rest = shape.slice_in_dim(v, 1, n - half + 1, axis)
-        rest = shape.Reverse((axis,))(rest)
-        return shape.Concatenate(axis)(v, rest if sign > 0 else elementwise.negate(rest))
+        rest = slicing.slice_in_dim(v, 1, n - half + 1, axis)
+        rest = slicing.Reverse((axis,))(rest)
+        return slicing.Concatenate(axis)(v, rest if sign > 0 else elementwise.negate(rest))
 
     whole = _stacked(with_rest(re, 1), with_rest(im, -1))
     return _part(_transformed(whole, [axis], inverse=True), 0)
@@ -115,7 +115,7 @@ def _inverse(z: Value) -> Value:
     """Compute the inverse transform as the transform with parts exchanged before and after, divided
     by n.
     """
-    swap = shape.Reverse((0,))
+    swap = slicing.Reverse((0,))
     scale = 1 / shape_of(z)[-1]
     return (Number(swap(_transform(swap(z)))) * scale).value
 
@@ -143,8 +143,8 @@ def _direct(z: Value, axis: int) -> Value:
     dims = dot.DotDimensions(lhs_contracting=(axis,), rhs_contracting=(0,))
     product = dot.dot_general(z, roots, dims)
     last = len(shape_of(product)) - 1
-    cosines = shape.slice_in_dim(product, 0, n, last)
-    sines = shape.slice_in_dim(product, n, 2 * n, last)
+    cosines = slicing.slice_in_dim(product, 0, n, last)
+    sines = slicing.slice_in_dim(product, n, 2 * n, last)
     re = elementwise.add(_part(cosines, 0), _part(sines, 1))
     im = elementwise.subtract(_part(cosines, 1), _part(sines, 0))
     return _stacked(re, im)
@@ -203,8 +203,8 @@ def _by_convolution(z: Value) -> Value:
         return tuple(constant(f(values).astype(dtype)) for f in (np.real, np.imag))
 
     turned = _multiplied(z, *parts(chirp), dims=(1,))
-    padding = shape.Pad((0, 0, 0), (0, 0, longer - n), (0, 0, 0))
+    padding = slicing.Pad((0, 0, 0), (0, 0, longer - n), (0, 0, 0))
     padded = padding(turned, full((), 0, dtype))
     convolved = _inverse(_multiplied(_transform(padded), *parts(response), dims=(1,)))
-    kept = shape.slice_in_dim(convolved, 0, n, 2)
+    kept = slicing.slice_in_dim(convolved, 0, n, 2)
     return _multiplied(kept, *parts(chirp), dims=(1,))

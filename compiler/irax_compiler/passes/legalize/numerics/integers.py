@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, conversion
+from irax_compiler.ops import bitcast, bitwise, conversion
 from irax_compiler.ops.core import constant
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read
@@ -45,8 +45,8 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     if dtype.kind != "u":
         return None
     signed = np.dtype(f"i{dtype.itemsize}")
-    flipped = read(operation).build([conversion.BitcastConvert(shape_of(x), signed)(x)])
-    return [conversion.BitcastConvert(shape_of(x), dtype)(flipped[0])]
+    flipped = read(operation).build([bitcast.BitcastConvert(shape_of(x), signed)(x)])
+    return [bitcast.BitcastConvert(shape_of(x), dtype)(flipped[0])]
 
 
 @legalizes("stablehlo.reduce_window", kind="missing", of="IREE")

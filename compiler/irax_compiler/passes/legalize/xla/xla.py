@@ -11,11 +11,12 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, conversion, convolution, shape
+from irax_compiler.ops import bitcast, bitwise, conversion, convolution, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, full, working_dtype
 from irax_compiler.ops.indexing import scatter
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.passes.legalization import legalizes
@@ -94,7 +95,7 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     x, y = operation.operands
     spatial = op.dimensions.rhs[2:]
     backwards = tuple(d for d, flag in zip(spatial, op.reversal, strict=True) if flag)
-    return [replace(op, reversal=(False,) * len(spatial))(x, shape.Reverse(backwards)(y))]
+    return [replace(op, reversal=(False,) * len(spatial))(x, slicing.Reverse(backwards)(y))]
 
 
 @legalizes("stablehlo.bitcast_convert", kind="bug", of="XLA")
@@ -110,9 +111,9 @@ def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
     places = shape.Iota(sizes, word, len(sizes) - 1)()
     if of == np.bool_:
         shifted = bitwise.shift_left(conversion.convert(x, word), places)
-        joined = reduce.reduce_sum(shifted, (len(sizes) - 1,))
-        return [conversion.BitcastConvert(sizes[:-1], to)(joined) if to != word else joined]
-    words = x if of == word else conversion.BitcastConvert(sizes[:-1], word)(x)
+        joined = reduce_sum(shifted, (len(sizes) - 1,))
+        return [bitcast.BitcastConvert(sizes[:-1], to)(joined) if to != word else joined]
+    words = x if of == word else bitcast.BitcastConvert(sizes[:-1], word)(x)
     spread = shape.BroadcastInDim(sizes, tuple(range(len(sizes) - 1)))(words)
     lowest = bitwise.and_(bitwise.shift_right_logical(spread, places), full(sizes, 1, word))
     return [conversion.convert(lowest, np.dtype(bool))]
