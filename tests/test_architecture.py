@@ -293,7 +293,6 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 OPS = "irax_compiler.ops"
 CIRCULAR = {
-    (f"{OPS}.indexing.gather", f"{OPS}.indexing.scatter"): "a gather's transpose is a scatter",
     (f"{OPS}.control_flow.scan", f"{OPS}.callback"): "a scan of no steps is tried without effects",
     (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.rowwise"): "a scan is made one over rows",
     (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.while_loops"): "a scan is defined by a while",

@@ -7,7 +7,7 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops import bitwise, comparison, elementwise
 from irax_compiler.ops.computation import Computation, named
 from irax_compiler.ops.elementwise_map import Map
-from irax_compiler.ops.indexing.scatter import ScatterBy
+from irax_compiler.ops.indexing.gather_scatter import ScatterBy
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 

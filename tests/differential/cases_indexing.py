@@ -10,8 +10,7 @@ from tests.differential.harness import Case, Operand, boolean, f64, fixed, i32, 
 from tests.differential.window_loops import gather_by_loops, scatter_by_loops
 
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.ops.indexing.gather import Gather
-from irax_compiler.ops.indexing.scatter import Scatter
+from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 

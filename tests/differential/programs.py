@@ -15,7 +15,7 @@ from irax_compiler.mlir import InsertionPoint, Value, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.dot import DotDimensions, dot_general
-from irax_compiler.ops.indexing import gather, scatter
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.ops.reductions import cumulative, reduce_window, window_shapes
 from irax_compiler.ops.reductions import reduce as reduction
@@ -191,14 +191,14 @@ def row_indices(p: Program, x: Value) -> tuple[Value, window_shapes.WindowDims]:
 
 def gather_rows(p: Program, x: Value) -> Value:
     indices, dims = row_indices(p, x)
-    return gather.Gather(dims, (1, *shape_of(x)[1:]), indices_are_sorted=False)(x, indices)
+    return gather_scatter.Gather(dims, (1, *shape_of(x)[1:]), indices_are_sorted=False)(x, indices)
 
 
 def scatter_rows(p: Program, x: Value) -> Value:
     indices, dims = row_indices(p, x)
     updates = p.given((shape_of(indices)[0], *shape_of(x)[1:]))
     combiner = p.draw(st.sampled_from(["add", "maximum", "minimum"]))
-    return scatter.Scatter(combiner, dims, False, False)(x, indices, updates)
+    return gather_scatter.Scatter(combiner, dims, False, False)(x, indices, updates)
 
 
 def sorted_(p: Program, x: Value) -> Value:

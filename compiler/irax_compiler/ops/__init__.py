@@ -41,8 +41,7 @@ from irax_compiler.ops.control_flow import (
 )
 from irax_compiler.ops.indexing import (
     dynamic_slices,
-    gather,
-    scatter,
+    gather_scatter,
     select_and_scatter,
 )
 from irax_compiler.ops.linalg import eigen, householder, lapack, lu, matrices, spectral, triangular

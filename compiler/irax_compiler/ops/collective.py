@@ -31,7 +31,7 @@ from irax_compiler.ops.core import (
     full_like,
     only,
 )
-from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.shape import insert
@@ -252,7 +252,7 @@ class Permute(Collective, LinearOp):
             index_map=(0,),
             index_vector_dim=1,
         )
-        return gather.Gather(dims, (1, *extents), indices_are_sorted=False)(
+        return gather_scatter.Gather(dims, (1, *extents), indices_are_sorted=False)(
             with_zeros, rows
         ), BY_LANE
 

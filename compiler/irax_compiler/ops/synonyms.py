@@ -19,7 +19,7 @@ from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import UnsupportedOp, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_names
@@ -238,7 +238,7 @@ def _torch_index_select(op: Synonym, attributes: dict[str, Any], x: Value, index
         index_vector_dim=len(shape_of(index)),
     )
     sizes = [1 if d < batch or d == dim else n for d, n in enumerate(shape_of(x))]
-    return gather.Gather(dims, tuple(sizes), indices_are_sorted=False)(x, index)
+    return gather_scatter.Gather(dims, tuple(sizes), indices_are_sorted=False)(x, index)
 
 
 MEANINGS: dict[str, Callable[..., Value]] = {

@@ -20,7 +20,7 @@ from irax.core.tree_registry import ARRAYS, Unseen
 from irax.dtypes import KeyType, float0
 from irax_compiler.ops import bitcast, bitwise, comparison, shape, slicing
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 
 _U32, _U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -140,7 +140,7 @@ _register(
 
 _MOVES = (
     *(shape.BroadcastInDim, shape.Reshape, shape.Transpose, slicing.Reverse, slicing.Slice),
-    *(slicing.Concatenate, comparison.Select, gather.Gather, scatter.Scatter),
+    *(slicing.Concatenate, comparison.Select, gather_scatter.Gather, gather_scatter.Scatter),
     *(dynamic_slices.DynamicSlice, dynamic_slices.DynamicUpdateSlice),
 )
 

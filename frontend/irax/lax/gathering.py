@@ -22,8 +22,7 @@ from irax.lax.window_numbers import check_numbers, check_windows
 from irax.typing import ArrayLike
 from irax_compiler.ops import bitwise, clamp, comparison, elementwise
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.indexing import gather as gather_ops
-from irax_compiler.ops.indexing import scatter as scatter_ops
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 
 Dimensions = Sequence[int]
@@ -150,7 +149,7 @@ def gather(
         _ints(numbers.start_index_map),
         index_vector_dim=indices.ndim - 1,
     )
-    op = gather_ops.Gather(dims, sizes, indices_are_sorted)
+    op = gather_scatter.Gather(dims, sizes, indices_are_sorted)
     found = bind(op, x, indices, weak_type=x.weak_type)
     if parsed is not GatherScatterMode.FILL_OR_DROP or not dims.index_map:
         return found
@@ -175,7 +174,7 @@ def take_along(x: Array, places: Array, axis: int) -> Array:
         index_map=(axis,),
         index_vector_dim=x.ndim,
     )
-    op = gather_ops.Gather(dims, (1,) * x.ndim, indices_are_sorted=False)
+    op = gather_scatter.Gather(dims, (1,) * x.ndim, indices_are_sorted=False)
     return bind(op, x, places, weak_type=x.weak_type)
 
 
@@ -261,9 +260,9 @@ def _scatter(
     if combiner == "subtract":
         combiner, new = "add", apply(elementwise.negate, new, what=what)
     if computation is None:
-        op = scatter_ops.Scatter(combiner, dims, indices_are_sorted, unique_indices)
+        op = gather_scatter.Scatter(combiner, dims, indices_are_sorted, unique_indices)
         return bind(op, x, indices, new, weak_type=x.weak_type)
-    by = scatter_ops.ScatterBy(computation, dims, indices_are_sorted, unique_indices)
+    by = gather_scatter.ScatterBy(computation, dims, indices_are_sorted, unique_indices)
     return bind(by, x, indices, new)[0].with_weak_type(x.weak_type)
 
 

@@ -27,7 +27,7 @@ from irax.numpy.index_parts import Dim, Parts, parse
 from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.indexing import dynamic_slices, scatter
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 
 _COMBINERS: dict[str, tuple[Op, Any]] = {
     "add": (ops.add, np.add),
@@ -337,7 +337,7 @@ class _Update:
         parts = self.parts
         part = indexing.read_region(x, parts)
         dims, vectors = indexing.window_dims(parts)
-        op = scatter.Scatter(combiner, dims, self.options.sorted, self.once)
+        op = gather_scatter.Scatter(combiner, dims, self.options.sorted, self.once)
         values = indexing.reshape(values, parts.result_shape(with_new=False))
         part = bind(op, part, vectors, values, weak_type=x.weak_type)
         return _write_region(x, parts.dims, _as_region(part, parts))

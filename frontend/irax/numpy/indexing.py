@@ -21,7 +21,7 @@ from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
 from irax_compiler.ops import bitwise, comparison, shape, slicing
-from irax_compiler.ops.indexing import dynamic_slices, gather
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 
 _BASIC = {int, slice, NoneType, EllipsisType}
@@ -122,7 +122,10 @@ def _gather(x: Array, parts: Parts) -> Array:
     kept = (dim for dim in parts.dims if not dim.taken)
     sizes = tuple(dim.size if dim.indices is None else 1 for dim in kept)
     return bind(
-        gather.Gather(dims, sizes, indices_are_sorted=False), x, indices, weak_type=x.weak_type
+        gather_scatter.Gather(dims, sizes, indices_are_sorted=False),
+        x,
+        indices,
+        weak_type=x.weak_type,
     )
 
 

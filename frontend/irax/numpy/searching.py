@@ -22,7 +22,7 @@ from irax.numpy.logic import less, logical_and, logical_not, not_equal
 from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
 from irax.typing import ArrayLike
-from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 
 # ---- elements at indices -------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def take(
     )
     sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     sorted_ = indices_are_sorted and inside is None
-    found = bind(gather.Gather(dims, sizes, sorted_), x, places, weak_type=x.weak_type)
+    found = bind(gather_scatter.Gather(dims, sizes, sorted_), x, places, weak_type=x.weak_type)
     if inside is not None:
         inside = lax.broadcast_in_dim(inside, shape, new_axes)
     return _filled(found, inside, fill_value)

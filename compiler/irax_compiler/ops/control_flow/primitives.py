@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from irax_compiler.mlir import Operation, Type
 from irax_compiler.ops import comparison, convolution, dot, marks
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_compiler.ops.indexing import scatter
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read
 
@@ -78,7 +78,9 @@ _UPDATES = {"set": "scatter", "add": "scatter-add", "multiply": "scatter_mul"}
 _NAMERS: dict[type[Op], Callable[[Any], str]] = {
     comparison.Compare: lambda op: op.comparison_direction.lower(),
     reduce.Reduce: lambda op: f"reduce_{_FOLDS.get(op.combiner, op.combiner)}",
-    scatter.Scatter: lambda op: _UPDATES.get(op.combiner, f"scatter_{_FOLDS.get(op.combiner)}"),
+    gather_scatter.Scatter: lambda op: _UPDATES.get(
+        op.combiner, f"scatter_{_FOLDS.get(op.combiner)}"
+    ),
 }
 
 

@@ -23,7 +23,7 @@ from irax_compiler.ops.core import (
     full,
     zeros_like,
 )
-from irax_compiler.ops.indexing import gather, scatter
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
@@ -75,7 +75,7 @@ class DynamicSlice(Op):
         if not dims.index_map:
             return [x], [axis]
         vectors = _vectors(transform.size, starts, start_axes, dims)
-        read = gather.Gather(dims, self.slice_sizes, indices_are_sorted=False)
+        read = gather_scatter.Gather(dims, self.slice_sizes, indices_are_sorted=False)
         return read.batch(transform, [x, vectors], [axis, 0])
 
 
@@ -134,7 +134,7 @@ class DynamicUpdateSlice(Op):
         vectors = _vectors(transform.size, starts, start_axes, dims)
         # A scatter leaves out what this op moves back into the array.
         vectors = replace(dims, index_vector_dim=1).clamped(vectors, array, sizes)
-        write = scatter.Scatter("set", dims, indices_are_sorted=False, unique_indices=True)
+        write = gather_scatter.Scatter("set", dims, indices_are_sorted=False, unique_indices=True)
         return write.batch(transform, [x, vectors, update], [axis, 0, update_axis])
 
 

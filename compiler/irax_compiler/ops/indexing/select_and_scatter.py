@@ -14,7 +14,7 @@ from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import I64S, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import full_like
-from irax_compiler.ops.indexing import scatter
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window, window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
@@ -75,8 +75,8 @@ class SelectAndScatter(DefinedOp):
         dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
         combiner = self.scatter.operation(0, (0, 1))
         if combiner in reduce.COMBINERS:
-            op: Any = scatter.Scatter(combiner, dims, False, False)
+            op: Any = gather_scatter.Scatter(combiner, dims, False, False)
         else:
-            op = scatter.ScatterBy(self.scatter, dims, False, False)
+            op = gather_scatter.ScatterBy(self.scatter, dims, False, False)
         (flat,) = op.build([shape.reshape(start, (size,)), place, source])
         return [shape.reshape(flat, shape_of(x))]

@@ -24,7 +24,7 @@ from irax_compiler.ops.core import (
     working_dtype,
     zeros_like,
 )
-from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.windows import Pairs, Window
@@ -327,7 +327,7 @@ def chosen(x: Value, place: Value, there: Value) -> Value:
     rank = len(shape_of(place))
     flat = shape.reshape(x, (int(np.prod(shape_of(x))),))
     dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
-    found = gather.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
+    found = gather_scatter.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
     return comparison.select(there, found, zeros_like(found))
 
 

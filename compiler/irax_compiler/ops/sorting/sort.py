@@ -20,7 +20,7 @@ from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import FLAG, I64, attribute, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full_like
-from irax_compiler.ops.indexing import gather
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import read, register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
@@ -160,7 +160,7 @@ def take(x: Value, order: Value, dimension: int) -> Value:
         index_map=(dimension,),
         index_vector_dim=rank,
     )
-    return gather.Gather(dims, (1,) * rank, indices_are_sorted=False)(x, order)
+    return gather_scatter.Gather(dims, (1,) * rank, indices_are_sorted=False)(x, order)
 
 
 # ---- the comparator ------------------------------------------------------------------------------

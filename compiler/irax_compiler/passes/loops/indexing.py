@@ -12,8 +12,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.ops.indexing.gather import Gather
-from irax_compiler.ops.indexing.scatter import Scatter
+from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.passes.loops.vectors import joined, picked

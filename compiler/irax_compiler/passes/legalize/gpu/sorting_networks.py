@@ -16,7 +16,7 @@ from irax_compiler.ops import barrier, comparison, elementwise, shape, slicing
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import full
 from irax_compiler.ops.formula import Number, where
-from irax_compiler.ops.indexing import dynamic_slices, gather
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort
 from irax_compiler.passes.legalization import legalizes
@@ -112,7 +112,7 @@ def _rows(x: Value, places: Value, dimension: int) -> Value:
     )
     sizes = tuple(1 if d == dimension else n for d, n in enumerate(extents))
     indices = shape.reshape(places, (*shape_of(places), 1))
-    return gather.Gather(dims, sizes, indices_are_sorted=False)(x, indices)
+    return gather_scatter.Gather(dims, sizes, indices_are_sorted=False)(x, indices)
 
 
 def _is_before(mine: Sequence[Number], others: Sequence[Number]) -> Number:

@@ -20,7 +20,7 @@ from irax_compiler.ops import comparison, convolution, dot, elementwise, shape, 
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.control_flow import while_loops
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
-from irax_compiler.ops.indexing import dynamic_slices, scatter
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort
@@ -190,7 +190,10 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
     thread visits all of them.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:
+    if (
+        not isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy)
+        or len(operation.results) > 1
+    ):
         return None
     array, places, updates = operation.operands
     count = shape_of(updates)[0] if shape_of(updates) else 1
@@ -257,7 +260,7 @@ def _steps(operation: Operation) -> int:
         return prod(op.window.sizes)
     if isinstance(op, sort.Sort | sort.SortBy):
         return extents[op.dimension] ** 2
-    if isinstance(op, scatter.Scatter | scatter.ScatterBy):
+    if isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy):
         updates = shape_of(operation.operands[-1])
         return updates[0] if updates else 1
     return 0

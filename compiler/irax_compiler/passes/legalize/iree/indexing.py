@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import Op, constant, full, full_like
-from irax_compiler.ops.indexing import dynamic_slices, gather, scatter
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
@@ -40,7 +40,7 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     """
     op = read(operation)
     x, indices = operation.operands
-    assert isinstance(op, gather.Gather)
+    assert isinstance(op, gather_scatter.Gather)
     if _stay_within(op.dims, indices, shape_of(x), op.slice_sizes):
         return None
     return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
@@ -55,7 +55,7 @@ def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
     """Concatenate slices for a gather of rows at constant indices. IREE gathers element by element,
     and computes each index again where it fuses the gather.
     """
-    op = read_as(gather.Gather, operation)
+    op = read_as(gather_scatter.Gather, operation)
     x, indices = operation.operands
     source = mlir.definition(indices)
     if op is None or source is None or source.name != "stablehlo.constant":
@@ -95,7 +95,7 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
 @legalizes("stablehlo.gather", kind="bug", of="IREE")
 def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     """Move the dimension of index vectors last: IREE crashes where a batch dimension follows it."""
-    op = read_as(gather.Gather, operation)
+    op = read_as(gather_scatter.Gather, operation)
     x, indices = operation.operands
     last = len(shape_of(indices)) - 1
     if op is None or op.dims.index_vector_dim >= last or not op.dims.indices_batching_dims:
@@ -118,7 +118,7 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     """Write a scatter of one window as a dynamic_update_slice. IREE refuses windows of several
     elements along an indexed dimension.
     """
-    op = read_as(scatter.Scatter, operation)
+    op = read_as(gather_scatter.Scatter, operation)
     if op is None:
         return None
     x, indices, updates = operation.operands
@@ -153,7 +153,10 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     takes only windows with one element along leading dimensions and all elements along the others.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter.ScatterBy) or len(operation.results) > 1:
+    if (
+        not isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy)
+        or len(operation.results) > 1
+    ):
         return None
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
@@ -162,7 +165,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     clamped = indices if all_inside else op.dims.clamped(indices, shape_of(x), sizes)
     array, places, written = rows.array(x), rows.places(clamped), rows.updates(updates)
     inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
-    if isinstance(op, scatter.ScatterBy):
+    if isinstance(op, gather_scatter.ScatterBy):
         result = _with_spare_row(
             op, rows.dims, array, places, written, _flags(rows.updates(inside))
         )
@@ -176,7 +179,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
             written = rows.updates(comparison.select(inside, updates, neutral))
     # A neutral update may have been moved to where another one is: those are not unique.
     unique = op.unique_indices and (all_inside or op.combiner == "set")
-    result = scatter.Scatter(op.combiner, rows.dims, False, unique)(array, places, written)
+    result = gather_scatter.Scatter(op.combiner, rows.dims, False, unique)(array, places, written)
     return [rows.restored(result, shape_of(x))]
 
 
@@ -189,7 +192,7 @@ def _flags(inside: Value) -> Value:
 
 
 def _with_spare_row(
-    op: scatter.ScatterBy,
+    op: gather_scatter.ScatterBy,
     dims: window_shapes.WindowDims,
     array: Value,
     places: Value,
@@ -238,7 +241,7 @@ def _rows_at(x: Value, places: Value) -> Value:
         index_vector_dim=1,
     )
     sizes = (1,) * depth + extents[depth:]
-    return gather.Gather(dims, sizes, indices_are_sorted=False)(x, places)
+    return gather_scatter.Gather(dims, sizes, indices_are_sorted=False)(x, places)
 
 
 def _where(rows: Value, x: Value, row: Value) -> Value:

@@ -14,7 +14,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitcast, bitwise, conversion, convolution, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import Op, full, working_dtype
-from irax_compiler.ops.indexing import scatter
+from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
@@ -69,7 +69,7 @@ def scatter_into_scalar(operation: Operation) -> Sequence[Value] | None:
     invalid operation.
     """
     op = read_as(Op, operation)
-    if not isinstance(op, scatter.Scatter | scatter.ScatterBy):
+    if not isinstance(op, gather_scatter.Scatter | gather_scatter.ScatterBy):
         return None
     count = len(operation.results)
     operands = list(operation.operands)
