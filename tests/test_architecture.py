@@ -291,21 +291,9 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
     return [circle for circle in found if len(circle) > 1]
 
 
-OPS = "irax_compiler.ops"
-CIRCULAR = {
-    (f"{OPS}.control_flow.scan", f"{OPS}.callback"): "a scan of no steps is tried without effects",
-    (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.rowwise"): "a scan is made one over rows",
-    (f"{OPS}.control_flow.scan", f"{OPS}.control_flow.while_loops"): "a scan is defined by a while",
-}
-"""Imports of ops that close a circle, since their rules are made of each other's ops, and why."""
-
-
 @pytest.mark.parametrize("package", FOLDERS)
-def test_no_imports_go_in_circles_but_those_that_are_allowed(package: str):
+def test_no_imports_go_in_circles(package: str):
     graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})
-    for importer, imported in CIRCULAR:
-        if importer in graph:
-            graph[importer].remove(imported)
     assert circles(graph) == []
 
 

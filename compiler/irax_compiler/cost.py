@@ -15,7 +15,8 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, dtype_of, shape_of
 from irax_compiler.ops import composite
-from irax_compiler.ops.control_flow import scan, while_loops
+from irax_compiler.ops.control_flow import scan
+from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import find_function
@@ -144,7 +145,7 @@ class _Counter:
             return [self.composite(operation)]
         blocks = [region.blocks[0] for region in operation.regions if region.blocks]
         if name == "stablehlo.while":
-            count = while_loops.trip_count(operation, self.functions)
+            count = trip_count(operation, self.functions)
             return [(block, 1 if count is None else count) for block in blocks]
         if traits_of(operation).captures:  # branches
             costs = [(self.part(block), block) for block in blocks]

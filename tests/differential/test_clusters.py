@@ -8,7 +8,7 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.targets.cpu import CPU
@@ -124,7 +124,7 @@ def test_more_arrays_than_a_kernel_takes() -> None:
     function = mlir.new_function(module, "main", [mlir.tensor_type((3,), F32)] * 30, public=True)
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
         arguments = mlir.arguments(function)
-        results = while_loops.while_loop(
+        results = while_loop(
             lambda i, *_: comparison.less(i, full((), 5, I32)),
             lambda i, *xs: [
                 elementwise.add(i, full_like(i, 1)),

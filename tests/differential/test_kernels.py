@@ -17,7 +17,7 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import inexact
 from irax_compiler.ops import barrier, bitwise, comparison, elementwise
-from irax_compiler.ops.control_flow.while_loops import while_loop
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.core import full
 from irax_compiler.ops.elementwise import Elementwise

@@ -6,7 +6,7 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full_like
 
 
@@ -22,7 +22,7 @@ def test_while_uses_values_from_outside() -> None:
     start, limit = mlir.arguments(function)
     with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
         two = full_like(start, 2)
-        results = while_loops.while_loop(
+        results = while_loop(
             lambda y: comparison.less(y, limit), lambda y: [elementwise.multiply(y, two)], [start]
         )
     mlir.finish_function(function, results)

@@ -11,7 +11,7 @@ from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow.while_loops import while_loop
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.reductions import reduce

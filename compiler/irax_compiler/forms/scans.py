@@ -12,7 +12,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import zeros_of
@@ -62,7 +62,7 @@ def loop_of_scan(operation: Operation, number: int) -> Sequence[Value] | None:
         new = [with_row(y, r, place) for y, r in zip(ys, found[:num_outputs], strict=True)]
         return [elementwise.add(step, one), *found[num_outputs:], *new]
 
-    _, *results = while_loops.while_loop(
+    _, *results = while_loop(
         lambda step, *_: comparison.less(step, end),
         advance,
         [zero, *inits, *(zeros_of(y.type) for y in outputs)],

@@ -10,9 +10,7 @@ effects, which happen as often as the program says. Differentiation ignores `deb
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
@@ -21,7 +19,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.ops import dry_run, shape
 from irax_compiler.ops.attributes import FLAG, call_attributes
 from irax_compiler.ops.control_flow import lanes
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
@@ -54,25 +52,6 @@ VMAP_METHODS = (
     "legacy_vectorized",
 )
 """The ways in which a callback may be batched."""
-
-
-class _State(threading.local):
-    silent = False
-
-
-_state = _State()
-
-
-@contextmanager
-def silent() -> Iterator[None]:
-    """Context in which callbacks of this thread are not called and return zeros, for callers that
-    need the types of results only.
-    """
-    outer, _state.silent = _state.silent, True
-    try:
-        yield
-    finally:
-        _state.silent = outer
 
 
 class NotDifferentiable(UnsupportedOp, ValueError):
@@ -120,7 +99,7 @@ class Callback(StructuredOp):
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         expected = [(shape_of(x), dtype_of(x)) for x in map(Linear, self.types)]
-        if _state.silent:
+        if dry_run.is_active():
             return [np.zeros(*result) for result in expected]
         function = CALLBACKS.get(self.key)
         if function is None:

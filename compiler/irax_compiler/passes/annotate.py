@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
-from irax_compiler.ops.control_flow.while_loops import count
+from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice

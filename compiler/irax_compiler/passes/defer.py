@@ -12,7 +12,8 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
-from irax_compiler.ops.control_flow.while_loops import Count, count, while_loop
+from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import dynamic_slices

@@ -23,7 +23,7 @@ from irax.transforms import checkpoint as checkpointing
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow import building
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Evaluation
@@ -231,7 +231,7 @@ class _While(Op):
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         functions = mlir.Functions(mlir.open_module())
         carry, first, second = self._parts(operands)
-        return while_loops.while_loop(
+        return building.while_loop(
             lambda *state: call_function(functions, self.condition, [*state, *first]),
             lambda *state: call_function(functions, self.body, [*state, *second]),
             carry,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.control_flow import scan
+from irax_compiler.ops.control_flow.rows import row_type
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.transformation import Batching
 
@@ -36,7 +36,7 @@ def one_by_one(
         return build([next(own if mapped else same) for mapped in is_mapped])
 
     types = [x.type for x in shared]
-    types += [mlir.tensor_type(shape_of(x)[1:], mlir.dtype_of(x)) for x in rows]
+    types += [row_type(x.type) for x in rows]
     body = transform.build_function(f"{name}.lane", types, step)
     over_lanes = scan.Scan(body, transform.size, False, len(shared), 0)
     results = over_lanes.build([*shared, *rows])

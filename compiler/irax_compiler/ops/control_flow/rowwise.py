@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape, slicing
+from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.computation import is_elementwise
-from irax_compiler.ops.control_flow import scan
-from irax_compiler.ops.core import full, no_calls
+from irax_compiler.ops.control_flow.rows import read_rows, row_type, write_rows
+from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
 
+if TYPE_CHECKING:
+    from irax_compiler.ops.control_flow.scan import Scan
+
 SLICE, UPDATE = dynamic_slices.DynamicSlice.name, dynamic_slices.DynamicUpdateSlice.name
 
 
-def by_rows(loop: scan.Scan, operands: Sequence[Value], transform: Transformation) -> Call | None:
+def by_rows(loop: Scan, operands: Sequence[Value], transform: Transformation) -> Call | None:
     """Return a call of a scan in which the arrays that it reads or writes at its counter are rows;
     None if there are none.
     """
@@ -37,7 +41,7 @@ def by_rows(loop: scan.Scan, operands: Sequence[Value], transform: Transformatio
         return rows.rebuilt(operands, transform) if rows.find() else None
 
 
-def _starts(loop: scan.Scan, operands: Sequence[Value]) -> dict[int, int]:
+def _starts(loop: Scan, operands: Sequence[Value]) -> dict[int, int]:
     """The carried integers that start with a known number: argument number and start."""
     _, carry, _ = loop.parts(operands)
     found = {}
@@ -61,7 +65,7 @@ class _Place:
 class _Rows:
     """The reads and writes by row in the body of a loop that calls no functions."""
 
-    loop: scan.Scan
+    loop: Scan
     block: Block
     starts: dict[int, int]
     reads: dict[Operation, tuple[int, int]] = field(default_factory=dict)
@@ -167,7 +171,7 @@ class _Rows:
         constants = [i for i in kept if self.is_constant(i) and self._is_needed(i)]
         carried = [i for i in kept if not self.is_constant(i)]
         sources = list(dict.fromkeys(self.reads.values()))
-        row_types = [scan.row_type(arguments[i].type) for i, _ in sources]
+        row_types = [row_type(arguments[i].type) for i, _ in sources]
         own = [*constants, *carried, *range(self.num_fixed, len(arguments))]
         types = [*(arguments[i].type for i in own), *row_types]
         place = {number: i - self.loop.num_consts for i, number in enumerate(fixed)}
@@ -196,13 +200,13 @@ class _Rows:
         by_rows = replace(self.loop, body=name, num_consts=len(constants), num_carry=len(carried))
 
         def whole(*given: Value) -> Sequence[Value]:
-            xs = [_part(given[i], first, self.loop.length) for i, first in sources]
+            xs = [read_rows(given[i], first, self.loop.length) for i, first in sources]
             found = by_rows.build([*(given[i] for i in own), *xs])
             results = dict(zip(carried, found, strict=False))
             ys = found[len(carried) :]
             count = len(ys) - len(self.writes)
             for (number, (_, first)), rows in zip(self.writes.items(), ys[count:], strict=True):
-                results[number] = _with_part(given[number], rows, first)
+                results[number] = write_rows(given[number], rows, first)
             carry = range(self.loop.num_consts, self.num_fixed)
             return [*(results.get(i, given[i]) for i in carry), *ys[:count]]
 
@@ -261,18 +265,3 @@ class _Steps:
             return None
         with np.errstate(all="ignore"):
             return np.asarray(read(operation).evaluate(no_calls, *known))
-
-
-def _part(x: Value, first: int, length: int) -> Value:
-    sizes = shape_of(x)
-    if length == sizes[0]:
-        return x
-    limits = (first + length, *sizes[1:])
-    return slicing.Slice((first, *[0] * (len(sizes) - 1)), limits, (1,) * len(sizes))(x)
-
-
-def _with_part(x: Value, rows: Value, first: int) -> Value:
-    if shape_of(rows) == shape_of(x):
-        return rows
-    starts = [full((), n, np.dtype(np.int32)) for n in (first, *[0] * (len(shape_of(x)) - 1))]
-    return dynamic_slices.DynamicUpdateSlice()(x, rows, *starts)

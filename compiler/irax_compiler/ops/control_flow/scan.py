@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import Operation, Type, Value, shape_of
-from irax_compiler.ops import callback, comparison, elementwise, shape
+from irax_compiler.mlir import Operation, Type, Value
+from irax_compiler.ops import comparison, dry_run, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, I64, SYMBOL, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow import rowwise, while_loops
+from irax_compiler.ops.control_flow import rowwise
+from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.rows import read_row, row_type, stacked_type, write_row
 from irax_compiler.ops.core import Axis, Linear, Tangent, add_tangents, full
-from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.structured import (
     StructuredOp,
     batched_where,
@@ -81,7 +82,7 @@ class Scan(StructuredOp, ComposedOp):
         # Without steps the body is not called: it counts for the types of its rows.
         _, rows = self.results(mlir.result_types(mlir.function_beside(function, self.body)))
         _, found = self.results(mlir.result_types(function))
-        return found == [_stacked(row, 0) for row in rows]
+        return found == [stacked_type(row, 0) for row in rows]
 
     # -- meaning --
 
@@ -89,7 +90,7 @@ class Scan(StructuredOp, ComposedOp):
         consts, carry, xs = self.parts(operands)
         functions = mlir.Functions(mlir.open_module())
         body = mlir.terminator(mlir.body(functions[self.body])).operands
-        ys = [zeros_of(_stacked(row.type, self.length)) for row in self.results(body)[1]]
+        ys = [zeros_of(stacked_type(row.type, self.length)) for row in self.results(body)[1]]
         if self.length == 0:
             return [*carry, *ys]
         zero, one, last = (full((), n, I32) for n in (0, 1, self.length - 1))
@@ -97,16 +98,16 @@ class Scan(StructuredOp, ComposedOp):
 
         def advance(step: Value, *state: Value) -> Sequence[Value]:
             place = elementwise.subtract(last, step) if self.reverse else step
-            rows = [_row(x, place) for x in xs]
+            rows = [read_row(x, place) for x in xs]
             found = call_function(functions, self.body, [*consts, *state[: self.num_carry], *rows])
             carried, new = self.results(found)
             stacked = [
-                _with_row(y, row, place)
+                write_row(y, row, place)
                 for y, row in zip(state[self.num_carry :], new, strict=True)
             ]
             return [elementwise.add(step, one), *carried, *stacked]
 
-        _, *results = while_loops.while_loop(
+        _, *results = while_loop(
             lambda step, *_: comparison.less(step, limit), advance, [zero, *carry, *ys]
         )
         return results
@@ -116,7 +117,7 @@ class Scan(StructuredOp, ComposedOp):
         order = range(self.length)
         if not order:
             rows = [np.zeros(x.shape[1:], x.dtype) for x in xs]
-            with callback.silent():
+            with dry_run.types_only():
                 _, found = self.results(call(self.body, [*consts, *carry, *rows]))
             return [*carry, *(np.empty((0, *row.shape), row.dtype) for row in found)]
         stacks: list[np.ndarray] = []
@@ -426,25 +427,3 @@ def _split(values: Sequence[Value], *sizes: int) -> list[list[Value]]:
         groups.append(list(values[start : start + size]))
         start += size
     return [*groups, list(values[start:])]
-
-
-def row_type(type_: Any) -> Type:
-    """The type of a row of an array."""
-    return mlir.tensor_type(tuple(type_.shape)[1:], mlir.dtype_of_type(type_))
-
-
-def _stacked(type_: Any, length: int) -> Type:
-    return mlir.tensor_type((length, *type_.shape), mlir.dtype_of_type(type_))
-
-
-def _row(x: Value, place: Value) -> Value:
-    """x[place]."""
-    sizes = shape_of(x)[1:]
-    starts = [place, *[full((), 0, I32)] * len(sizes)]
-    return shape.reshape(dynamic_slices.DynamicSlice((1, *sizes))(x, *starts), sizes)
-
-
-def _with_row(x: Value, row: Value, place: Value) -> Value:
-    """x, with `row` at x[place]."""
-    starts = [place, *[full((), 0, I32)] * len(shape_of(row))]
-    return dynamic_slices.DynamicUpdateSlice()(x, shape.reshape(row, (1, *shape_of(row))), *starts)

@@ -1,12 +1,12 @@
 """While loops. Values that their regions capture count as operands, after the loop's own.
 
 For rules, both regions become functions of the captured values, then the loop-carried ones. A loop
-with a known trip count is also a scan (see `scan`), by which it has reverse mode.
+with a known trip count is also a scan (`scan.py`), by which it has reverse mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import effects, evaluate, mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, is_inexact
+from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
 from irax_compiler.ops.control_flow import lanes, scan
+from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import register_class
@@ -203,134 +205,3 @@ class While(RegionOp):
 
         results = while_loop(go_on, advance, start)
         return results, [0 if flag else None for flag in flags]
-
-
-def while_loop(
-    condition: Callable[..., Value | Sequence[Value]],
-    body: Callable[..., Sequence[Value]],
-    carry: Sequence[Value],
-) -> tuple[Value, ...]:
-    """Builds a `stablehlo.while`; both functions get the carried values, and may use others."""
-    types = [x.type for x in carry]
-    operation = mlir.emit("stablehlo.while", carry, {}, types, regions=2)
-    for region, build in zip(operation.regions, (condition, body), strict=True):
-        block = mlir.Block.create_at_start(region, types)
-        with InsertionPoint(block):
-            results = build(*block.arguments)
-            results = [results] if isinstance(results, Value) else list(results)
-            mlir.emit("stablehlo.return", results, {}, [])
-    return tuple(operation.results)
-
-
-# ---- loops that count ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Count:
-    """A loop's counter: the carried value at `place`, which goes from `start` in increments of
-    `step`.
-    """
-
-    place: int
-    start: int
-    step: int
-    steps: int
-
-
-def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
-    """Return the trip count of a `stablehlo.while`, or None if `count` cannot tell."""
-    found = count(operation, functions)
-    return None if found is None else found.steps
-
-
-def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | None:
-    """Return the counter of a `stablehlo.while`, or None if it has none. A loop counts if its
-    condition is `i < n` and its body carries `i + k` for constants n and k, with a constant start.
-    `functions` are those of the module, which the loop's regions may call.
-    """
-    condition, body = (region.blocks[0] for region in operation.regions)
-    if any(effects.has_effects(view.operation) for view in condition.operations):
-        return None
-    carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    test = _Seen(mlir.terminator(condition).operands[0], functions)
-    if test.kind != "stablehlo.compare":
-        return None
-    left, right = test.operands()
-    if left.value not in carried:
-        return None
-    place = carried.index(left.value)
-    following = _Seen(mlir.terminator(body).operands[place], functions)
-    if following.kind != "stablehlo.add":
-        return None
-    counter, increment = following.operands()
-    if counter.value != body.arguments[place]:
-        counter, increment = increment, counter
-    if counter.value != body.arguments[place]:
-        return None
-    direction = str(test.attributes["comparison_direction"])
-    limit_value = right.value
-    if limit_value in carried:  # a limit that is carried through unchanged
-        number = carried.index(limit_value)
-        after = _Seen(mlir.terminator(body).operands[number], functions)
-        if after.value != body.arguments[number]:
-            return None
-        limit_value = operation.operands[number]
-    start, limit = _number(operation.operands[place]), _number(limit_value)
-    by = _number(increment.value)
-    if start is None or limit is None or by is None or by <= 0:
-        return None
-    if "LE" in direction:
-        limit += 1
-    elif "LT" not in direction:
-        return None
-    return Count(place, start, by, max(0, -((start - limit) // by)))
-
-
-class _Seen:
-    """A value traced through the calls that return it."""
-
-    def __init__(
-        self,
-        value: Value,
-        functions: Mapping[str, Operation],
-        outside: Mapping[Value, _Seen] | None = None,
-    ) -> None:
-        self._functions, self._outside = functions, outside or {}
-        self.value = value
-        while True:
-            if self.value in self._outside:  # an argument of a function that is called
-                origin = self._outside[self.value]
-                self.value, self._outside = origin.value, origin._outside
-                return
-            operation = mlir.definition(self.value)
-            if operation is None or operation.name != "func.call":
-                return
-            callee = functions[mlir.callee(operation)]
-            given = [_Seen(x, functions, self._outside) for x in operation.operands]
-            results: list[Value] = list(operation.results)
-            number = results.index(self.value)
-            self._outside = dict(zip(mlir.arguments(callee), given, strict=True))
-            self.value = mlir.terminator(mlir.body(callee)).operands[number]
-
-    @property
-    def kind(self) -> str:
-        """The name of the operation that it is a result of."""
-        operation = mlir.definition(self.value)
-        return "" if operation is None else operation.name
-
-    @property
-    def attributes(self) -> Any:
-        operation = mlir.definition(self.value)
-        assert operation is not None
-        return operation.attributes
-
-    def operands(self) -> list[_Seen]:
-        """The operands of that operation."""
-        operation = mlir.definition(self.value)
-        assert operation is not None
-        return [_Seen(x, self._functions, self._outside) for x in operation.operands]
-
-
-def _number(x: Value) -> int | None:
-    value = None if mlir.is_argument(x) or is_inexact(x) else mlir.splat(x)
-    return None if value is None or value.ndim else int(value)

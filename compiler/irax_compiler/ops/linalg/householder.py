@@ -16,7 +16,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Tangent, UnsupportedOp, full, full_like, only, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
@@ -133,9 +133,7 @@ class QrOrder(Factorization):
             return [elementwise.add(k, one), comparison.select(after, rest, a), order]
 
         start = [zero, a, numbers((*batch, n), 1)]
-        _, _, order = while_loops.while_loop(
-            lambda k, *_: comparison.less(k, limit), advance, start
-        )
+        _, _, order = while_loop(lambda k, *_: comparison.less(k, limit), advance, start)
         return [order]
 
     def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray]:
@@ -278,7 +276,7 @@ def _reflected(a: Value, shift: int) -> Sequence[Value]:
     start = [zero, a, full((*batch, count), 0, dtype_of(a))]
     if not count:
         return start[1:]
-    _, a, taus = while_loops.while_loop(lambda k, *_: comparison.less(k, limit), advance, start)
+    _, a, taus = while_loop(lambda k, *_: comparison.less(k, limit), advance, start)
     return [a, taus]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
 from irax_compiler.ops.linalg.matrices import (
     ALL,
@@ -68,7 +68,7 @@ class Lu(Factorization):
             return [elementwise.add(k, one), _eliminated(a, row, column, at_k), pivots, order]
 
         start = [zero, a, full((*batch, depth), 0, INT32), numbers((*batch, m), 1)]
-        _, factors, pivots, order = while_loops.while_loop(
+        _, factors, pivots, order = while_loop(
             lambda k, *_: comparison.less(k, limit), advance, start
         )
         return [factors, pivots, order]

@@ -12,7 +12,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import (
     Tangent,
     UnsupportedOp,
@@ -250,9 +250,7 @@ def _jacobi(a: Value) -> Sequence[Value]:
         ]
 
     start = [zero, a, identity(a)]
-    _, turned, vectors = while_loops.while_loop(
-        lambda step, *_: comparison.less(step, limit), advance, start
-    )
+    _, turned, vectors = while_loop(lambda step, *_: comparison.less(step, limit), advance, start)
     values = elementwise.real(diagonal(turned))
     if even != n:  # the whole tournament has brought it back to the end
         values = slicing.slice_in_dim(values, 0, n, size)

@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.composite import ComposedOp
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Tangent, full, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.reductions import reduce
@@ -48,7 +48,7 @@ def repeat(
         return [n, (running & needed).value, *kept]
 
     start = [full((), 0, I32), active.value, *(s.value for s in state)]
-    _, _, *found = while_loops.while_loop(goes_on, advance, start)
+    _, _, *found = while_loop(goes_on, advance, start)
     return tuple(map(Number, found))
 
 

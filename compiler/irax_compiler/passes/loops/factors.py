@@ -9,7 +9,7 @@ from dataclasses import replace
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, shape_of
 from irax_compiler.ops import barrier, shape
-from irax_compiler.ops.control_flow.while_loops import count
+from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import nested

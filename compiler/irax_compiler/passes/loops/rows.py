@@ -15,7 +15,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers, shape, slicing
-from irax_compiler.ops.control_flow.while_loops import Count, count
+from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit
 from irax_compiler.passes.core import walk

@@ -13,7 +13,7 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import barrier, comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
@@ -59,7 +59,7 @@ def _order(keys: Sequence[Value], dimension: int) -> Value:
 
     limit = full((), len(steps), INT32)
     start = [zero, *keys, places]
-    _, *_, order = while_loops.while_loop(lambda i, *_: comparison.less(i, limit), advance, start)
+    _, *_, order = while_loop(lambda i, *_: comparison.less(i, limit), advance, start)
     return order
 
 

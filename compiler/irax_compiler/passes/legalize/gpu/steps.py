@@ -18,7 +18,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, convolution, dot, elementwise, shape, slicing
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Op, UnsupportedOp, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window
@@ -213,7 +213,7 @@ def scatter_in_parts(operation: Operation) -> Sequence[Value] | None:
 
     limit = full((), whole, INT32)
     start = [full((), 0, INT32), array]
-    _, result = while_loops.while_loop(lambda i, _: comparison.less(i, limit), step, start)
+    _, result = while_loop(lambda i, _: comparison.less(i, limit), step, start)
     if whole < count:
         rest = [slicing.slice_in_dim(x, whole, count, 0) for x in (places, updates)]
         (result,) = op.build([result, *rest])

@@ -17,7 +17,7 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
-from irax_compiler.ops.control_flow import while_loops
+from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full, full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed, triangle
@@ -255,7 +255,7 @@ def _by_columns(a: Value) -> Value:
         ]
 
     start = [zero, a, zeros_like(a)]
-    _, _, factor = while_loops.while_loop(lambda j, *_: comparison.less(j, limit), advance, start)
+    _, _, factor = while_loop(lambda j, *_: comparison.less(j, limit), advance, start)
     return factor
 
 
