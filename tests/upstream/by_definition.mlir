@@ -1,4 +1,5 @@
-// IREE has no map of a function of several operations.
+// IREE has no select_and_scatter with padding or windows that overlap.
+// ISSUE: https://github.com/iree-org/iree/issues/10841
 // EXPECT: refused
 // INPUT: [1.0, 2.0, 3.0]
 // INPUT: [1.0, 5.0]

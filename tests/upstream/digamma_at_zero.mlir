@@ -1,4 +1,5 @@
 // The expansion of CHLO has -inf at this pole, and nan at all others.
+// ISSUE: https://github.com/jax-ml/jax/issues/37763
 // EXPECT: wrong
 // INPUT: [0.0]
 func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {

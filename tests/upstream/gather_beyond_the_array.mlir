@@ -1,4 +1,5 @@
 // IREE reads outside of the array where an index lies beyond it.
+// ISSUE: https://github.com/iree-org/iree/issues/24881
 // EXPECT: crashes
 // INPUT: [1.0, 2.0, 3.0, 4.0]
 // INPUT: [1000000000, -1000000000]

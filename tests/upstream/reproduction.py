@@ -1,6 +1,7 @@
 """Reproductions: small StableHLO programs that a compiler refuses, gets wrong, or is slow at.
 
     // IREE adds booleans modulo 2.
+    // ISSUE: https://github.com/...
     // TARGETS: iree-cpu
     // EXPECT: wrong
     // INPUT: [True, True, False]
@@ -60,6 +61,8 @@ class Reproduction:
     expected: str
     inputs: tuple[list[Any], ...]
     tolerance: float
+    issue: str | None
+    """The address of the upstream issue, if one is known."""
 
     @classmethod
     def read(cls, name: str, folder: Path = FOLDER) -> Reproduction:
@@ -75,7 +78,7 @@ class Reproduction:
         for field in fields:
             if field is not None:
                 found.setdefault(field[1], []).append(field[2])
-        unknown = set(found) - {"TARGETS", "EXPECT", "INPUT", "TOLERANCE"}
+        unknown = set(found) - {"TARGETS", "EXPECT", "INPUT", "TOLERANCE", "ISSUE"}
         (expected,) = found.get("EXPECT", [""])
         if unknown or expected not in OUTCOMES:
             raise ValueError(f"{name}: unknown {unknown or expected!r}; expected one of {OUTCOMES}")
@@ -87,6 +90,7 @@ class Reproduction:
             expected,
             tuple(_numbers(line) for line in found.get("INPUT", [])),
             float(found.get("TOLERANCE", ["1e-5"])[0]),
+            found.get("ISSUE", [None])[0],
         )
 
     def arguments(self) -> list[np.ndarray]:

@@ -1,4 +1,5 @@
 // IREE writes outside of the array where an index lies beyond it, instead of nowhere.
+// ISSUE: https://github.com/iree-org/iree/issues/13580
 // EXPECT: crashes
 // INPUT: [1.0, 2.0, 3.0, 4.0]
 // INPUT: [1000000000, 1]

@@ -1,4 +1,5 @@
 // IREE's compiler crashes on these, for AMD's GPUs.
+// ISSUE: https://github.com/iree-org/iree/issues/24879
 // TARGETS: iree-hip
 // EXPECT: crashes
 // INPUT: [1.0]

@@ -35,19 +35,20 @@ def table() -> str:
 
 def _row(one: Legalization, names: list[str]) -> str:
     shown = f"[{one.reproduction}](../tests/upstream/{one.reproduction}.mlir)"
-    if one.issue:
-        shown = f"{shown}, [issue]({one.issue})"
+    reproduction = Reproduction.read(one.reproduction)
+    if reproduction.issue:
+        shown = f"{shown}, [issue]({reproduction.issue})"
     cells = [
         *(f"`{one.name}`", ", ".join(names), one.kind, ", ".join(one.of)),
-        *(shown, _status(one)),
+        *(shown, _status(one, reproduction)),
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _status(one: Legalization) -> str:
+def _status(one: Legalization, reproduction: Reproduction) -> str:
     if one.fixed_in:
         return f"needed before {one.fixed_in}"
-    return "unshown" if Reproduction.read(one.reproduction).expected == "right" else "needed"
+    return "unshown" if reproduction.expected == "right" else "needed"
 
 
 def page() -> str:

@@ -38,8 +38,6 @@ class Legalization(Pattern):
     """The software that it works around: "IREE", "XLA", "Mesa", ..."""
     reproduction: str
     """The name of the program in `tests/upstream` that shows the defect."""
-    issue: str | None = None
-    """The address of the upstream issue, if one is known."""
     fixed_in: str | None = None
     """The first version of that software that does not need it; None if there is none yet."""
 
@@ -53,7 +51,6 @@ def legalizes(
     kind: Kind,
     of: str | tuple[str, ...],
     reproduction: str = "",
-    issue: str | None = None,
     fixed_in: str | None = None,
 ) -> Callable[[Callable[..., Replacement]], Legalization]:
     """Decorator for legalizations of the given ops or operation names. The options are fields of
@@ -65,6 +62,6 @@ def legalizes(
     def legalization(build: Callable[..., Replacement]) -> Legalization:
         name = build.__name__
         shown = reproduction or name
-        return Legalization(name, names, kinds, build, kind, software, shown, issue, fixed_in)
+        return Legalization(name, names, kinds, build, kind, software, shown, fixed_in)
 
     return legalization
