@@ -17,6 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test oracle fuzz sweep upstream docs lint format bench clean
@@ -91,7 +92,7 @@ format: $(VENV)/installed-dev
 	@$(BIN)/ruff check --fix .
 
 bench: $(VENV)/installed-oracle $(VENV)/installed-examples
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

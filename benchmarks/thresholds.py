@@ -12,7 +12,6 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import re
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.results import processor
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.passes.blas import Blas
@@ -71,21 +71,13 @@ def _written(times: dict[str, list[list[float]]]) -> str:
     """The table as text, a line for each product."""
     about = {
         "date": datetime.date.today().isoformat(),
-        "machine": f"{_processor()}, {os.cpu_count()} processors",
+        "machine": f"{processor()}, {os.cpu_count()} processors",
         "iree": metadata.version("iree-base-compiler"),
         "openblas": libraries.describe(),
         "microseconds": times,
     }
     text = json.dumps(about, indent=1)
     return re.sub(r"\[\s*([-\d.,\s]+?)\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n"
-
-
-def _processor() -> str:
-    try:
-        found = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor()
 
 
 def _measure(extents: Extents, dtype: str) -> tuple[float, float]:

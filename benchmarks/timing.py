@@ -1,4 +1,4 @@
-"""Measuring: medians of many runs; the rivals take turns, so that both see the same noise."""
+"""Measuring: many runs of each rival, which take turns, so that all see the same noise."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import time
 from collections.abc import Callable
 from typing import Any
+
+Clock = Callable[[], float]
 
 
 def rival(platforms: str = "cpu") -> Any:
@@ -38,8 +40,32 @@ def median(times: list[float]) -> float:
 
 def compare(*rivals: Callable[[], object], rounds: int = 3) -> list[float]:
     """The median of each, in seconds, over rounds in which they take turns."""
+    return [median(times) for times in alternate(rivals, rounds, 0.3)]
+
+
+def alternate(
+    rivals: tuple[Callable[[], object], ...],
+    rounds: int = 5,
+    turn: float = 0.1,
+    most: float = 6.0,
+    clock: Clock = time.perf_counter,
+) -> list[list[float]]:
+    """The times of each rival, over rounds in which they take turns.
+
+    A turn takes `turn` seconds or three runs, of which the first does not count. After `most`
+    seconds no other round begins.
+    """
     times: list[list[float]] = [[] for _ in rivals]
+    start = time.perf_counter()
     for _ in range(rounds):
-        for rival, found in zip(rivals, times, strict=True):
-            found += seconds(rival, 0.3)
-    return [median(found) for found in times]
+        for run, found in zip(rivals, times, strict=True):
+            run()
+            begun, runs = time.perf_counter(), 0
+            while runs < 2 or time.perf_counter() - begun < turn:
+                before = clock()
+                run()
+                found.append(clock() - before)
+                runs += 1
+        if time.perf_counter() - start > most:
+            break
+    return times

@@ -1,0 +1,103 @@
+"""Writes the tables of docs/benchmarks.md from the output of runs.
+
+    python -m benchmarks --output all.json
+    python -m benchmarks.table all.json
+
+Of several files, such as those of runs of one family each, the rows are put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmarks.reasons import REASONS
+from benchmarks.report import LIMIT
+from benchmarks.results import Measured, Results, Row, geometric_mean, load, slower
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
+
+
+def main() -> None:
+    """The command line."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw all ratios")
+    options = parser.parse_args()
+    try:
+        runs = [load(file) for file in options.files]
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    results = Results([row for run in runs for row in run.rows], runs[-1].machine)
+    before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOCUMENT.write_text(before + BEGIN + text(results, REASONS) + END + after, "utf-8")
+    if options.plot is not None:
+        from benchmarks.plot import plot
+
+        plot(results, options.plot)
+
+
+def text(results: Results, reasons: Mapping[str, str]) -> str:
+    """The tables: means of families, what is above the limit and why, all programs."""
+    parts = (_machine(results), _means(results), _above(results, reasons), _programs(results))
+    return "\n".join(line for part in parts for line in (*part, "")) + "\n"
+
+
+def _machine(results: Results) -> Iterator[str]:
+    machine = results.machine
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    yield f"Measured on {machine['date']}, {machine['processor']}, {machine['cores']} cores,"
+    yield f"{machine['system']}; {versions}."
+
+
+def _means(results: Results) -> Iterator[str]:
+    yield "| family | programs | time | least time | memory | compile time | above 1.2 |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, rows in (*results.families().items(), ("all", results.rows)):
+        means = [geometric_mean(rows, of) for of in ("median", "minimum", "memory", "compiling")]
+        cells = ["" if mean is None else f"{mean:.2f}" for mean in means]
+        yield _row(name, str(len(rows)), *cells, str(len(slower(rows, LIMIT))))
+
+
+def _above(results: Results, reasons: Mapping[str, str]) -> Iterator[str]:
+    yield f"### Above {LIMIT}"
+    yield ""
+    for row in slower(results.rows, LIMIT):
+        yield f"- **{row.name}**, {row.ratio():.2f}: {reasons.get(row.name, 'no cause is known')}"
+
+
+def _programs(results: Results) -> Iterator[str]:
+    yield "### All programs"
+    for family, rows in results.families().items():
+        yield from ("", f"**{family}**", "")
+        yield "| program | irax us | JAX us | ratio | least | memory | compile s | JAX s |"
+        yield "|---|---|---|---|---|---|---|---|"
+        yield from map(_program, rows)
+
+
+def _program(row: Row) -> str:
+    if row.irax is None or row.failure:
+        return _row(row.name, row.failure, *[""] * 6)
+    ratios = [row.ratio(of) for of in ("median", "minimum", "memory")]
+    return _row(
+        row.name,
+        *(_microseconds(row.irax), _microseconds(row.jax)),
+        *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+        *("" if x is None else f"{x.compiling:.2f}" for x in (row.irax, row.jax)),
+    )
+
+
+def _microseconds(measured: Measured | None) -> str:
+    return "" if measured is None else f"{measured.median * 1e6:.3g}"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
