@@ -18,7 +18,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import host, interruptible, libraries, memory, shared_library
+from irax_runtime import host, interruptible, libraries, memory, shared_library, threads
 from irax_runtime import iree_modules as modules
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
@@ -56,7 +56,13 @@ class CpuDevice:
     def __init__(self, number: int = 0) -> None:
         memory.keep_freed_memory()
         self.id = number
-        rt.flags.parse_flags(f"--task_worker_stack_size={_STACK_SIZE}")
+        workers = threads.count()
+        rt.flags.parse_flags(
+            f"--task_worker_stack_size={_STACK_SIZE}",
+            # Threads that no processor is fixed for: where other processes are busy, a thread
+            # that waits for its own processor holds up the whole program.
+            f"--task_topology_group_count={workers}",
+        )
         self._instance = rt.VmInstance()
         self._devices = {
             kind: rt.get_driver(driver).create_default_device() for kind, driver in _DRIVERS.items()
@@ -70,6 +76,8 @@ class CpuDevice:
             kind: rt.create_hal_module(self._instance, device)
             for kind, device in self._devices.items()
         }
+        if workers == 1:  # then the calling thread does the work by itself
+            self._modules["task"] = self._modules["sync"]
         self._executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._do_without_threads)
