@@ -1,9 +1,10 @@
-"""Measures which products BLAS is faster at than the code that IREE compiles, and writes the table
-that the pass `blas` reads.
+"""Measures which computations OpenBLAS is faster at than the code that IREE compiles, or than calls
+of NumPy, and writes the table that the pass `blas` reads.
 
-    python -m benchmarks.thresholds
+    python -m benchmarks.thresholds [products] [routines]
 
-It takes some minutes, on a machine that should have nothing else to do.
+It takes some minutes, on a machine that should have nothing else to do. With parts named, others
+are kept as they are in the table.
 """
 
 from __future__ import annotations
@@ -51,38 +52,83 @@ EXTENTS: list[Extents] = [
 ]
 
 
+ROUTINES: dict[str, tuple[str, str, int]] = {
+    "cholesky": ("lower = 1 : i64", "{0}", 1024),
+    "lu": ("", "{0}, tensor<{1}xi32>, tensor<{1}xi32>", 1024),
+    "solve": ("", "{0}", 1024),
+    "qr": ("full = 0 : i64", "{0}, {0}", 512),
+    "eigh": ("vectors = 1 : i64", "{0}, tensor<{1}xf32>", 512),
+    "svd": ("full = 0 : i64, vectors = 1 : i64", "{0}, tensor<{1}xf32>, {0}", 256),
+    "triangular_solve": (
+        "left_side = 1 : i64, lower = 1 : i64, unit_diagonal = 0 : i64, transpose_a = 0 : i64",
+        "{0}",
+        1024,
+    ),
+}
+"""The host functions: the parameters, the types of results for matrices of type {0} with {1} rows,
+and the most rows that are measured."""
+
+Row = list[float]
+Times = dict[str, list[Row]]
+"""The extents of computations, and the microseconds that they take without OpenBLAS and by it."""
+
+
 def main() -> None:
-    """The command line: `python -m benchmarks.thresholds [--output FILE]`."""
+    """The command line: `python -m benchmarks.thresholds [--output FILE] [PART ...]`."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parts = {"products": _products, "routines": _routines}
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to measure: all")
     parser.add_argument("--output", type=Path, default=TABLE, help="where to write the table")
     options = parser.parse_args()
     os.environ["IRAX_CACHE_DIR"] = "off"
-    times: dict[str, list[list[float]]] = {}
-    for dtype in DTYPES:
-        times[dtype] = []
-        for extents in EXTENTS:
-            iree, blas = (round(t * 1e6, 1) for t in _measure(extents, dtype))
-            times[dtype].append([*extents, iree, blas])
-            print(f"{dtype:12}{extents!s:28}{iree:12}{blas:12}{blas / iree:8.2f}", flush=True)
-    options.output.write_text(_written(times))
+    table = json.loads(TABLE.read_text())
+    for part in options.parts or parts:
+        table[part] = _about() | {"microseconds": parts[part]()}
+    options.output.write_text(_written(table))
 
 
-def _written(times: dict[str, list[list[float]]]) -> str:
-    """The table as text, a line for each product."""
-    about = {
+def _products() -> Times:
+    return {
+        dtype: [_row(extents, _product(extents, dtype), dtype) for extents in EXTENTS]
+        for dtype in DTYPES
+    }
+
+
+def _routines() -> Times:
+    return {
+        name: [
+            _row((n,), _routine(name, n), name)
+            for n in (8, 32, 64, 128, 256, 512, 1024)
+            if n <= ROUTINES[name][2]
+        ]
+        for name in ROUTINES
+    }
+
+
+def _row(extents: tuple[int, ...], text: str, kind: str) -> Row:
+    others, blas = (round(t * 1e6, 1) for t in _measure(text))
+    print(f"{kind:17}{extents!s:28}{others:12}{blas:12}{blas / others:8.2f}", flush=True)
+    return [*extents, others, blas]
+
+
+def _about() -> dict[str, Any]:
+    return {
         "date": datetime.date.today().isoformat(),
         "machine": f"{processor()}, {os.cpu_count()} processors",
         "iree": metadata.version("iree-base-compiler"),
         "openblas": libraries.describe(),
-        "microseconds": times,
     }
-    text = json.dumps(about, indent=1)
+
+
+def _written(table: dict[str, Any]) -> str:
+    """The table as text, a line for each computation."""
+    text = json.dumps(table, indent=1)
     return re.sub(r"\[\s*([-\d.,\s]+?)\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n"
 
 
-def _measure(extents: Extents, dtype: str) -> tuple[float, float]:
-    """The least seconds of a product by IREE's code, and by BLAS."""
-    runs = [_prepared(extents, dtype, by_blas) for by_blas in (False, True)]
+def _measure(text: str) -> tuple[float, float]:
+    """The least seconds of a program without OpenBLAS, and by it."""
+    runs = [_prepared(text, by_blas) for by_blas in (False, True)]
     best = [float("inf")] * 2
     for _ in range(6):
         for i, run in enumerate(runs):
@@ -101,21 +147,45 @@ def _least(run: Callable[[], Any], budget: float = 0.02) -> float:
     return min(times)
 
 
-def _prepared(extents: Extents, dtype: str, by_blas: bool) -> Callable[[], Any]:
-    module = mlir.parse_module(_text(extents, dtype))
+def _prepared(text: str, by_blas: bool) -> Callable[[], Any]:
+    module = mlir.parse_module(text)
     always = [Blas(always=True)] if by_blas else []
     passes = [
         p for q in targets.find(TARGET).passes for p in (always if isinstance(q, Blas) else [q])
     ]
     program = cpu().load(targets.compile(lower(module, target=TARGET, passes=passes), TARGET))
-    generator = np.random.default_rng(0)
-    types = program.arguments or ()
-    arrays = [generator.standard_normal(t.shape).astype(t.dtype) for t in types]
-    buffers = [cpu().put(x) for x in arrays]
+    buffers = [cpu().put(_drawn(t.shape, t.dtype)) for t in program.arguments or ()]
     return lambda: program.run(buffers)
 
 
-def _text(extents: Extents, dtype: str) -> str:
+def _drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Numbers; square matrices have a large diagonal, so that they can be factored."""
+    x = np.random.default_rng(0).standard_normal(shape)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        x = (x + x.T) / 2 + shape[0] * np.eye(shape[0])
+    return x.astype(dtype)
+
+
+def _routine(name: str, n: int) -> str:
+    parameters, results, _ = ROUTINES[name]
+    matrix = f"tensor<{n}x{n}xf32>"
+    types = results.format(matrix, n)
+    count = 2 if name in ("solve", "triangular_solve") else 1
+    operands = ", ".join(f"%a{i}" for i in range(count))
+    arguments = ", ".join(f"%a{i}: {matrix}" for i in range(count))
+    several = types.count("tensor")
+    results = ", ".join(f"%0#{i}" for i in range(several))
+    return f"""
+    func.func @main({arguments}) -> ({types}) {{
+      %0:{several} = stablehlo.custom_call @irax_host.{name}({operands})
+        {{api_version = 4 : i32, has_side_effect = false,
+          backend_config = {{{parameters}}}}}
+        : ({", ".join([matrix] * count)}) -> ({types})
+      return {results} : {types}
+    }}"""
+
+
+def _product(extents: Extents, dtype: str) -> str:
     """A module that multiplies; factors of one row or column are vectors."""
     batch, m, n, k = extents
     head = () if batch == 1 else (batch,)

@@ -1,4 +1,5 @@
-"""Libraries of C's that compiled programs call: OpenBLAS, for products of matrices.
+"""Libraries of C's that compiled programs call: OpenBLAS, for products and factorizations of
+matrices.
 
 A program with such calls has the reflection attribute `irax.libraries`, the packages that it needs.
 It was linked with the library by name, and the system finds the one of that name that the process
@@ -49,8 +50,8 @@ def openblas() -> Any:
     path = find(OPENBLAS, "libscipy_openblas")
     if path is None:
         raise MissingLibrary(
-            f"the program multiplies matrices by OpenBLAS, which is not installed: pip install "
-            f"{OPENBLAS}; or compile the program with `--no-blas`"
+            f"the program calls OpenBLAS, which is not installed: pip install {OPENBLAS}; or "
+            "compile the program with `--no-blas`"
         )
     library = ctypes.CDLL(str(path))
     library.scipy_openblas_set_num_threads64_(1)

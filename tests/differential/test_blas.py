@@ -239,7 +239,7 @@ def test_a_file_needs_the_library(always, tmp_path):
     assert done.returncode == 0, done.stderr
     done = served(file, WITHOUT_LIBRARY + SERVE)
     assert done.returncode == 1
-    assert "MissingLibrary: the program multiplies matrices by OpenBLAS" in done.stderr
+    assert "MissingLibrary: the program calls OpenBLAS" in done.stderr
     assert f"pip install {libraries.OPENBLAS}" in done.stderr
 
 
@@ -250,7 +250,7 @@ def test_a_file_that_needs_another_library():
 
 def test_thresholds():
     """The table decides, by the nearest of what was measured."""
-    rows = measured._table()["microseconds"]
+    rows = measured._table()["products"]["microseconds"]
     assert set(rows) == {"float32", "float64", "complex64", "complex128", "bfloat16"}
     for dtype, times in rows.items():
         assert len(times) > 20, dtype

@@ -77,12 +77,18 @@ def is_host_call(operation: Operation) -> bool:
     return target.value.startswith(PREFIX)
 
 
+def read_host_call(operation: Operation) -> tuple[str, dict[str, Any]]:
+    """Return the name of the host function that an operation calls, and its parameters."""
+    target: Any = operation.attributes["call_target_name"]
+    config: Any = operation.attributes["backend_config"]
+    return target.value.removeprefix(PREFIX), {item.name: item.attr.value for item in config}
+
+
 def _import(module: Module, call: Operation, number: int) -> list[Any]:
     """Replace a custom call by a call of an imported function, and return a description of the
     import.
     """
-    target: Any = call.attributes["call_target_name"]
-    config: Any = call.attributes["backend_config"]
+    function, parameters = read_host_call(call)
     operands, results = list(call.operands), list(call.results)
     name = f"{PREFIX}f{number}"
     with mlir.InsertionPoint(call), call.location:
@@ -91,5 +97,4 @@ def _import(module: Module, call: Operation, number: int) -> list[Any]:
         replacement = mlir.emit("func.call", operands, callee, [r.type for r in results])
     described = [signature(operands), signature(list(replacement.results))]
     replace(call, list(replacement.results))
-    parameters = {item.name: item.attr.value for item in config}
-    return [target.value.removeprefix(PREFIX), parameters, *described]
+    return [function, parameters, *described]

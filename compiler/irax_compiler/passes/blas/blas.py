@@ -1,8 +1,8 @@
-"""The pass blas, which makes products of matrices calls of BLAS."""
+"""The pass blas, which makes products of matrices and factorizations calls of OpenBLAS."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,72 +10,87 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.iree import blas
-from irax_compiler.mlir import Module, Operation, Value, dtype_of
+from irax_compiler.mlir import Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
 from irax_compiler.ops.dot import DotGeneral, widest
-from irax_compiler.passes.annotate import add_reflection, reflection
-from irax_compiler.passes.blas.executables import LETTERS, add_executable
-from irax_compiler.passes.blas.layouts import Layout, Product, layout
-from irax_compiler.passes.blas.measured import pays
+from irax_compiler.ops.foreign import ForeignCall
+from irax_compiler.passes.annotate import (
+    FLOPS_PER_MICROSECOND,
+    TASK_THRESHOLD,
+    add_reflection,
+    reflection,
+)
+from irax_compiler.passes.blas import lapack
+from irax_compiler.passes.blas.layouts import Layout, layout
+from irax_compiler.passes.blas.library import LETTERS
+from irax_compiler.passes.blas.measured import pays, pays_as_dispatch
+from irax_compiler.passes.blas.products import add_product
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.executables import dispatch, workers_of
+from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 
 
 @register_pass
 @dataclass
 class Blas(Pass):
-    """Replaces products of matrices, and of matrices and vectors, by dispatches that call BLAS,
-    where measurements say that it is faster than IREE's code. Equal products share an executable.
-    Public functions get the reflection attribute `irax.libraries`, the packages that the program
-    needs.
+    """Replaces products of matrices, and of matrices and vectors, by dispatches that call BLAS, and
+    calls of host functions that factor matrices or solve equations by dispatches that call LAPACK,
+    where measurements say that it is faster. Equal computations share an executable. Public
+    functions get the reflection attribute `irax.libraries`, the packages that the program needs.
 
-    With `always`, all products that BLAS supports are. Without the library, nothing changes.
+    With `always`, all that the library supports are. Without the library, nothing changes.
     """
 
     name: ClassVar[str] = "blas"
     workers: int = 0
-    """The number of workgroups that share a product; 0 means one per processor."""
+    """The number of workgroups that share a computation; 0 means one per processor."""
     always: bool = False
 
     def run(self, module: Module) -> None:
-        has_products = any(o.name == DotGeneral.name for o in nested(module.operation))
-        if not has_products or (blas.calls() is None and not self.always):
+        is_found = any(o.name in _REPLACED for o in nested(module.operation))
+        if not is_found or (blas.calls() is None and not self.always):
             return
         calls = _Calls(module, self.always)
         for function in mlir.functions(module).values():
-            calls.workers = self._workers(function)
-            pattern = Pattern(self.name, (DotGeneral.name,), (), calls.replacement)
-            rewrite_in_order(function, [pattern])
+            self._choose_driver(function)
+            calls.workers = self.workers or workers_of(function)
+            rewrite_in_order(function, calls.patterns)
         if calls.executables:
             for function in mlir.functions(module).values():
                 if mlir.is_public(function):
                     add_reflection(function, {"irax.libraries": blas.PACKAGE})
 
-    def _workers(self, function: Operation) -> int:
-        """Return the number of workgroups that run at a time."""
-        if self.workers:
-            return self.workers
-        return 1 if reflection(function).get("irax.driver") == "sync" else processors()
+    def _choose_driver(self, function: Operation) -> None:
+        """Have several cores share batches of matrices; a call of the host would have one core."""
+        batches = [lapack.batch_of(o) for o in nested(function) if is_host_call(o)]
+        work = sum(x.operations for x in batches if x is not None and x.count > 1)
+        if work > TASK_THRESHOLD * FLOPS_PER_MICROSECOND and reflection(function):
+            add_reflection(function, {"irax.driver": "task"})
 
 
-def processors() -> int:
-    """Return the number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+_REPLACED = DotGeneral.name, ForeignCall.name
+"""The names of operations that may be replaced."""
 
 
 @dataclass
 class _Calls:
-    """The dispatches of a module that call BLAS."""
+    """The dispatches of a module that call the library."""
 
     module: Module
     always: bool
     workers: int = 1
-    executables: dict[tuple[Product, int], str] = field(default_factory=dict)
+    executables: dict[object, str] = field(default_factory=dict)
     """The names of executables, by their computation and number of workers."""
 
-    def replacement(self, operation: Operation) -> Replacement:
+    @property
+    def patterns(self) -> list[Pattern]:
+        return [
+            Pattern("product", (DotGeneral.name,), (), self.product),
+            Pattern("factorization", (ForeignCall.name,), (), self.factorization),
+        ]
+
+    def product(self, operation: Operation) -> Replacement:
         """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""
         op = read_as(DotGeneral, operation)
         dtype = None if op is None else _summed_in(op, operation)
@@ -86,23 +101,37 @@ class _Calls:
             return None
         return {found.result: self._dispatch(found)}
 
-    def _dispatch(self, found: Layout) -> Value:
-        dtype = found.product.dtype
-        name = self._executable(found.product)
-        factors = [conversion.convert(x.build(), dtype) for x in (found.lhs, found.rhs)]
-        attributes = {
-            "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
-            "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 2, 0, 0>"),
-        }
-        type_ = mlir.tensor_type(mlir.shape_of(found.result), dtype)
-        product = mlir.emit("flow.dispatch", factors, attributes, [type_]).results[0]
-        return conversion.convert(product, dtype_of(found.result))
+    def factorization(self, operation: Operation) -> Replacement:
+        """Return a dispatch's results for those of a host function."""
+        found = lapack.batch_of(operation, self.workers) if is_host_call(operation) else None
+        if found is None or not (self.always or pays_as_dispatch(found)):
+            return None
+        operands = found.routine.operands(list(operation.operands))
 
-    def _executable(self, product: Product) -> str:
-        key = product, self.workers
+        def add(name: str) -> None:
+            found.add_executable(self.module, name, operands)
+
+        name = self._executable(found.routine.name, found, add)
+        results = dispatch(name, operands, found.types)
+        return found.routine.finish(results[: len(found.routine.results)])
+
+    def _dispatch(self, found: Layout) -> Value:
+        product = found.product
+
+        def add(name: str) -> None:
+            add_product(self.module, name, product, self.workers)
+
+        name = self._executable("product", (product, self.workers), add)
+        factors = [conversion.convert(x.build(), product.dtype) for x in (found.lhs, found.rhs)]
+        type_ = mlir.tensor_type(shape_of(found.result), product.dtype)
+        (result,) = dispatch(name, factors, [type_])
+        return conversion.convert(result, dtype_of(found.result))
+
+    def _executable(self, name: str, key: object, add: Callable[[str], None]) -> str:
+        """Return the name of the executable for a computation, which `add` adds."""
         if key not in self.executables:
-            self.executables[key] = mlir.unique_name(self.module, "product")
-            add_executable(self.module, self.executables[key], *key)
+            self.executables[key] = mlir.unique_name(self.module, name)
+            add(self.executables[key])
         return self.executables[key]
 
 

@@ -1,4 +1,4 @@
-"""The measured choice between BLAS and the code that IREE compiles, for a product.
+"""The measured choice between OpenBLAS and the code that IREE compiles, or a call of NumPy.
 
 `python -m benchmarks.thresholds` measures it, and writes the table that is read here.
 """
@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler.once import once
+from irax_compiler.passes.blas.lapack import Batch
 from irax_compiler.passes.blas.layouts import Product
 
 TABLE = Path(__file__).with_name("measured.json")
-"""When and where it was measured; and for each dtype rows of a product's extents (how many, m, n,
-k), and the microseconds that IREE's code and BLAS take for it."""
+"""When and where it was measured; and microseconds that computations take without OpenBLAS, and by
+it. The rows begin with extents: how many products of each dtype, m, n, k; rows of the matrices of
+routines."""
 GAIN = 0.9
 """The share of IREE's time below which BLAS pays, because IREE fuses a product with its users."""
 
@@ -42,13 +44,29 @@ def pays(product: Product, dtype: str) -> bool:
     return blas < GAIN * (TRANSPOSED if is_transposed else 1) * iree
 
 
+def pays_as_dispatch(batch: Batch) -> bool:
+    """True if a dispatch that calls LAPACK is faster than a call of the host function, in which
+    NumPy shares a matrix among all processors; judged by the nearest measured matrix.
+    """
+    rows = _measured("routines", batch.routine.name)
+    size = max(max(shape) for shape in batch.routine.shapes)
+    if not rows or size > 2 * rows[-1][0]:
+        return False
+    *_, host, dispatch = min(rows, key=lambda row: _distance(row, [size]))
+    return dispatch < host
+
+
+def _measured(part: str, kind: str) -> list[list[float]]:
+    return _table()[part]["microseconds"].get(kind, [])
+
+
 @once
 def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text())
 
 
 def _times(dtype: str) -> list[list[float]]:
-    return _table()["microseconds"].get(dtype, [])
+    return _measured("products", dtype)
 
 
 def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:

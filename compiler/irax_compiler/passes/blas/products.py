@@ -1,0 +1,145 @@
+"""Executables that multiply matrices.
+
+Each workgroup calls a function of BLAS for its share of the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from irax_compiler.mlir import Block, Module, Value
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.blas.layouts import Matrices, Product
+from irax_compiler.passes.blas.library import Cblas, Library, base
+from irax_compiler.passes.executables import SHARE, add_executable, for_each, long, moved, share
+
+_MULTIPLE = 16
+"""The number of rows or columns of a workgroup is a multiple of this."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The division of products among workgroups: a number of products of the batch for each, and a
+    number of rows or columns of these.
+    """
+
+    products: int
+    by_rows: bool
+    part: int
+
+    @classmethod
+    def of(cls, product: Product, workers: int) -> Shares:
+        """Return the shares of a number of workers, or of fewer for a small product."""
+        wanted = max(1, min(workers, product.operations // SHARE))
+        products = -(-product.count // wanted)
+        parts = max(1, wanted // product.count)
+        by_rows = product.m >= product.n
+        extent = max(product.m, product.n)
+        part = -(-extent // parts)
+        return cls(products, by_rows, min(extent, -(-part // _MULTIPLE) * _MULTIPLE))
+
+
+def add_product(module: Module, name: str, product: Product, workers: int) -> None:
+    """Add the executable `name` to a module, with one function of the same name from the product's
+    factors to its result.
+    """
+    shares = Shares.of(product, workers)
+    extent = product.m if shares.by_rows else product.n
+    counts = -(-product.count // shares.products), -(-extent // shares.part)
+    add_executable(module, name, counts, 3, _Calls(product, shares).build)
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """The calls of one workgroup."""
+
+    product: Product
+    shares: Shares
+
+    def build(self, block: Block, bindings: Sequence[Value]) -> None:
+        product, shares = self.product, self.shares
+        library = Library(product.dtype, block)
+        scalars = library.scalar(1), library.scalar(0)
+        first, last = share(product.count, shares.products, 0)
+        start, end = share(product.m if shares.by_rows else product.n, shares.part, 1)
+        part = long(emit("arith.subi", end, start))
+        layouts = product.lhs, product.rhs, product.out
+        arrays = [
+            base(binding, x.size * product.dtype.itemsize)
+            for binding, x in zip(bindings, layouts, strict=True)
+        ]
+        is_shared = shares.by_rows, not shares.by_rows, True
+
+        def multiply(number: Value) -> None:
+            places = [
+                self._place(array, x, number, start if flag else None)
+                for array, x, flag in zip(arrays, layouts, is_shared, strict=True)
+            ]
+            call = self._of_vector if product.is_of_vector else self._of_matrices
+            call(library, places, part, scalars)
+
+        for_each(first, last, multiply)
+
+    def _place(
+        self, address: Value, matrices: Matrices, number: Value, start: Value | None
+    ) -> Value:
+        """Return the address of the workgroup's part of one of the matrices."""
+        size = self.product.dtype.itemsize
+        rest = number
+        for extent, distance in reversed(
+            list(zip(self.product.batch, matrices.batch, strict=True))
+        ):
+            place = emit("arith.remui", rest, index(extent))
+            rest = emit("arith.divui", rest, index(extent))
+            address = moved(address, place, distance * size)
+        if start is not None:
+            distance = matrices.rows if self.shares.by_rows else matrices.columns
+            address = moved(address, start, distance * size)
+        return long(address)
+
+    def _of_matrices(
+        self, library: Library, places: Sequence[Value], part: Value, scalars: tuple[Value, Value]
+    ) -> None:
+        product, (lhs, rhs, out), (one, zero) = self.product, places, scalars
+        m, n = (part, product.n) if self.shares.by_rows else (product.m, part)
+        is_row_major = product.out.columns == 1
+        orders = [
+            Cblas.AS_IT_IS if (x.columns == 1) == is_row_major else Cblas.TRANSPOSED
+            for x in (product.lhs, product.rhs)
+        ]
+        library.call(
+            f"cblas_{library.letter}gemm",
+            Cblas.ROW_MAJOR if is_row_major else Cblas.COLUMN_MAJOR,
+            *orders,
+            *(m, n, product.k),
+            *(one, lhs, _leading(product.lhs), rhs, _leading(product.rhs)),
+            *(zero, out, _leading(product.out)),
+        )
+
+    def _of_vector(
+        self, library: Library, places: Sequence[Value], part: Value, scalars: tuple[Value, Value]
+    ) -> None:
+        product, (lhs, rhs, out), (one, zero) = self.product, places, scalars
+        by_rows = self.shares.by_rows
+        if product.n == 1:
+            layout, matrix, vector = product.lhs, lhs, rhs
+            distances = product.rhs.rows, product.out.rows
+            length = part if by_rows else product.m
+        else:
+            layout, matrix, vector = product.rhs.transposed, rhs, lhs
+            distances = product.lhs.columns, product.out.columns
+            length = product.n if by_rows else part
+        library.call(
+            f"cblas_{library.letter}gemv",
+            Cblas.ROW_MAJOR if layout.columns == 1 else Cblas.COLUMN_MAJOR,
+            Cblas.AS_IT_IS,
+            *(length, product.k),
+            *(one, matrix, _leading(layout), vector, distances[0]),
+            *(zero, out, distances[1]),
+        )
+
+
+def _leading(matrices: Matrices) -> int:
+    """Return the leading dimension: the stride of rows, or of columns if rows are contiguous."""
+    return max(matrices.rows, matrices.columns)

@@ -1,0 +1,127 @@
+"""HAL executables that passes write themselves, and their dispatches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, Block, InsertionPoint, Module, Operation, Type, Value
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.annotate import reflection
+
+SHARE = 1_000_000
+"""The least multiplications and additions for which a workgroup pays."""
+
+Body = Callable[[Block, list[Value]], None]
+"""Builds the code of a workgroup; gets the block of the executable's functions, and the bindings of
+the arrays."""
+
+
+def add_executable(
+    module: Module,
+    name: str,
+    counts: tuple[int, int],
+    arrays: int,
+    body: Body,
+) -> None:
+    """Add the executable `name` to a module, with one function of the same name.
+
+    Args:
+        module: the module.
+        name: the name.
+        counts: the number of workgroups in two dimensions.
+        arrays: the number of arrays that the function reads and writes.
+        body: builds the function.
+    """
+    named = {"sym_name": mlir.string(name)}
+    with InsertionPoint.at_block_begin(module.body):
+        private = named | {"sym_visibility": mlir.string("private")}
+        outer = mlir.emit("stream.executable", [], private, [], regions=1)
+    with InsertionPoint(Block.create_at_start(outer.regions[0], [])):
+        public = {"function_ref": mlir.symbol(name), "sym_visibility": mlir.string("public")}
+        export = mlir.emit("stream.executable.export", [], named | public, [], regions=1)
+        inner = mlir.emit("builtin.module", [], {}, [], regions=1)
+        mlir.emit("stream.executable.end", [], {}, [])
+    with InsertionPoint(Block.create_at_start(export.regions[0], [])):
+        mlir.emit("stream.return", [*map(index, counts), index(1)], {}, [])
+    inside = Block.create_at_start(inner.regions[0], [])
+    bindings = [mlir.parse_type("!stream.binding")] * arrays
+    with InsertionPoint(inside):
+        function = mlir.emit("func.func", [], named | typed(bindings), [], regions=1)
+    block = Block.create_at_start(function.regions[0], bindings)
+    with InsertionPoint(block):
+        body(inside, list(block.arguments))
+        mlir.emit("func.return", [], {}, [])
+
+
+def dispatch(name: str, operands: Sequence[Value], types: Sequence[Type]) -> list[Value]:
+    """Build a dispatch of the executable `name`, with results of these types."""
+    attributes = {
+        "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
+        "operandSegmentSizes": mlir.parse_attribute(f"array<i32: 0, {len(operands)}, 0, 0>"),
+    }
+    return list(mlir.emit("flow.dispatch", operands, attributes, types).results)
+
+
+def workers_of(function: Operation) -> int:
+    """Return the number of workgroups of a function's dispatches that run at a time."""
+    return 1 if reflection(function).get("irax.driver") == "sync" else processors()
+
+
+def processors() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def typed(inputs: Sequence[Type], results: Sequence[Type] = ()) -> dict[str, Attribute]:
+    """The attributes of a function of this type."""
+    return {"function_type": mlir.type_attribute(mlir.function_type(inputs, results))}
+
+
+# ---- code ----------------------------------------------------------------------------------------
+
+
+def workgroup(dimension: int) -> Value:
+    """The number of the workgroup in a dimension."""
+    attribute = {"dimension": mlir.parse_attribute(f"{dimension} : index")}
+    return mlir.emit(
+        "stream.dispatch.workgroup.id", [], attribute, [mlir.parse_type("index")]
+    ).results[0]
+
+
+def for_each(first: Value, last: Value, body: Callable[[Value], None]) -> None:
+    """Build a loop over the numbers from `first` to before `last`."""
+    loop = mlir.emit("scf.for", [first, last, index(1)], {}, [], regions=1)
+    block = Block.create_at_start(loop.regions[0], [mlir.parse_type("index")])
+    with InsertionPoint(block):
+        body(block.arguments[0])
+        mlir.emit("scf.yield", [], {}, [])
+
+
+def share(count: int, size: int, dimension: int) -> tuple[Value, Value]:
+    """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
+    them, or less for the last.
+    """
+    first = times(workgroup(dimension), size)
+    return first, emit("arith.minsi", plus(first, size), index(count))
+
+
+def times(x: Value, by: int) -> Value:
+    return emit("arith.muli", x, index(by))
+
+
+def plus(x: Value, y: int) -> Value:
+    return emit("arith.addi", x, index(y))
+
+
+def moved(address: Value, number: Value, size: int) -> Value:
+    """The address of an item of a list with items of `size` bytes."""
+    return emit("arith.addi", address, times(number, size))
+
+
+def long(x: Value) -> Value:
+    """Return an index as an integer of 64 bits."""
+    return emit("arith.index_cast", x, to=mlir.parse_type("i64"))
