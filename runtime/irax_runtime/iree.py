@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import time
 import weakref
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -20,6 +21,7 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import host, interruptible, libraries, memory, shared_library, threads
 from irax_runtime import iree_modules as modules
+from irax_runtime.choice import Choice
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_modules import plain
@@ -251,21 +253,25 @@ class IreeExecutable:
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
         self._driver = driver
-        self._run = self._invoke if reflection.get("irax.takes") == "moments" else self._await
+        self._run = self._await
+        if reflection.get("irax.takes") == "moments":
+            self._run = self._invoke if driver == "sync" else self._invoke_by_faster
+        self._choice = Choice("task", "sync")
         imports = reflection.get("irax.host")
         self._host = [] if imports is None else [self._host_module(imports)]
         libraries.load(reflection.get("irax.libraries", ""))
         self._is_shared_library = is_shared_library
         # A context serves one call at a time; each call takes one that is free, or makes one more.
-        self._contexts = [self._context()]
+        self._contexts: dict[str, list[Any]] = {driver: [] for driver in _DRIVERS}
+        self._contexts[driver].append(self._context(driver))
         self.arguments = modules.signature(reflection, "irax.args")
         self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
         self._takes_list = "irax.lists" in reflection
         device._executables.add(self)
 
-    def _context(self) -> Any:
-        modules = [self.device._modules[self._driver], *self._host, self._module]
+    def _context(self, driver: str) -> Any:
+        modules = [self.device._modules[driver], *self._host, self._module]
         with shared_library.loading() if self._is_shared_library else nullcontext():
             return rt.VmContext(self.device._instance, modules)
 
@@ -281,8 +287,9 @@ class IreeExecutable:
         """Makes new contexts from now on. Those that there are stay, unused: to free them could
         mean to wait for threads.
         """
-        _unusable_contexts.extend(self._contexts)
-        self._contexts.clear()
+        for contexts in self._contexts.values():
+            _unusable_contexts.extend(contexts)
+            contexts.clear()
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the function.
@@ -320,14 +327,29 @@ class IreeExecutable:
         ]
 
     def _invoke(self, inputs: Any, outputs: Any) -> None:
-        try:
-            context = self._contexts.pop()
-        except IndexError:
-            context = self._context()
+        driver = self._driver
+        context = self._take_context(driver)
         try:
             context.invoke(self._function, inputs, outputs)
         finally:
-            self._contexts.append(context)
+            self._contexts[driver].append(context)
+
+    def _invoke_by_faster(self, inputs: Any, outputs: Any) -> None:
+        """Run with several threads or with one, whichever has been faster."""
+        driver = self._choice.next()
+        context = self._take_context(driver)
+        start = time.perf_counter()
+        try:
+            context.invoke(self._function, inputs, outputs)
+        finally:
+            self._contexts[driver].append(context)
+        self._choice.tell(driver, time.perf_counter() - start)
+
+    def _take_context(self, driver: str) -> Any:
+        try:
+            return self._contexts[driver].pop()
+        except IndexError:
+            return self._context(driver)
 
     def _await(self, inputs: Any, outputs: Any) -> None:
         """Run in a way that Ctrl-C ends."""
