@@ -213,6 +213,9 @@ class Config(threading.local):
     traced = ()
     """The values of options that traces depend on: part of the key of what is kept."""
 
+    state = ()
+    """The values of all options that a call depends on: the same object while none changes."""
+
     stepwise = False
     """True if operations run one by one, to look at each: nothing is replayed."""
 
@@ -250,14 +253,17 @@ _SEEN_IN_TRACES = (
 )
 
 
-_DERIVED = ("traced", "stepwise")
+_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device")
+
+_DERIVED = ("traced", "state", "stepwise")
 """Values that follow from options, kept beside them because every call asks for them."""
 
 
 def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
     traced = tuple(map(value_of, _SEEN_IN_TRACES))
+    state = (*traced, *map(value_of, _OF_CALLS))
     stepwise = value_of("debug_nans") or value_of("debug_infs") or value_of("given") is not None
-    return dict(zip(_DERIVED, (traced, stepwise), strict=True))
+    return dict(zip(_DERIVED, (traced, state, stepwise), strict=True))
 
 
 for _name, _value in _derived(lambda name: getattr(Config, name)).items():

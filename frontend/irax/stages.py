@@ -234,8 +234,7 @@ class Compiled(Stage):
 
     def runtime_executable(self) -> Any:
         """Return the device's own executable."""
-        executable, _ = self._traced.compile(self._device)
-        return executable
+        return self._traced.compile(self._device).executable
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program."""

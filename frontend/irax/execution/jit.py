@@ -23,8 +23,9 @@ from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, 
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
-from irax.execution import replay, reports
+from irax.execution import bound_call, replay, reports
 from irax.execution.backend import check_device
+from irax.execution.bound_call import OTHER, BoundCall, flattened
 from irax.execution.jit_parameters import (
     Parameters,
     donated_leaves,
@@ -38,7 +39,7 @@ from irax_runtime.device import Device
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_caches: weakref.WeakKeyDictionary[Any, dict[Any, dict[Any, Program]]] = weakref.WeakKeyDictionary()
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, Programs]] = weakref.WeakKeyDictionary()
 """Programs by function: a second `jit(f)` finds those of the first."""
 
 
@@ -143,6 +144,18 @@ def jit(
     return JitFunction(fun, static, donated, device or backend)
 
 
+class Programs(dict[Any, Program]):
+    """The programs of a function, by signature."""
+
+    last: BoundCall | None = None
+    """The short way of calls of the signature that was called last, if there is one."""
+
+    def clear(self) -> None:
+        """Remove all programs."""
+        self.last = None
+        super().clear()
+
+
 class JitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
@@ -159,11 +172,11 @@ class JitFunction(Generic[P, R]):
         self._static = static
         self._has_static = any(static)
         self._donated = donated
-        options = (static, donated)
+        options = (static, donated, device)
         try:
-            self._cache = _caches.setdefault(fun, {}).setdefault(options, {})
+            self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
         except TypeError:  # not hashable or no weak references
-            self._cache = {}
+            self._cache = Programs()
 
     def __repr__(self) -> str:
         return f"<jit of {self._fun!r}>"
@@ -187,37 +200,50 @@ class JitFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            if config.disable_jit:
-                return self._fun(*args, **kwargs)
-            if self._has_static:
-                own, named, static = split_static(self._fun, self._static, args, kwargs)
-            else:
-                own, named, static = args, kwargs, ()
-            leaves, tree = _flatten(own, named)
-            trace = current_trace()
-            if trace is not None:
-                return self._call_traced(trace, leaves, tree, static)
-            if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
-                with resumed() as trace:
-                    return self._call_traced(trace, leaves, tree, static)
-            try:
-                key = (tree, static, config.traced, *map(_signature, leaves))
-            except TypeError:
-                self._check_leaves(own, named)
-                raise
-            compiled = self._cache.get(key)
-            if compiled is None:
-                reports.missed(name_of(self._fun), key, self._cache)
-                compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
-                self._check_donations(compiled)
-            if self._device is not None:
-                return compiled.run(leaves, self._device, fixed=True)
-            return compiled.run(leaves, config.default_device)
+            last = self._cache.last
+            if last is not None and innermost.trace is None:
+                result = last(args, kwargs)
+                if result is not OTHER:
+                    return result
+            return self._call(args, kwargs)
         except Exception as error:
             if isinstance(error, RecursionError):
                 _tell_depth(error)
             hide_frames(error)
             raise
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        if config.disable_jit:
+            return self._fun(*args, **kwargs)
+        if self._has_static:
+            own, named, static = split_static(self._fun, self._static, args, kwargs)
+        else:
+            own, named, static = args, kwargs, ()
+        leaves, tree = flattened(own, named)
+        trace = current_trace()
+        if trace is not None:
+            return self._call_traced(trace, leaves, tree, static)
+        if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
+            with resumed() as trace:
+                return self._call_traced(trace, leaves, tree, static)
+        try:
+            key = (tree, static, config.traced, *map(_signature, leaves))
+        except TypeError:
+            self._check_leaves(own, named)
+            raise
+        compiled = self._cache.get(key)
+        if compiled is None:
+            reports.missed(name_of(self._fun), key, self._cache)
+            compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
+            self._check_donations(compiled)
+        fixed = self._device is not None
+        asked = self._device if fixed else config.default_device
+        result = compiled.run(leaves, asked, fixed)
+        last = compiled.bound(leaves, tree, asked)
+        self._cache.last = (
+            bound_call.with_static(last, static, len(args)) if static and last else last
+        )
+        return result
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
@@ -374,23 +400,6 @@ def _own_module() -> Iterator[ModuleBuilder]:
     builder.jitted = None
     for cache, key, compiled in jitted.values():
         cache.setdefault(key, compiled)
-
-
-def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
-    """Return the leaves of a call's arguments, and their structure. Where all arguments are arrays,
-    as in most calls, nothing needs to be flattened.
-    """
-    if kwargs:
-        return array_trees.tree_flatten((args, kwargs))
-    for x in args:
-        if type(x) is not ConcreteArray:
-            return array_trees.tree_flatten((args, kwargs))
-    return args, _tree_of_arrays(len(args))
-
-
-@functools.cache
-def _tree_of_arrays(count: int) -> Any:
-    return array_trees.tree_structure(((0,) * count, {}))
 
 
 def _signature(leaf: Any) -> Any:

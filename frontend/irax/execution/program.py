@@ -8,14 +8,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from irax.config import config
-from irax.core import array_trees, nans
+from irax.core import nans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, reports
+from irax.execution.bound_call import BoundCall, Results, bound_call, results_as
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
+
+
+@dataclass(frozen=True)
+class DeviceProgram:
+    """A program for one device."""
+
+    executable: Executable
+    captured: list[Buffer]
+    """The captured arrays, which are further arguments, wherever they were put."""
+    results: Results
 
 
 @dataclass
@@ -26,13 +37,8 @@ class Program:
     out_tree: Any
     donated: Sequence[int] = ()
     """The leaves of arguments whose memory may be used for results."""
-    programs: dict[Device | str | None, tuple[Executable, list[Buffer]]] = field(
-        default_factory=dict
-    )
-    """For each device asked for (None is the default), the program, and the captured arrays, which
-    are further arguments of it, wherever they were put."""
-    single: bool = False
-    """True if the result is one array and not a pytree of them."""
+    programs: dict[Device | str | None, DeviceProgram] = field(default_factory=dict)
+    """The program for each device asked for; None is the default device."""
     compiling: threading.RLock = field(default_factory=threading.RLock)
     """Held while a program is made. That runs no code of the user's, so threads that wait for it
     wait for nothing that could wait for them."""
@@ -56,8 +62,7 @@ class Program:
         `fixed` on the one makes that an error.
         """
         program = self.programs.get(asked) or self.compile(asked)
-        executable, captured = program
-        device = executable.device
+        device = program.executable.device
         committed = False
         buffers: list[Any] = []
         for x in leaves:
@@ -71,18 +76,21 @@ class Program:
             if array.committed:
                 committed = True
             buffers.append(buffer)
-        if captured:
-            buffers += captured
+        buffers += program.captured
         if config.debug_nans or config.debug_infs:
-            results = self._run_checked(executable, buffers)
-        else:
-            results = executable.run(buffers)
-        of_buffer = ConcreteArray.of_buffer
-        arrays = [
-            of_buffer(buffer, aval, committed)
-            for buffer, aval in zip(results, self.traced.results, strict=True)
-        ]
-        return arrays[0] if self.single else array_trees.tree_unflatten(self.out_tree, arrays)
+            return program.results(self._run_checked(program.executable, buffers), committed)
+        return program.results(program.executable.run(buffers), committed)
+
+    def bound(
+        self, leaves: Sequence[Any], tree: Any, asked: Device | str | None
+    ) -> BoundCall | None:
+        """Return the short way of calls like one that has just run, with these leaves. None if
+        there is none, as where results are looked at.
+        """
+        if config.debug_nans or config.debug_infs:
+            return None
+        program = self.programs[asked]
+        return bound_call(program.executable, leaves, tree, program.captured, program.results)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""
@@ -94,20 +102,18 @@ class Program:
                 nans.explain(bad, self.traced, [x.numpy() for x in buffers])
         return results
 
-    def compile(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+    def compile(self, asked: Device | str | None) -> DeviceProgram:
         """The program for a device, as it stands in `programs`; made if it is not there yet."""
         with self.compiling:
             if asked not in self.programs:
                 self.programs[asked] = self._program(asked)
             return self.programs[asked]
 
-    def _program(self, asked: Device | str | None) -> tuple[Executable, list[Buffer]]:
+    def _program(self, asked: Device | str | None) -> DeviceProgram:
         device = backend.resolve_device(asked)
         module, name = self.traced.builder.module, self.traced.name
         with reports.timed("compiled", name, device):
             executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        leaf = array_trees.treedef_is_leaf(self.out_tree)  # an empty tree is true here, too
-        self.single = leaf and len(self.traced.results) == 1
-        return executable, captured
+        return DeviceProgram(executable, captured, results_as(self.out_tree, self.traced.results))

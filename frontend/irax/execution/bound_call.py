@@ -1,0 +1,166 @@
+"""The short way of a call: to a jitted function that was called with the same signature before.
+
+All that such a call needs is known: the program, the signature, the captured arrays, the avals of
+the results. What is left is to see that the signature is the same, and to run.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes
+from irax.config import config
+from irax.core import array_trees
+from irax.core.array import ConcreteArray
+from irax.core.avals import ShapedArray, aval_of_array
+from irax.execution.jit_parameters import Static
+from irax_runtime.device import Buffer, Executable
+
+OTHER = object()
+"""The result of a bound call for arguments of another signature, or in another state."""
+
+Results = Callable[[Sequence[Buffer], bool], Any]
+"""Makes a call's pytree of results from buffers, and from whether arguments were committed."""
+
+BoundCall = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+"""Takes the arguments of a call outside of traces, and returns its results or `OTHER`."""
+
+_NUMBERS = {bool, int, float, complex}
+_IMMUTABLE = {bool, int, float, complex, str, bytes, type(None)}
+_LEAVES = {ConcreteArray, np.ndarray, *_NUMBERS}
+
+
+def bound_call(
+    executable: Executable,
+    leaves: Sequence[Any],
+    tree: Any,
+    captured: Sequence[Buffer],
+    results: Results,
+) -> BoundCall | None:
+    """Return a call of a program for arguments of one signature, in the state that options have
+    now. None where an argument is neither an array of irax's or NumPy's nor a number of Python's.
+
+    Args:
+        executable: the program, for one device.
+        leaves: the leaves of arguments of this signature.
+        tree: their structure.
+        captured: further arguments of the program.
+        results: makes the results.
+    """
+    if not all(type(x) in _LEAVES for x in leaves):
+        return None
+    state, device, count = config.state, executable.device, len(leaves)
+    run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
+    signature = [_expected(x) for x in leaves]
+    flatten: Any = None if tree == tree_of_leaves(count) else array_trees.flatten_tangents
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if config.state is not state:
+            return OTHER
+        given: Sequence[Any] = args
+        if flatten is not None:
+            given, structure = flatten((args, kwargs))
+            if structure != tree:
+                return OTHER
+        elif kwargs or len(args) != count:
+            return OTHER
+        committed = False
+        buffers: list[Buffer] = []
+        for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
+            kind = type(x)
+            if kind is array_type:
+                if x.aval is not expected:
+                    return OTHER
+                buffer = x._buffer
+                if buffer is None or buffer.device is not device:
+                    return OTHER
+                if x.committed:
+                    committed = True
+            elif kind is expected:
+                try:
+                    buffer = put(np.asarray(x, dtype))
+                except OverflowError:
+                    return OTHER
+            elif kind is ndarray and (x.shape, x.dtype) == expected:
+                buffer = put(np.array(x, dtype, order="C"), may_alias=True)
+            else:
+                return OTHER
+            buffers.append(buffer)
+        if captured:
+            buffers += captured
+        return results(run(buffers), committed)
+
+    return call
+
+
+def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> BoundCall | None:
+    """Return a call that takes static arguments too, among `count` positional ones: objects that
+    are the same as before. None if one was given by name, or may have changed since.
+    """
+    fixed = {item.where: item.value for item in static if isinstance(item.where, int)}
+    if len(fixed) < len(static) or not all(map(_never_changes, fixed.values())):
+        return None
+    others = [i for i in range(count) if i not in fixed]
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if len(args) != count:
+            return OTHER
+        for where, value in fixed.items():
+            if args[where] is not value:
+                return OTHER
+        return bound(tuple([args[i] for i in others]), kwargs)
+
+    return call
+
+
+def _never_changes(value: Any) -> bool:
+    """Return True if an object is equal to itself for ever, whatever is done to it."""
+    return type(value) in _IMMUTABLE or type(value).__eq__ is object.__eq__
+
+
+def _expected(x: Any) -> tuple[Any, np.dtype[Any] | None]:
+    """Return the part of a signature that stands for a leaf, and the dtype that it gets."""
+    if type(x) is ConcreteArray:
+        return x.aval, None
+    if type(x) is np.ndarray:
+        return (x.shape, x.dtype), dtypes.canonicalize_dtype(x.dtype)
+    return type(x), dtypes.scalar_to_array(x).dtype
+
+
+def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
+    """Return a function that makes a pytree of arrays from the buffers of their elements."""
+    of_buffer = ConcreteArray.of_buffer
+    # When results become arguments, an aval that is the same object is found equal at once.
+    avals = [aval_of_array(a.shape, a.dtype, a.weak_type) for a in avals]
+    if array_trees.treedef_is_leaf(tree) and len(avals) == 1:  # an empty tree is a leaf, too
+        (only,) = avals
+        return lambda buffers, committed: of_buffer(buffers[0], only, committed)
+    unflatten = array_trees.tree_unflatten
+
+    def results(buffers: Sequence[Buffer], committed: bool) -> Any:
+        arrays = [of_buffer(b, aval, committed) for b, aval in zip(buffers, avals, strict=True)]
+        return unflatten(tree, arrays)
+
+    return results
+
+
+def flattened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
+    """Return the leaves of a call's arguments, and their structure. Where all arguments are arrays
+    or numbers, as in most calls, nothing needs to be flattened.
+    """
+    if kwargs:
+        return array_trees.tree_flatten((args, kwargs))
+    for x in args:
+        if type(x) is not ConcreteArray and type(x) not in _NUMBERS:
+            return array_trees.tree_flatten((args, kwargs))
+    return args, tree_of_leaves(len(args))
+
+
+@functools.cache
+def tree_of_leaves(count: int) -> Any:
+    """Return the structure of a call whose arguments are leaves."""
+    return array_trees.tree_structure(((0,) * count, {}))
