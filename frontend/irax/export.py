@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from irax import numpy
+from irax import numpy, tree_util
 from irax.core import array_trees
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
@@ -92,7 +92,7 @@ def export(
         name = _closed(module, found.name, found.captures)
         module = _alone(module, name)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
-        structures = lowered.in_tree, lowered.out_tree
+        structures = lowered._in_tree, lowered._traced.out_tree
         return Exported(module, name, (in_avals, found.results), structures, names)
 
     return traced
@@ -152,16 +152,23 @@ class Exported(OfThisProcess):
         """The shapes and dtypes of its flat arguments."""
         self.out_avals: tuple[ShapedArray, ...] = tuple(avals[1])
         """The shapes and dtypes of its flat results."""
-        self.in_tree: Any = structures[0]
-        """The pytree of `(args, kwargs)`."""
-        self.out_tree: Any = structures[1]
-        """The pytree of its result."""
+        self._in_tree, self._out_tree = structures
         self.platforms: tuple[str, ...] = tuple(platforms)
         """The platforms that it may run on."""
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, x)) for x in (self.in_avals, self.out_avals))
         return f"<Exported {self.fun_name}: ({inputs}) -> ({outputs})>"
+
+    @property
+    def in_tree(self) -> tree_util.PyTreeDef:
+        """The structure of `(args, kwargs)`."""
+        return tree_util.tree_structure(array_trees.tree_unflatten(self._in_tree, self.in_avals))
+
+    @property
+    def out_tree(self) -> tree_util.PyTreeDef:
+        """The structure of its result."""
+        return tree_util.tree_structure(array_trees.tree_unflatten(self._out_tree, self.out_avals))
 
     def mlir_module(self) -> str:
         """The text of the module."""
@@ -183,7 +190,7 @@ class Exported(OfThisProcess):
         Array(16., dtype=float32, weak_type=True)
         """
         leaves = self._leaves(args, kwargs)
-        names = argument_names(*array_trees.tree_unflatten(self.in_tree, leaves))
+        names = argument_names(*array_trees.tree_unflatten(self._in_tree, leaves))
         arrays = []
         for leaf, aval, name in zip(leaves, self.in_avals, names, strict=True):
             array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
@@ -192,14 +199,14 @@ class Exported(OfThisProcess):
             arrays.append(array)
         self._check_platform(arrays)
         results = self._function.flat(arrays, [aval.weak_type for aval in self.out_avals])
-        return array_trees.tree_unflatten(self.out_tree, results)
+        return array_trees.tree_unflatten(self._out_tree, results)
 
     def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
         leaves, tree = array_trees.tree_flatten((args, kwargs))
-        if tree == self.in_tree:
+        if tree == self._in_tree:
             return leaves
         # A named tuple of another class fits; for any other difference, this raises.
-        spec = describe(self.in_tree)
+        spec = describe(self._in_tree)
         return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
 
     def _check_platform(self, arrays: Sequence[Array]) -> None:
@@ -288,9 +295,9 @@ class Exported(OfThisProcess):
 
     def _contents(self, programs: dict[str, Any]) -> dict[str, bytes]:
         function = mlir.functions(self._module)[self.fun_name]
-        names = argument_names(*array_trees.tree_unflatten(self.in_tree, self.in_avals))
+        names = argument_names(*array_trees.tree_unflatten(self._in_tree, self.in_avals))
         outs = array_trees.tree_leaves_with_path(
-            array_trees.tree_unflatten(self.out_tree, self.out_avals)
+            array_trees.tree_unflatten(self._out_tree, self.out_avals)
         )
         arguments = mlir.arguments(function)
         results = list(mlir.terminator(mlir.body(function)).operands)
@@ -298,9 +305,9 @@ class Exported(OfThisProcess):
             "irax": format_.VERSION,
             "name": self.fun_name,
             "platforms": self.platforms,
-            "arguments": _side(self.in_tree, arguments, self.in_avals, names),
+            "arguments": _side(self._in_tree, arguments, self.in_avals, names),
             "results": _side(
-                self.out_tree,
+                self._out_tree,
                 results,
                 self.out_avals,
                 [f"result{array_trees.keystr(path)}" for path, _ in outs],

@@ -41,13 +41,17 @@ class Stage(OfThisProcess):
     def __init__(self, traced: Program, in_tree: Any, device: Device | str | None) -> None:
         self._traced = traced
         self._device = device
-        self.in_tree = in_tree
-        """The pytree of `(args, kwargs)`."""
+        self._in_tree = in_tree
 
     @property
-    def out_tree(self) -> Any:
-        """The pytree of its result."""
-        return self._traced.out_tree
+    def in_tree(self) -> tree_util.PyTreeDef:
+        """The structure of `(args, kwargs)`."""
+        return tree_util.tree_structure(self.in_avals)
+
+    @property
+    def out_tree(self) -> tree_util.PyTreeDef:
+        """The structure of its result."""
+        return tree_util.tree_structure(self.out_info)
 
     @property
     def in_avals(self) -> Any:
@@ -56,7 +60,7 @@ class Stage(OfThisProcess):
         >>> jit(lambda x, y: x + y).lower(1.0, jnp.ones(2)).in_avals
         ((float32[], float32[2]), {})
         """
-        return array_trees.tree_unflatten(self.in_tree, self._traced.argument_avals())
+        return array_trees.tree_unflatten(self._in_tree, self._traced.argument_avals())
 
     @property
     def args_info(self) -> Any:
@@ -75,7 +79,7 @@ class Stage(OfThisProcess):
         def without_words(x: Any) -> Any:
             return ArgInfo(x.shape, x.dtype, x.data.donated) if isinstance(x, KeyArray) else x
 
-        tree = array_trees.tree_unflatten(self.in_tree, infos)
+        tree = array_trees.tree_unflatten(self._in_tree, infos)
         return tree_util.tree_map(without_words, tree)
 
     @property
@@ -88,7 +92,7 @@ class Stage(OfThisProcess):
         """The shapes and dtypes of its results."""
         avals = self._traced.traced.results
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
-        return array_trees.without_words(array_trees.tree_unflatten(self.out_tree, structs))
+        return array_trees.without_words(array_trees.tree_unflatten(self._traced.out_tree, structs))
 
     def cost_analysis(self) -> dict[str, float]:
         """Floating-point operations, elements of transcendental functions, and bytes that the
@@ -139,11 +143,11 @@ class Traced(Stage):
     @property
     def out_avals(self) -> Any:
         """The shapes and dtypes of its results."""
-        return array_trees.tree_unflatten(self.out_tree, self._traced.traced.results)
+        return array_trees.tree_unflatten(self._traced.out_tree, self._traced.traced.results)
 
     def lower(self) -> Lowered:
         """Lower the function to a module, to look at and to compile."""
-        return Lowered(self._traced, self.in_tree, self._device)
+        return Lowered(self._traced, self._in_tree, self._device)
 
 
 class Lowered(Stage):
@@ -199,10 +203,10 @@ class Lowered(Stage):
         Array(4., dtype=float32, weak_type=True)
         """
         if topology is not None:
-            return CompiledForTopology(self._traced, self.in_tree, topology)
+            return CompiledForTopology(self._traced, self._in_tree, topology)
         device = backend.resolve_device(self._device)
         self._traced.compile(device)
-        return Compiled(self._traced, self.in_tree, device)
+        return Compiled(self._traced, self._in_tree, device)
 
 
 class Compiled(Stage):
@@ -248,8 +252,9 @@ class Compiled(Stage):
         """
         name = self._traced.traced.name
         leaves, tree = array_trees.tree_flatten((args, kwargs))
-        if tree != self.in_tree:
-            raise TypeError(f"{name} was compiled for {self.in_tree}, got {tree}")
+        if tree != self._in_tree:
+            given = tree_util.tree_structure((args, kwargs))
+            raise TypeError(f"{name} was compiled for {self.in_tree}, got {given}")
         names = argument_names(args, kwargs)
         function = mlir.functions(self._traced.traced.builder.module)[name]
         expected = mlir.arguments(function)[: len(leaves)]  # then the captured arrays

@@ -3,8 +3,7 @@
 Containers are tuples, lists, dicts (in the order of their sorted keys), named tuples, OrderedDict,
 defaultdict, deque, and what is registered here; None is a container of nothing. All else is a leaf.
 
-optree does the work; its `PyTreeSpec` is our `PyTreeDef`. The functions on the way into a jitted
-function (flatten, unflatten) do nothing but call it.
+optree does the work; a `PyTreeDef` holds its `PyTreeSpec`.
 """
 
 import functools
@@ -12,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import optree
-from optree import PyTreeSpec as PyTreeDef
 
+from irax.core import tree_errors
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.tracebacks import api_boundary
-from irax.core.tree_errors import structure_error
 from irax.core.tree_registry import (
     NAMESPACE,
     DictKey,
@@ -36,6 +34,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
+from irax.core.treedefs import PyTreeDef
 
 __all__ = [
     "DictKey",
@@ -97,7 +96,8 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
         >>> tree_flatten({"b": 1, "a": (2, None)})[0]
         [2, 1]
     """
-    return optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    return leaves, PyTreeDef(spec)
 
 
 @api_boundary
@@ -134,7 +134,7 @@ def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
         >>> tree_structure([1, 2]) == tree_structure([3.0, "x"])
         True
     """
-    return optree.tree_structure(tree, is_leaf, namespace=NAMESPACE)
+    return PyTreeDef(optree.tree_structure(tree, is_leaf, namespace=NAMESPACE))
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
@@ -172,8 +172,8 @@ def tree_flatten_with_path(
     by_path = is_leaf if is_leaf_takes_path else None
     answers = None if by_path is None else _preorder(by_path, (), tree, namespace)
     asked = is_leaf if answers is None else lambda _: next(answers)
-    accessors, leaves, treedef = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
-    return list(zip(map(key_path, accessors), leaves, strict=True)), treedef
+    accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
+    return list(zip(map(key_path, accessors), leaves, strict=True)), PyTreeDef(spec)
 
 
 def _preorder(
@@ -227,12 +227,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
         >>> tree_map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
         {'a': 11, 'b': [22]}
     """
-    leaves, treedef = tree_flatten(tree, is_leaf)
+    leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
     columns = [
-        _flatten_up_to(treedef, other, "the first tree", f"tree {i} of tree_map")
+        _flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")
         for i, other in enumerate(rest, start=2)
     ]
-    return treedef.unflatten(map(f, leaves, *columns))
+    return spec.unflatten(map(f, leaves, *columns))
 
 
 tree_multimap = tree_map
@@ -258,7 +258,7 @@ def tree_map_with_path(
     """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [
-        _flatten_up_to(treedef, other, "the first tree", f"tree {i} of tree_map_with_path")
+        _flatten_up_to(treedef.spec, other, "the first tree", f"tree {i} of tree_map_with_path")
         for i, other in enumerate(rest, start=2)
     ]
     rows = zip(pairs, *columns, strict=True)
@@ -375,7 +375,7 @@ def tree_transpose(
     tree = pytree_to_transpose
     if inner_treedef is None:
         subtrees = _flatten_up_to(
-            outer_treedef, tree, "the outer structure", "the tree to transpose"
+            outer_treedef.spec, tree, "the outer structure", "the tree to transpose"
         )
         if not subtrees:
             raise ValueError(
@@ -428,8 +428,8 @@ def prefix_broadcast(
     """
     if type(tree) is tuple:
         prefix = _list_as_tuple(prefix)
-    leaves, treedef = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
-    subtrees = _flatten_up_to(treedef, tree, prefix_name, tree_name)
+    leaves, spec = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
+    subtrees = _flatten_up_to(spec, tree, prefix_name, tree_name)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
@@ -463,7 +463,8 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
         >>> treedef_tuple([tree_structure(1), tree_structure([2])]) == tree_structure((1, [2]))
         True
     """
-    return optree.treespec_tuple(treedefs, namespace=NAMESPACE)
+    specs = [treedef.spec for treedef in treedefs]
+    return PyTreeDef(optree.treespec_tuple(specs, namespace=NAMESPACE))
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
@@ -525,12 +526,35 @@ def flatten_one_level_with_keys(
     return tuple(zip(keys, children, strict=True)), static
 
 
-def _flatten_up_to(treedef: PyTreeDef, tree: Any, expected_name: str, name: str) -> list[Any]:
-    """Return the subtrees of a tree in the places of the leaves of `treedef`."""
+def structure_error(
+    expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
+) -> ValueError:
+    """Return the error to raise for a tree that doesn't have the expected structure.
+
+    Args:
+        expected: the structure that was asked for.
+        tree: the tree that came.
+        expected_name: what the message calls the expected structure.
+        name: what the message calls the tree.
+        prefix: the tree may have anything where `expected` has a leaf.
+
+    Example:
+        >>> from irax.tree_util import structure_error, tree_structure
+        >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
+        grads must have the structure of params, but differs first at ['a']:
+          expected [*], got [*, *]
+          params: {'a': [*]}
+          grads: {'a': [*, *]}
+    """
+    return tree_errors.structure_error(expected.spec, tree, expected_name, name, prefix=prefix)
+
+
+def _flatten_up_to(spec: optree.PyTreeSpec, tree: Any, expected_name: str, name: str) -> list[Any]:
+    """Return the subtrees of a tree in the places of the leaves of a structure."""
     try:
-        return treedef.flatten_up_to(tree)
+        return spec.flatten_up_to(tree)
     except ValueError as error:
-        raise structure_error(treedef, tree, expected_name, name, prefix=True) from error
+        raise tree_errors.structure_error(spec, tree, expected_name, name, prefix=True) from error
 
 
 __getattr__: _GetAttr = _refuse_names(__name__)

@@ -148,16 +148,27 @@ def scaled(kind):
         elif kind == "fwd":
             f = irax.custom_vjp(lambda x: x * 1)
             f.defvjp(lambda x: (f(x), z), lambda kept, ct: (10 * kept * ct,))
-        else:
+        elif kind == "bwd":
             f = irax.custom_vjp(lambda x: x * 1)
             held = {"z": [z]}
             f.defvjp(lambda x: (f(x), None), lambda _, ct: (10 * held["z"][0] * ct,))
+        else:
+            f = irax.custom_vjp(lambda x: x * 1)
+            GLOBAL["z"] = z
+            f.defvjp(lambda x: (f(x), None), lambda _, ct: (10 * (lambda: of_global())() * ct,))
         return f(x)
 
     return outer
 
 
-@pytest.mark.parametrize("kind", ["jvp", "fwd", "bwd"])
+GLOBAL = {}
+
+
+def of_global():
+    return GLOBAL["z"]
+
+
+@pytest.mark.parametrize("kind", ["jvp", "fwd", "bwd", "global"])
 def test_rules_that_close_over_traced_values(kind):
     f = scaled(kind)
     np.testing.assert_array_equal(irax.vmap(irax.grad(f))(X, X), 10 * X)

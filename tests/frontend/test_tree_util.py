@@ -264,6 +264,36 @@ def test_treedefs():
     assert isinstance(pair, tu.PyTreeDef)
 
 
+BOTH_KNOW = [x for x in ZOO if isinstance(x, int | None | Point | dict) or x in ((), [], ZOO[5])]
+"""Trees of classes that JAX's registry has, too."""
+
+
+@pytest.mark.parametrize("x", BOTH_KNOW, ids=repr)
+def test_structures_are_shown_and_taken_apart_as_in_jax(jtu, x):
+    for make in (lambda m: x, lambda m: [x, {"z": 1}], lambda m: m.Partial(max, x, key=2)):
+        ours, theirs = (m.tree_structure(make(m)) for m in (tu, jtu))
+        assert repr(ours) == repr(theirs)
+        assert (ours.num_leaves, ours.num_nodes) == (theirs.num_leaves, theirs.num_nodes)
+        assert [repr(child) for child in ours.children()] == [repr(c) for c in theirs.children()]
+        assert walked(ours) == walked(theirs)
+
+
+def walked(treedef):
+    """The static data of the top node, what a walk returns, and the data that it meets."""
+    data, met = treedef.node_data(), []
+    total = treedef.walk(
+        lambda node, data: met.append(data) or node, lambda x: x + 1, range(treedef.num_leaves)
+    )
+    return data and (data[0].__name__, data[1]), total, met
+
+
+def test_structures_of_registered_classes_are_shown_as_in_jax():
+    text = "PyTreeDef([CustomNode(Box[l], [*]), CustomNode(Layer[('n',)], [*, None])])"
+    structure = tu.tree_structure([Box(1, label="l"), Layer(1, None, "n")])
+    assert repr(structure) == text
+    assert pickle.loads(pickle.dumps(structure)) == structure
+
+
 @pytest.mark.parametrize("x", [1, None, (), [], {}, (1,), [()]])
 def test_treedef_is_leaf_as_jax(jtu, x):
     ours = tu.treedef_is_leaf(tu.tree_structure(x))

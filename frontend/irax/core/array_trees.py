@@ -10,23 +10,21 @@ float0, which has no elements, is part of the structure. The functions are those
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import optree
+from optree import PyTreeSpec as PyTreeDef
 
 from irax import tree_util
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.key_arrays import KeyArray
+from irax.core.tree_errors import structure_error as structure_error
 from irax.core.tree_registry import ARRAYS
 from irax.dtypes import KeyType, float0
-from irax.tree_util import PyTreeDef as PyTreeDef
 from irax.tree_util import keystr as keystr
-from irax.tree_util import structure_error as structure_error
-from irax.tree_util import tree_unflatten as tree_unflatten
-from irax.tree_util import treedef_is_leaf as treedef_is_leaf
 
 _IsLeaf = Callable[[Any], bool] | None
 
@@ -73,6 +71,11 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
 
 flatten_tangents = functools.partial(optree.tree_flatten, namespace=ARRAYS)
 """`tree_flatten` where arrays of dtype float0, the tangents of integers, are leaves."""
+
+
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+    """The pytree of a structure with these leaves."""
+    return treedef.unflatten(leaves)
 
 
 def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:

@@ -45,13 +45,15 @@ _CONVERTED: WeakSet[Callable[..., Any]] = WeakSet()
 """Functions of `closure_convert`, which get as arguments what they use."""
 
 
-def closed_over(*roots: Any) -> list[Array]:
-    """Return the traced arrays that functions hold: in closures, defaults, partial applications,
-    and the containers and objects there. Arrays of traces that have ended are left out.
+def closed_over(function: Any, *others: Any) -> list[Array]:
+    """Return the traced arrays that a function and other objects hold: in closures, defaults,
+    partial applications, the globals that functions of the function's package name, and the
+    containers and objects there. Arrays of traces that have ended are left out.
     """
+    package = _package(function)
     found: dict[int, Array] = {}
     seen: set[int] = set()
-    pending = list(roots)
+    pending = [function, *others]
     while pending:
         x = pending.pop()
         if id(x) in seen:
@@ -62,7 +64,24 @@ def closed_over(*roots: Any) -> list[Array]:
                 found[id(x)] = x
         else:
             pending += _parts(x)
+            if isinstance(x, types.FunctionType) and _package(x) == package:
+                pending += _named_globals(x)
     return list(found.values())
+
+
+def _package(function: Any) -> str:
+    return (getattr(function, "__module__", None) or "").partition(".")[0]
+
+
+def _named_globals(function: types.FunctionType) -> list[Any]:
+    """Return the globals that a function and the functions within it may read."""
+    names: set[str] = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return [function.__globals__[name] for name in sorted(names & function.__globals__.keys())]
 
 
 def _parts(x: Any) -> list[Any]:

@@ -4,31 +4,14 @@ import re
 from typing import Any
 
 import optree
-from optree import PyTreeSpec as PyTreeDef
 
 from irax.core.tree_registry import NAMESPACE, KeyPath, key_path, keystr
 
 
 def structure_error(
-    expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
+    expected: optree.PyTreeSpec, tree: Any, expected_name: str, name: str, *, prefix: bool = False
 ) -> ValueError:
-    """Return the error to raise for a tree that doesn't have the expected structure.
-
-    Args:
-        expected: the structure that was asked for.
-        tree: the tree that came.
-        expected_name: what the message calls the expected structure.
-        name: what the message calls the tree.
-        prefix: the tree may have anything where `expected` has a leaf.
-
-    Example:
-        >>> from irax.tree_util import structure_error, tree_structure
-        >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
-        grads must have the structure of params, but differs first at ['a']:
-          expected [*], got [*, *]
-          params: {'a': [*]}
-          grads: {'a': [*, *]}
-    """
+    """The error of `irax.tree_util.structure_error`."""
     namespace = expected.namespace or NAMESPACE
     found = optree.tree_structure(tree, none_is_leaf=expected.none_is_leaf, namespace=namespace)
     relation = "start with" if prefix else "have"
@@ -43,7 +26,7 @@ def structure_error(
 
 
 def _first_difference(
-    expected: PyTreeDef, tree: Any, prefix: bool, path: KeyPath = ()
+    expected: optree.PyTreeSpec, tree: Any, prefix: bool, path: KeyPath = ()
 ) -> tuple[KeyPath, str, str] | None:
     """Return where a tree first lacks a node of `expected`, that node, and the tree's own."""
     top = optree.tree_structure(
@@ -68,7 +51,7 @@ def _first_difference(
     return None
 
 
-def _show(treedef: PyTreeDef) -> str:
+def _show(treedef: optree.PyTreeSpec) -> str:
     text = str(treedef).removeprefix("PyTreeSpec(")
     text = re.sub(r"(, NoneIsLeaf)?(, namespace='[^']*')?\)$", "", text)
     return text if len(text) <= 600 else text[:600] + " ... (cut)"

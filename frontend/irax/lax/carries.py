@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax import dtypes, tree_util
+from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
@@ -25,7 +25,7 @@ class Carry:
         self.what: str = what
         self.name: str = name
         leaves, tree = array_trees.tree_flatten(init)
-        self.tree: tree_util.PyTreeDef = tree
+        self.tree = tree
         self.names: list[str] = leaf_names(name, init)
         self.arrays: list[Array] = [
             as_array(x, f"{what}: {n}") for x, n in zip(leaves, self.names, strict=True)

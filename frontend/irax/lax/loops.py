@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, call
@@ -85,7 +85,7 @@ def while_loop(
     def go_on(*flat: Array) -> list[Array]:
         out = cond_fun(carry.unflatten(flat))
         leaves, tree = array_trees.tree_flatten(out)
-        is_leaf = tree_util.treedef_is_leaf(tree) and leaves
+        is_leaf = tree.num_nodes == 1 and leaves
         result = as_array(leaves[0], f"{what}: what cond_fun returns") if is_leaf else None
         if result is None or result.ndim or result.dtype != np.bool:
             got = f"the pytree {out!r}" if result is None else str(result.aval)

@@ -1,0 +1,126 @@
+"""Structures of pytrees as users see them: JAX's methods and texts, around optree's structures.
+
+Inside irax structures are optree's own (`array_trees`). `irax.tree_util`, and objects that show
+structures to users, wrap them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import optree
+
+
+class PyTreeDef:
+    """The structure of a pytree: hashable, and equal for pytrees of the same structure.
+
+    Example:
+        >>> from irax.tree_util import tree_structure
+        >>> tree_structure({"b": (1, None), "a": [2]})
+        PyTreeDef({'a': [*], 'b': (*, None)})
+    """
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: optree.PyTreeSpec) -> None:
+        self.spec = spec
+
+    @property
+    def num_leaves(self) -> int:
+        """The number of leaves."""
+        return self.spec.num_leaves
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of containers and leaves."""
+        return self.spec.num_nodes
+
+    def unflatten(self, leaves: Iterable[Any], /) -> Any:
+        """Return the pytree that has this structure and these leaves."""
+        return self.spec.unflatten(leaves)
+
+    def flatten_up_to(self, tree: Any, /) -> list[Any]:
+        """Return the subtrees of a pytree in the places of the leaves."""
+        return self.spec.flatten_up_to(tree)
+
+    def compose(self, inner: PyTreeDef, /) -> PyTreeDef:
+        """Return the structure that has another structure in the place of each leaf."""
+        return PyTreeDef(self.spec.compose(inner.spec))
+
+    def children(self) -> list[PyTreeDef]:
+        """Return the structures of the children of the top node; none for a leaf."""
+        return [PyTreeDef(child) for child in self.spec.children()]
+
+    def node_data(self) -> tuple[type, Any] | None:
+        """Return the class of the top node, and its static data; None for a leaf."""
+        return _node_data(self.spec)
+
+    def walk(
+        self,
+        f_node: Callable[[tuple[Any, ...], Any], Any],
+        f_leaf: Callable[[Any], Any] | None,
+        leaves: Iterable[Any],
+        /,
+    ) -> Any:
+        """Apply one function to each leaf, and another to the results for the children of each
+        node and its static data; return the result for the top node.
+        """
+
+        def node(kind: type, data: Any, children: tuple[Any, ...]) -> Any:
+            return f_node(children, _static(kind, data))
+
+        return self.spec.walk(leaves, node, f_leaf)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PyTreeDef) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({_text(self.spec)})"
+
+    def __reduce__(self) -> tuple[type[PyTreeDef], tuple[optree.PyTreeSpec]]:
+        return PyTreeDef, (self.spec,)
+
+
+def _node_data(spec: optree.PyTreeSpec) -> tuple[type, Any] | None:
+    top = spec.one_level()
+    if top is None:
+        return None
+    kind, data = top.walk([None] * top.num_leaves, _kind_and_data)
+    return kind, None if optree.is_namedtuple_class(kind) else data
+
+
+def _kind_and_data(kind: type, data: Any, children: tuple[Any, ...]) -> tuple[type, Any]:
+    return kind, _static(kind, data)
+
+
+def _static(kind: type, data: Any) -> Any:
+    """Static data in JAX's form: optree has the keys of dicts of all kinds as lists."""
+    if kind is OrderedDict:
+        return tuple(data)
+    return (data[0], tuple(data[1])) if kind is defaultdict else data
+
+
+def _text(spec: optree.PyTreeSpec) -> str:
+    found = _node_data(spec)
+    if found is None:
+        return "*"
+    kind, data = found
+    children = [_text(child) for child in spec.children()]
+    inner = ", ".join(children)
+    if kind is type(None):
+        return "None"
+    if kind is tuple:
+        return f"({inner},)" if len(children) == 1 else f"({inner})"
+    if kind is list:
+        return f"[{inner}]"
+    if kind is dict:
+        pairs = zip(data, children, strict=True)
+        return "{" + ", ".join(f"{key!r}: {child}" for key, child in pairs) + "}"
+    if optree.is_namedtuple_class(kind):
+        return f"CustomNode(namedtuple[{kind.__name__}], [{inner}])"
+    return f"CustomNode({kind.__name__}[{data}], [{inner}])"
