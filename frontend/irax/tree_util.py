@@ -34,7 +34,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedefs import PyTreeDef
+from irax.core.treedefs import PyTreeDef, static_data
 
 __all__ = [
     "DictKey",
@@ -501,10 +501,11 @@ def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[A
     Example:
         >>> from irax.tree_util import flatten_one_level
         >>> flatten_one_level({"a": [1, 2]})
-        (([1, 2],), ['a'])
+        (([1, 2],), ('a',))
     """
     children, static, *_ = optree.tree_flatten_one_level(tree, namespace=namespace)
-    return tuple(children), static
+    kind = type(tree)
+    return tuple(children), tuple(static) if kind is dict else static_data(kind, static)
 
 
 def flatten_one_level_with_keys(

@@ -16,6 +16,7 @@ F = np.float32([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]])
 V = np.float32([0.5, 1.5, 2.5, 4.0])
 I = np.int32([3, 1, 2, 1])  # noqa: E741
 C = np.complex64([1 + 2j, 0.5 - 1j])
+K = np.ones((2, 2, 3, 3), np.float32)
 
 CALLS = """
 jnp.interp(V, V[1:], V[:3], left="extrapolate", right="extrapolate")
@@ -171,6 +172,32 @@ jax.vmap(lambda x: 1.0)(np.zeros((3,), jax.float0))
 jax.vmap(lambda x: x)(np.zeros((3,), jax.float0))
 jax.vmap(lambda x, y: 1.0)(np.zeros((3,), jax.float0), np.zeros((2,), jax.float0))
 jnp.unique(V[:0], size=2, fill_value=1)
+jnp.take_along_axis(V, np.int32([0, -1, 9, -9]), 0, mode="one_hot")
+jnp.take_along_axis(F, np.int32([[0, 1, 5]]), 0, mode="one_hot", fill_value=3)
+jnp.unique(np.complex64([1, np.nan, complex(np.nan, 1), complex(0, np.nan)]))
+jnp.unique(np.complex64([1, complex(0, np.nan), 2, complex(np.nan, 1)]), True, True, True)
+jnp.unique(np.complex64([1, np.nan, complex(0, np.nan)]), equal_nan=False)
+lax.conv_general_dilated(K, K, (1, 1), (3, 3))
+lax.conv_general_dilated(K, K, (1, 1), "foo")
+lax.conv_general_dilated(K, K, (1, 1), [(1, 1), (0, 1, 2)])
+lax.conv_general_dilated(K, K, (1,), "SAME")
+lax.conv_general_dilated(K, K, (1, 1), "SAME", rhs_dilation=(1,))
+lax.conv_general_dilated(K, K, (1, 1), "SAME", dimension_numbers=("NCHH", "OIHW", "NCHW"))
+lax.conv_transpose(K[0], K[0], (1,), "foo")
+lax.reduce_window(F, 0.0, lax.add, (2, 2), (1, 1), "foo")
+lax.padtype_to_pads((3, 3), (2, 2), (1, 1), 3)
+jax.linear_transpose(lambda x: 2 * x, 1)(1)
+jax.linear_transpose(lambda x: 2 * x.sum(), I)(np.int32(2))
+lax.bitcast_convert_type(np.array([[1, 3], [-2, 7]]).astype(jnp.int4), np.int8)
+lax.bitcast_convert_type(np.array([[1, 3, 2, 1]]).astype(jnp.uint4), np.int16)
+lax.bitcast_convert_type(np.zeros(4, jnp.int4), np.int8)
+lax.bitcast_convert_type(np.int16([1, 100]), jnp.uint4)
+lax.bitcast_convert_type(np.int8([1, 100]), jnp.int2)
+jnp.array([1, 3, 5, 7], jnp.uint4).view(np.uint8)
+jnp.array([1, 3, 5, 7], np.uint8).view(jnp.int4)
+sp.linalg.rsf2csf(np.float32([[1, 2, 3], [-2, 1, 1], [0, 0, 4]]), np.eye(3, dtype=np.float32))
+sp.linalg.rsf2csf(np.triu(C[:, None] * C), np.eye(2, dtype=np.float32))
+jax.tree_util.flatten_one_level({2: 1, 1: 2})
 """
 
 
@@ -194,7 +221,7 @@ def outcome(library, call):
     name = library.__name__
     names = {"jax": library, "jnp": library.numpy, "lax": library.lax, "np": np}
     names |= {"sp": library.scipy, "jsp": importlib.import_module(f"{name}.scipy.special")}
-    names |= {"F": F, "V": V, "I": I, "C": C}
+    names |= {"F": F, "V": V, "I": I, "C": C, "K": K}
     try:
         found = tree_util.tree_leaves(eval(call, names))
     except Exception as error:

@@ -1,5 +1,7 @@
 """irax.lax.linalg beyond what irax.numpy.linalg shows: eig, reflections, tridiagonal matrices."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -148,6 +150,9 @@ def test_tridiagonal_solve():
         zero, np.array([1.0, 0, 1]), *singular[2:], perturb_singular=True
     )
     assert jnp.isfinite(shifted).all()
+    rows = [drawn(3, dtype="c16") for _ in range(3)]
+    perturbed = functools.partial(linalg.tridiagonal_solve, perturb_singular=True)
+    check_grads(perturbed, (*rows, drawn(3, 1, dtype="c16")), order=2, atol=1e-3, rtol=1e-3)
 
 
 def test_updates_and_products():

@@ -65,18 +65,27 @@ def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bo
     Raises PassError for an index out of range or an argument that has no derivative.
     """
     arguments = mlir.arguments(function)
-    name = mlir.function_name(function)
     if wrt is None:
         return tuple(is_inexact(a) for a in arguments)
+    active = named_arguments(function, wrt)
     for index in wrt:
-        if not 0 <= index < len(arguments):
-            raise PassError(f"wrt={index}: @{name} has {len(arguments)} arguments, counted from 0")
         if not is_inexact(arguments[index]):
+            name = mlir.function_name(function)
             raise PassError(
                 f"wrt={index}: argument {index} of @{name} has type {arguments[index].type}, which "
                 "has no derivative; expected a floating-point or complex one"
             )
-    return tuple(i in wrt for i in range(len(arguments)))
+    return active
+
+
+def named_arguments(function: Operation, wrt: Sequence[int]) -> tuple[bool, ...]:
+    """Return which arguments `wrt` names. Raises PassError for an index out of range."""
+    count = len(mlir.arguments(function))
+    for index in wrt:
+        if not 0 <= index < count:
+            name = mlir.function_name(function)
+            raise PassError(f"wrt={index}: @{name} has {count} arguments, counted from 0")
+    return tuple(i in wrt for i in range(count))
 
 
 def differentiable_results(module: Module, name: str) -> tuple[bool, ...]:

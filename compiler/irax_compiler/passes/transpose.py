@@ -34,7 +34,7 @@ from irax_compiler.passes.core import (
     returned,
     rule,
 )
-from irax_compiler.passes.jvp import active_arguments
+from irax_compiler.passes.jvp import active_arguments, named_arguments
 from irax_compiler.passes.linearity import Dependents, Linearity
 from irax_compiler.passes.linearize import LinearizeDeriver
 
@@ -67,7 +67,7 @@ def derive_transpose(
             cotangent, zeros if need be.
     """
     function = find_function(module, func)
-    linear = active_arguments(function, wrt)
+    linear = active_arguments(function, None) if wrt is None else named_arguments(function, wrt)
     pattern = (linear, (True,) * len(returned(function)))
     return TransposeDeriver(module, instantiate=func).function(func, pattern)
 

@@ -69,7 +69,7 @@ class PyTreeDef:
         """
 
         def node(kind: type, data: Any, children: tuple[Any, ...]) -> Any:
-            return f_node(children, _static(kind, data))
+            return f_node(children, static_data(kind, data))
 
         return self.spec.walk(leaves, node, f_leaf)
 
@@ -95,11 +95,11 @@ def _node_data(spec: optree.PyTreeSpec) -> tuple[type, Any] | None:
 
 
 def _kind_and_data(kind: type, data: Any, children: tuple[Any, ...]) -> tuple[type, Any]:
-    return kind, _static(kind, data)
+    return kind, static_data(kind, data)
 
 
-def _static(kind: type, data: Any) -> Any:
-    """Static data in JAX's form: optree has the keys of dicts of all kinds as lists."""
+def static_data(kind: type, data: Any) -> Any:
+    """Static data of a node in JAX's form: optree has the keys of dicts of all kinds as lists."""
     if kind is OrderedDict:
         return tuple(data)
     return (data[0], tuple(data[1])) if kind is defaultdict else data

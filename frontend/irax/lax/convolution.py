@@ -95,7 +95,7 @@ def _places(what: str, spec: str, named: str, kernel: str, rank: int) -> tuple[i
     spatial = [letter for letter in kernel if letter not in "OI"]
     letters = [*named, *spatial]
     if len(spec) != rank or sorted(spec) != sorted(letters) or len(set(spec)) != rank:
-        raise ValueError(
+        raise TypeError(
             f"{what}: dimension_numbers spell {spec!r}; expected {rank} different letters: "
             f"{named[0]}, {named[1]} and the spatial dimensions of the kernel, {kernel!r}"
         )
@@ -120,18 +120,20 @@ def padtype_to_pads(
         padding: one of the three names, in letters of any case.
 
     Raises:
-        ValueError: another name.
+        RuntimeError: another name.
+        TypeError: no name.
 
     >>> irax.lax.padtype_to_pads((6, 6), (3, 4), (1, 2), "SAME")
     [(1, 1), (1, 1)]
     """
-    name = padding.upper() if isinstance(padding, str) else padding
+    expected = "lax.padtype_to_pads: padding must be 'SAME', 'SAME_LOWER' or 'VALID', got"
+    if not isinstance(padding, str):
+        raise TypeError(f"{expected} {padding!r}")
+    name = padding.upper()
     if name == "VALID":
         return [(0, 0)] * len(in_shape)
     if name not in ("SAME", "SAME_LOWER"):
-        raise ValueError(
-            f"lax.padtype_to_pads: padding must be 'SAME', 'SAME_LOWER' or 'VALID', got {padding!r}"
-        )
+        raise RuntimeError(f"{expected} {padding!r}")
     pads: Pads = []
     shapes = (map(operator.index, shape) for shape in (in_shape, window_shape, window_strides))
     for n, window, stride in zip(*shapes, strict=True):
@@ -147,7 +149,7 @@ def _pads(what: str, padding: Any, rank: int) -> Pads:
     try:
         pads = [(operator.index(low), operator.index(high)) for low, high in padding]
     except (TypeError, ValueError):
-        raise TypeError(
+        raise ValueError(
             f"{what}: padding must be 'SAME', 'SAME_LOWER', 'VALID' or a pair of ints (before, "
             f"after) for each spatial dimension, got {padding!r}"
         ) from None
@@ -168,7 +170,7 @@ def counts(what: str, name: str, values: Any, rank: int) -> tuple[int, ...]:
     except TypeError:
         found = None
     if found is None or len(found) != rank or any(n < 1 for n in found):
-        raise TypeError(
+        raise ValueError(
             f"{what}: {name} must be an int of at least 1 for each of the {rank} spatial "
             f"dimensions, got {values!r}"
         )
@@ -221,8 +223,10 @@ def conv_general_dilated(
         dimensions: of each the number of windows.
 
     Raises:
-        TypeError: different dtypes or ranks; strides, dilations or padding of another length.
-        ValueError: numbers of features or groups that do not go together; an empty kernel.
+        TypeError: different dtypes or ranks; padding of another length.
+        ValueError: strides, dilations or padding of another form; numbers of features or groups
+            that do not go together; an empty kernel.
+        RuntimeError: a padding of another name.
 
     >>> image, kernel = irax.numpy.ones((1, 4, 4, 3)), irax.numpy.ones((3, 3, 3, 8))
     >>> numbers = ("NHWC", "HWIO", "NHWC")
@@ -462,7 +466,7 @@ def _transposed_pads(what: str, window: int, stride: int, padding: str) -> tuple
             total = window + stride - 2 + max(window - stride, 0)
             before = window - 1
         case _:
-            raise ValueError(
+            raise RuntimeError(
                 f"{what}: padding must be 'SAME', 'VALID' or a pair of ints for each spatial "
                 f"dimension, got {padding!r}"
             )

@@ -53,18 +53,18 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     the last dimension goes, and must have the right size.
 
     Raises:
-        TypeError: the last dimension does not make up one element.
+        ValueError: the last dimension does not make up one element.
     """
     what = "lax.bitcast_convert_type"
     x = array_of(what, operand)
     dtype = dtypes.requested_dtype(new_dtype, what)
-    old, new = x.dtype.itemsize, dtype.itemsize
+    old, new = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(dtype)
     target = x.shape
     if old > new:
         target = (*x.shape, old // new)
     elif old < new:
         if not x.ndim or x.shape[-1] * old != new:
-            raise TypeError(
+            raise ValueError(
                 f"{what}: {x.aval} to {dtype}: the last dimension must be {new // old}, the number "
                 f"of elements of {x.dtype} in one of {dtype}"
             )

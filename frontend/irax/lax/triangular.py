@@ -151,10 +151,10 @@ def _rows_first(x: Array) -> Array:
 
 
 def _away_from_zero(pivots: Array, *beside: Array) -> Array:
-    sizes = [abs(x).max(0) for x in (pivots, *beside)]
-    largest = elementwise.max(elementwise.max(sizes[0], sizes[1]), sizes[2])
+    sizes = [abs(structure.stop_gradient(x)) for x in (pivots, *beside)]
+    largest = elementwise.max(elementwise.max(*(x.max(0) for x in sizes[:2])), sizes[2].max(0))
     least = largest * float(dtypes.finfo(pivots.dtype).eps)
-    small = abs(pivots) < least
+    small = sizes[0] < least
     return where(small, where(m.real_part(pivots) < 0, -least, least), pivots)
 
 

@@ -303,11 +303,11 @@ def _view(x: Array, dtype: Any = None) -> Array:
         byte = np.dtype(np.uint8)
         bytes_ = _view(convert(x, byte), dtype) if x.dtype == boolean else _view(x, byte)
         return convert(bytes_, dtype)
-    old, new = x.dtype.itemsize, dtype.itemsize
+    old, new = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(dtype)
     if old != new and (not x.ndim or x.shape[-1] * old % new):
         raise ValueError(
             f"view: the last dimension of {x.aval} does not divide up into {dtype.name} of {new} "
-            "bytes"
+            "bits"
         )
     if old == new:
         return bind(bitcast.BitcastConvert(x.shape, dtype), x)

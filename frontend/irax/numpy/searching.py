@@ -144,7 +144,7 @@ def take_along_axis(
         arr: an array.
         indices: integers, with as many axes as the array; the others are broadcast.
         axis: the axis; None to flatten both.
-        mode: as in `take`.
+        mode: as in `take`; "one_hot" is "fill" with zeros.
         fill_value: as in `take`.
         wrap_negative_indices: True if negative indices count from the end, the default but for the
             mode "promise_in_bounds"; otherwise they are out of range.
@@ -170,6 +170,8 @@ def take_along_axis(
         )
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
+    if mode == "one_hot":
+        mode, fill_value = "fill", 0
     if wrap_negative_indices is None:
         wrap_negative_indices = mode != "promise_in_bounds"
     if wrap_negative_indices:

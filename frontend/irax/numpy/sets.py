@@ -130,6 +130,8 @@ def _unique(
 ) -> tuple[Array, Array, Array, Array]:
     """Return the distinct values, their first indices, the inverse indices and the counts."""
     (x,) = as_arrays([ar], name)
+    if x.dtype.kind == "c":  # with a nan in either part, one number: the last in order
+        x = where(isnan(x), lax.full_like(x, np.nan), x)
     along = 0 if axis is None else canonical_axis(name, axis, x.ndim)
     parts = ravel(x) if axis is None else moveaxis(x, along, 0)
     n = parts.shape[0]

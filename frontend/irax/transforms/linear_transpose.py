@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from irax import dtypes
 from irax.core import array_trees
 from irax.core.array import as_array, aval_of
 from irax.core.dispatch import call
@@ -24,7 +21,7 @@ def linear_transpose(
     """Return the transpose of a function that is linear in its arguments.
 
     Args:
-        fun: a linear function of pytrees of inexact arrays.
+        fun: a linear function of pytrees of arrays, which may be integers.
         primals: arrays, or shapes with dtypes (`ShapeDtypeStruct`), of the types of its arguments:
             their values do not matter.
         reduce_axes: accepted for JAX's sake, without effect.
@@ -34,18 +31,15 @@ def linear_transpose(
         cotangent for each argument.
 
     Raises:
-        TypeError: an argument is not inexact, or the cotangent is not like the result.
+        TypeError: the cotangent is not like the result.
         NotImplementedError: the function is not linear; the error names the operation.
 
     >>> irax.linear_transpose(lambda x: 3 * x, 1.0)(2.0)
-    (Array(6., dtype=float32),)
+    (Array(6., dtype=float32, weak_type=True),)
     """
     leaves, in_tree = array_trees.tree_flatten((primals, {}))
     names = argument_names(primals)
     avals = [aval_of(x, f"linear_transpose: {n}") for x, n in zip(leaves, names, strict=True)]
-    for aval, name in zip(avals, names, strict=True):
-        if not dtypes.issubdtype(aval.dtype, np.inexact):
-            raise TypeError(f"linear_transpose: {name} has type {aval}; expected an inexact array")
     flat = FlatFunction(fun, in_tree)
     inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]
     traced = trace_function(flat, inputs, "linear_transpose", name_of(fun))
@@ -68,7 +62,8 @@ def linear_transpose(
                     f"linear_transpose: the cotangent has type {ct.aval}; expected {aval}"
                 )
             cts.append(ct.astype(aval.dtype))
-        found = call(traced.builder, derived.name, [*traced.captures, *cts], [])
+        weak = [aval.weak_type for aval in avals]
+        found = call(traced.builder, derived.name, [*traced.captures, *cts], weak)
         args, _ = array_trees.tree_unflatten(in_tree, found)
         return args
 

@@ -327,8 +327,35 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     t, z = inexact("rsf2csf", T, Z)
     if square("rsf2csf", t).shape != square("rsf2csf", z).shape:
         raise ValueError(f"rsf2csf: expected T and Z of one shape, got {t.shape} and {z.shape}")
-    triangle, turn = schur(t, "complex")
-    return triangle, jnp.matmul(z.astype(turn.dtype), turn)
+    dtype = jnp.result_type(t.dtype, z.dtype, jnp.complex64)
+    t, z = t.astype(dtype), z.astype(dtype)
+    n = t.shape[-1]
+    t, z = lax.fori_loop(1, n, lambda i, found: _without_subdiagonal(n - i, *found), (t, z))
+    return t, z
+
+
+def _without_subdiagonal(m: Array, t: Array, z: Array) -> tuple[Array, Array]:
+    """Make one element below the diagonal zero by a rotation of the rows and columns m - 1 and m:
+    the first eigenvalue of their block comes to its upper corner.
+    """
+    places = jnp.arange(t.shape[-1])
+    block = lax.dynamic_slice(t, (m - 1, m - 1), (2, 2))
+    below, eps = block[1, 0], float(jnp.finfo(t.dtype).eps)
+    away = jnp.linalg.eigvals(block)[0] - block[1, 1]
+    length = jnp.hypot(abs(away), abs(below))
+    turns = abs(below) > eps * (abs(block[0, 0]) + abs(block[1, 1]))
+    length = jnp.where(turns, length, 1)
+    c, s = jnp.where(turns, away / length, 1), jnp.where(turns, below / length, 0)
+    rotation = jnp.stack([jnp.stack([jnp.conj(c), s]), jnp.stack([-s, c])])
+    back = jnp.conj(rotation.T)
+    rows = lax.dynamic_slice_in_dim(t, m - 1, 2, 0)
+    turned = jnp.where(places >= m - 1, jnp.matmul(rotation, rows), rows)
+    t = lax.dynamic_update_slice_in_dim(t, turned, m - 1, 0)
+    columns = lax.dynamic_slice_in_dim(t, m - 1, 2, 1)
+    turned = jnp.where((places <= m)[:, None], jnp.matmul(columns, back), columns)
+    t = lax.dynamic_update_slice_in_dim(t, turned, m - 1, 1).at[m, m - 1].set(0)
+    turned = jnp.matmul(lax.dynamic_slice_in_dim(z, m - 1, 2, 1), back)
+    return t, lax.dynamic_update_slice_in_dim(z, turned, m - 1, 1)
 
 
 def hessenberg(
