@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import dtypes
+from irax.core import array_trees
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.key_arrays import KeyArray
@@ -373,7 +374,7 @@ def scatter_apply(
     """
     what = "lax.scatter_apply"
     x = array_of(what, operand)
-    one = tree_util.tree_structure(0)
+    one = array_trees.tree_structure(0)
     computation, tree = computation_of(
         what, lambda old, _: func(old), [(one, [x.dtype]), (one, [x.dtype])]
     )

@@ -42,7 +42,7 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     >>> irax.lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
-    x = array_of("lax.convert_element_type", operand)
+    x = filling("lax.convert_element_type", operand)
     return convert(x, dtypes.requested_dtype(new_dtype, "lax.convert_element_type"))
 
 

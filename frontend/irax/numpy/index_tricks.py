@@ -123,7 +123,7 @@ def ravel_multi_index(
         multi_index: integers for each axis; broadcast.
         dims: the shape.
         mode: for indices out of range: "clip": the nearest; "wrap": the index modulo the size;
-            "raise": a ValueError, which needs known integers.
+            "ignore": no check; "raise": a ValueError, which needs known integers.
         order: "C", or "F" where the first axis runs fastest.
         dtype: of the result; by default, the dtype that the indices promote to.
 
@@ -138,8 +138,8 @@ def ravel_multi_index(
     name = "ravel_multi_index"
     if order not in ("C", "F"):
         raise ValueError(f"{name}: order must be 'C' or 'F', got {order!r}")
-    if mode not in ("raise", "clip", "wrap"):
-        raise ValueError(f"{name}: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
+    if mode not in ("raise", "clip", "wrap", "ignore"):
+        raise ValueError(f"{name}: mode must be 'raise', 'clip', 'wrap' or 'ignore', got {mode!r}")
     places = as_arrays([multi_index[i] for i in range(len(multi_index))], name)
     if len(places) != len(dims):
         raise ValueError(f"{name}: got places along {len(places)} axes for the shape {tuple(dims)}")
@@ -158,7 +158,10 @@ def ravel_multi_index(
             known = place.concrete(why, errors.ConcretizationTypeError)
             if known.size and not 0 <= known.min() <= known.max() < n:
                 raise ValueError(f"{name}: axis {d} has {n} places, got {known}")
-        place = clip(place, 0, n - 1) if mode == "clip" else remainder(place, n)
+        if mode == "clip":
+            place = clip(place, 0, n - 1)
+        elif mode == "wrap":
+            place = remainder(place, n)
         result = add(multiply(result, n), convert(place, wanted))
     (result,) = as_arrays([result], name)
     return convert(result, wanted)

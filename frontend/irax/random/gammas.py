@@ -98,7 +98,7 @@ def _draw_one(in_logs: bool, key: KeyArray, a: Array) -> Array:
 
     def rejected(state: Any) -> Array:
         _, square, v, u = state
-        unsure = u >= one - np.array(0.0331, dtype) * square
+        unsure = u >= one - np.array(0.0331, dtype) * square * square
         return unsure & (jnp.log(u) >= square * np.array(0.5, dtype) + d * (one - v + jnp.log(v)))
 
     key, last = split_key(key)

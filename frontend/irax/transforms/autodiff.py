@@ -353,7 +353,7 @@ def _push(
     traced_call = TracedCall("jvp", _checked(fun, "jvp", has_aux), primals)
     traced, arrays = traced_call.traced, traced_call.arrays
     structure = array_trees.tree_structure(primals)
-    directions = _directions(tangents, structure, [x.aval for x in arrays])
+    directions = _directions("jvp", tangents, structure, [x.aval for x in arrays])
     wrt = [i for i, d in enumerate(directions) if d is not None]
     with traced.builder.deriving():
         derived = api.jvp(traced.builder.module, traced.name, wrt)
@@ -366,26 +366,36 @@ def _push(
     return (push[0] if has_aux else push), outputs
 
 
-def _directions(tangents: Any, structure: Any, avals: Sequence[ShapedArray]) -> list[Array | None]:
-    """A tangent for each argument, None for those of integer type."""
+def _directions(
+    what: str,
+    tangents: Any,
+    structure: Any,
+    avals: Sequence[ShapedArray],
+    error: type[Exception] = TypeError,
+) -> list[Array | None]:
+    """A tangent for each argument, None for those of integer type.
+
+    Raises `error` for a tangent of another type, TypeError for another structure.
+    """
     leaves, given = array_trees.flatten_tangents(tangents)
     if given != structure:
         raise TypeError(
-            f"jvp: the tangents have structure {given}; expected that of the primals, {structure}"
+            f"{what}: the tangents have structure {given}; expected that of the primals, "
+            f"{structure}"
         )
     directions: list[Array | None] = []
     for leaf, aval in zip(leaves, avals, strict=True):
         if not is_inexact(aval):
             if getattr(leaf, "dtype", None) != dtypes.float0:
-                raise TypeError(
-                    f"jvp: the tangent of a primal of type {aval} must have dtype float0, "
+                raise error(
+                    f"{what}: the tangent of a primal of type {aval} must have dtype float0, "
                     f"got {getattr(leaf, 'dtype', type(leaf).__name__)}"
                 )
             directions.append(None)
             continue
-        array = as_array(leaf, "jvp: a tangent")
+        array = as_array(leaf, f"{what}: a tangent")
         if array.shape != aval.shape or (array.dtype != aval.dtype and not array.weak_type):
-            raise TypeError(f"jvp: a tangent has type {array.aval}; expected {aval}")
+            raise error(f"{what}: a tangent has type {array.aval}; expected {aval}")
         directions.append(array if array.dtype == aval.dtype else array.astype(aval.dtype))
     return directions
 
@@ -448,7 +458,7 @@ class _Pushforward:
 
     @api_boundary
     def __call__(self, residuals: Sequence[Array], *tangents: Any) -> Any:
-        directions = _directions(tangents, self.in_tree, self.inputs)
+        directions = _directions("linearize", tangents, self.in_tree, self.inputs, ValueError)
         operands = [*residuals, *(d for d in directions if d is not None)]
         weak = [aval.weak_type for aval in self.results if is_inexact(aval)]
         found = call(self.builder, self.name, operands, weak)
