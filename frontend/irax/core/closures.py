@@ -47,8 +47,8 @@ _CONVERTED: WeakSet[Callable[..., Any]] = WeakSet()
 
 def closed_over(function: Any, *others: Any) -> list[Array]:
     """Return the traced arrays that a function and other objects hold: in closures, defaults,
-    partial applications, the globals that functions of the function's package name, and the
-    containers and objects there. Arrays of traces that have ended are left out.
+    partial applications, the globals that functions of the function's package name (irax's own
+    name none), and the containers and objects there. Arrays of traces that have ended are left out.
     """
     package = _package(function)
     found: dict[int, Array] = {}
@@ -64,7 +64,7 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
                 found[id(x)] = x
         else:
             pending += _parts(x)
-            if isinstance(x, types.FunctionType) and _package(x) == package:
+            if isinstance(x, types.FunctionType) and _package(x) == package != "irax":
                 pending += _named_globals(x)
     return list(found.values())
 

@@ -330,8 +330,9 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     dtype = jnp.result_type(t.dtype, z.dtype, jnp.complex64)
     t, z = t.astype(dtype), z.astype(dtype)
     n = t.shape[-1]
-    t, z = lax.fori_loop(1, n, lambda i, found: _without_subdiagonal(n - i, *found), (t, z))
-    return t, z
+    if n < 2:
+        return t, z
+    return lax.fori_loop(1, n, lambda i, found: _without_subdiagonal(n - i, *found), (t, z))
 
 
 def _without_subdiagonal(m: Array, t: Array, z: Array) -> tuple[Array, Array]:
