@@ -503,8 +503,8 @@ def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[A
         >>> flatten_one_level({"a": [1, 2]})
         (([1, 2],), ('a',))
     """
-    children, static, *_ = optree.tree_flatten_one_level(tree, namespace=namespace)
-    kind = type(tree)
+    found: Any = optree.tree_flatten_one_level(tree, namespace=namespace)
+    children, static, kind = found[0], found[1], type(tree)
     return tuple(children), tuple(static) if kind is dict else static_data(kind, static)
 
 
