@@ -136,7 +136,7 @@ def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
     of_buffer = ConcreteArray.of_buffer
     # When results become arguments, an aval that is the same object is found equal at once.
     avals = [aval_of_array(a.shape, a.dtype, a.weak_type) for a in avals]
-    if array_trees.treedef_is_leaf(tree) and len(avals) == 1:  # an empty tree is a leaf, too
+    if tree.num_nodes == 1 and len(avals) == 1:  # an empty tree is a leaf, too
         (only,) = avals
         return lambda buffers, committed: of_buffer(buffers[0], only, committed)
     unflatten = array_trees.tree_unflatten
