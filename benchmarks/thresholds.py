@@ -1,7 +1,7 @@
 """Measures which computations OpenBLAS is faster at than the code that IREE compiles, or than calls
 of NumPy, and writes the table that the pass `blas` reads.
 
-    python -m benchmarks.thresholds [products] [routines]
+    python -m benchmarks.thresholds [products] [convolutions] [routines]
 
 It takes some minutes, on a machine that should have nothing else to do. With parts named, others
 are kept as they are in the table.
@@ -52,6 +52,26 @@ EXTENTS: list[Extents] = [
 ]
 
 
+CONVOLUTIONS: list[tuple[int, int, int, int, int]] = [
+    (8, 14, 256, 256, 3),
+    (8, 7, 512, 512, 3),
+    (8, 28, 256, 256, 3),
+    (1, 14, 256, 256, 3),
+    (8, 28, 128, 128, 3),
+    (8, 14, 128, 128, 3),
+    (8, 7, 128, 128, 3),
+    (8, 56, 64, 64, 3),
+    (8, 28, 64, 64, 3),
+    (8, 14, 64, 64, 3),
+    (8, 56, 16, 16, 3),
+    (8, 56, 3, 64, 3),
+    (8, 112, 3, 64, 7),
+    (32, 14, 16, 32, 5),
+    (32, 28, 1, 32, 3),
+]
+"""The number of images, their rows and columns, features, output features, and the rows and columns
+of the window."""
+
 ROUTINES: dict[str, tuple[str, str, int]] = {
     "cholesky": ("lower = 1 : i64", "{0}", 1024),
     "lu": ("", "{0}, tensor<{1}xi32>, tensor<{1}xi32>", 1024),
@@ -76,7 +96,7 @@ Times = dict[str, list[Row]]
 def main() -> None:
     """The command line: `python -m benchmarks.thresholds [--output FILE] [PART ...]`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parts = {"products": _products, "routines": _routines}
+    parts = {"products": _products, "convolutions": _convolutions, "routines": _routines}
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to measure: all")
     parser.add_argument("--output", type=Path, default=TABLE, help="where to write the table")
     options = parser.parse_args()
@@ -91,6 +111,12 @@ def _products() -> Times:
     return {
         dtype: [_row(extents, _product(extents, dtype), dtype) for extents in EXTENTS]
         for dtype in DTYPES
+    }
+
+
+def _convolutions() -> Times:
+    return {
+        "float32": [_row(extents, _convolution(*extents), "float32") for extents in CONVOLUTIONS]
     }
 
 
@@ -164,6 +190,26 @@ def _drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]
     if len(shape) == 2 and shape[0] == shape[1]:
         x = (x + x.T) / 2 + shape[0] * np.eye(shape[0])
     return x.astype(dtype)
+
+
+def _convolution(images: int, size: int, features: int, outputs: int, window: int) -> str:
+    array, kernel, out = (
+        mlir.tensor_type(shape, np.dtype(np.float32))
+        for shape in (
+            (images, size, size, features),
+            (window, window, features, outputs),
+            (images, size, size, outputs),
+        )
+    )
+    half = window // 2
+    return f"""
+    func.func @main(%x: {array}, %y: {kernel}) -> {out} {{
+      %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+        window = {{pad = [[{half}, {half}], [{half}, {half}]]}}
+        {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+        : ({array}, {kernel}) -> {out}
+      return %0 : {out}
+    }}"""
 
 
 def _routine(name: str, n: int) -> str:

@@ -17,7 +17,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
 from irax_compiler.passes.blas import blas as passes
-from irax_compiler.passes.blas import measured
+from irax_compiler.passes.blas import convolutions, measured
 from irax_runtime import libraries
 from irax_runtime.iree import cpu
 
@@ -30,12 +30,12 @@ def always(monkeypatch):
     monkeypatch.setattr(passes, "pays", lambda product, dtype: True)
 
 
-def calls(function, *args):
+def calls(function, *args, name="product"):
     """Return the number of dispatches of a jitted function that call BLAS."""
     text = irax.jit(function).lower(*args).as_text()
     module = mlir.parse_module(text)
-    (name,) = (n for n, f in mlir.functions(module).items() if mlir.is_public(f))
-    return str(lower(module, name)).count("flow.dispatch @product")
+    (main,) = (n for n, f in mlir.functions(module).items() if mlir.is_public(f))
+    return str(lower(module, main)).count(f"flow.dispatch @{name}")
 
 
 LAYOUTS = [
@@ -255,3 +255,52 @@ def test_thresholds():
     for dtype, times in rows.items():
         assert len(times) > 20, dtype
         assert all(len(row) == 6 and min(row) > 0 for row in times)
+    many, few = (
+        convolutions.Windows(np.dtype(np.float32), x, y, z, (1, 1), (1, 1))
+        for x, y, z in [((8, 16, 16, n), (3, 3, n, n), (8, 14, 14, n)) for n in (256, 64)]
+    )
+    assert measured.pays_as_products(many)
+    assert not measured.pays_as_products(few)
+
+
+CONVOLUTIONS = [
+    # array, kernel, strides, padding, dilation of the kernel, layout
+    ((2, 9, 7, 5), (3, 2, 5, 6), (1, 1), ((1, 1), (0, 1)), (1, 1), "NHWC"),
+    ((3, 8, 8, 4), (3, 3, 4, 5), (2, 3), ((1, 0), (2, 1)), (1, 1), "NHWC"),
+    ((1, 9, 9, 3), (2, 3, 3, 4), (1, 2), ((0, 0), (1, 1)), (2, 3), "NHWC"),
+    ((2, 7, 7, 4), (1, 1, 4, 6), (2, 2), ((0, 0), (0, 0)), (1, 1), "NHWC"),
+    ((2, 6, 8, 7), (3, 3, 6, 9), (1, 1), ((1, 1), (1, 1)), (1, 1), "NCHW"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_convolutions(always, monkeypatch, dtype):
+    """Values and gradients, beside those of the evaluator, which is NumPy."""
+    monkeypatch.setattr(passes, "pays_as_products", lambda windows: True)
+    monkeypatch.setattr(convolutions, "TILE", 4096)  # several tiles
+    generator = np.random.default_rng(0)
+
+    def convolve(x, y, strides, padding, dilation, layout):
+        return irax.lax.conv_general_dilated(
+            x, y, strides, padding, None, dilation, dimension_numbers=(layout, "HWIO", layout)
+        )
+
+    def values(*arrays):
+        pairs = zip(arrays[::2], arrays[1::2], strict=True)
+        return [convolve(x, y, *c[2:]) for (x, y), c in zip(pairs, CONVOLUTIONS, strict=True)]
+
+    def total(*arrays):
+        return sum(jnp.sum(jnp.sin(x)) for x in values(*arrays))
+
+    with irax.enable_x64(True):
+        arrays = [
+            jnp.asarray(generator.standard_normal(shape), dtype)
+            for c in CONVOLUTIONS
+            for shape in c[:2]
+        ]
+        gradient = irax.grad(total, tuple(range(len(arrays))))
+        results = irax.jit(lambda *a: (values(*a), gradient(*a)))(*arrays)
+        expected = values(*arrays), gradient(*arrays)
+        assert calls(values, *arrays, name="convolution") == 4
+    for got, exact in zip([*results[0], *results[1]], [*expected[0], *expected[1]], strict=True):
+        np.testing.assert_allclose(got, exact, atol=1e-4 if dtype == "float32" else 1e-12)

@@ -12,6 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral, widest
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.annotate import (
@@ -20,10 +21,10 @@ from irax_compiler.passes.annotate import (
     add_reflection,
     reflection,
 )
-from irax_compiler.passes.blas import lapack
+from irax_compiler.passes.blas import convolutions, lapack
 from irax_compiler.passes.blas.layouts import Layout, layout
 from irax_compiler.passes.blas.library import LETTERS
-from irax_compiler.passes.blas.measured import pays, pays_as_dispatch
+from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import dispatch, workers_of
@@ -69,7 +70,7 @@ class Blas(Pass):
             add_reflection(function, {"irax.driver": "task"})
 
 
-_REPLACED = DotGeneral.name, ForeignCall.name
+_REPLACED = Convolution.name, DotGeneral.name, ForeignCall.name
 """The names of operations that may be replaced."""
 
 
@@ -86,9 +87,30 @@ class _Calls:
     @property
     def patterns(self) -> list[Pattern]:
         return [
+            Pattern("convolution", (Convolution.name,), (), self.convolution),
             Pattern("product", (DotGeneral.name,), (), self.product),
             Pattern("factorization", (ForeignCall.name,), (), self.factorization),
         ]
+
+    def convolution(self, operation: Operation) -> Replacement:
+        """Return the dispatch's result, or a product, for a convolution."""
+        op = read_as(Convolution, operation)
+        windows = None if op is None else convolutions.windows_of(operation, op)
+        if op is None or windows is None:
+            return None
+        if not (windows.is_product or self.always or pays_as_products(windows)):
+            return None
+        x, y = operation.operands
+        x = convolutions.padded(op, x)
+        if windows.is_product:
+            return convolutions.product(windows, x, y)
+        tiles = convolutions.Tiles(windows, self.workers)
+
+        def add(name: str) -> None:
+            tiles.add_executable(self.module, name)
+
+        name = self._executable("convolution", tiles, add)
+        return dispatch(name, [x, y], tiles.types)[0]
 
     def product(self, operation: Operation) -> Replacement:
         """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""

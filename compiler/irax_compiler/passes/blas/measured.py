@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler.once import once
+from irax_compiler.passes.blas.convolutions import Windows
 from irax_compiler.passes.blas.lapack import Batch
 from irax_compiler.passes.blas.layouts import Product
 
 TABLE = Path(__file__).with_name("measured.json")
 """When and where it was measured; and microseconds that computations take without OpenBLAS, and by
-it. The rows begin with extents: how many products of each dtype, m, n, k; rows of the matrices of
-routines."""
+it. The rows begin with extents: how many products of each dtype, m, n, k; images, rows, features,
+output features and window of convolutions; rows of the matrices of routines."""
 GAIN = 0.9
 """The share of IREE's time below which BLAS pays, because IREE fuses a product with its users."""
 
@@ -56,6 +57,19 @@ def pays_as_dispatch(batch: Batch) -> bool:
     return dispatch < host
 
 
+def pays_as_products(windows: Windows) -> bool:
+    """True if a convolution by products of matrices is faster than IREE's code, judged by the
+    nearest measured convolution.
+    """
+    images, rows, columns, outputs = windows.out
+    extents = images, (rows * columns) ** 0.5, windows.array[3], outputs, windows.kernel[0]
+    measured = _measured("convolutions", windows.dtype.name)
+    if not measured:
+        return False
+    *_, iree, blas = min(measured, key=lambda row: _distance(row, extents))
+    return blas < GAIN * iree
+
+
 def _measured(part: str, kind: str) -> list[list[float]]:
     return _table()[part]["microseconds"].get(kind, [])
 
@@ -75,5 +89,5 @@ def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:
     return m == 1, n == 1, all(x == 1 or x % _VECTOR == 0 for x in (m, n, k))
 
 
-def _distance(row: Sequence[float], extents: Sequence[int]) -> float:
+def _distance(row: Sequence[float], extents: Sequence[float]) -> float:
     return sum((log2(a) - log2(b)) ** 2 for a, b in zip(row, extents, strict=False))

@@ -1,0 +1,213 @@
+"""Executables that convolve by products of matrices.
+
+A workgroup copies the windows of some rows of the result into a matrix, with a row for each window,
+and multiplies that by the kernel. So it needs memory for these rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops import dot, shape, slicing
+from irax_compiler.ops.convolution import ConvDimensions, Convolution
+from irax_compiler.ops.core import full
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.blas.library import LETTERS, Cblas, Library, base
+from irax_compiler.passes.executables import (
+    SHARE,
+    add_executable,
+    for_each,
+    long,
+    moved,
+    plus,
+    share,
+    times,
+    workgroup,
+)
+
+FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
+"""The only layout: [batch, row, column, feature]; that of kernels is [row, column, input, output].
+"""
+TILE = 1 << 21
+"""The most bytes of a workgroup's matrix of windows, unless one row of the result needs more."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A convolution of an array that has been padded."""
+
+    dtype: np.dtype
+    array: tuple[int, int, int, int]
+    kernel: tuple[int, int, int, int]
+    out: tuple[int, int, int, int]
+    strides: tuple[int, int]
+    dilation: tuple[int, int]
+
+    @property
+    def is_product(self) -> bool:
+        """True if windows are single elements."""
+        return self.kernel[:2] == (1, 1)
+
+    @property
+    def window(self) -> int:
+        """Return the number of elements of a window."""
+        return prod(self.kernel[:3])
+
+    @property
+    def operations(self) -> int:
+        """Return the number of multiplications and additions."""
+        return 2 * self.window * prod(self.out)
+
+
+def windows_of(operation: Operation, op: Convolution) -> Windows | None:
+    """Return the parameters of a convolution; None if it has another form."""
+    x, y = operation.operands
+    (result,) = operation.results
+    if (
+        op.dimensions != FEATURES_LAST
+        or op.feature_group_count * op.batch_group_count > 1
+        or any(a > 1 for a in op.lhs_dilation)
+        or any(op.reversal)
+        or any(dtype_of(v) != op.dtype for v in (x, y))
+        or op.dtype.name not in LETTERS
+        or any(0 in shape_of(v) for v in (x, y, result))
+    ):
+        return None
+    n, rows, columns, features = shape_of(x)
+    (top, bottom), (left, right) = op.padding
+    padded = n, rows + top + bottom, columns + left + right, features
+    extents = padded, shape_of(y), shape_of(result)
+    return Windows(op.dtype, *extents, op.strides, op.rhs_dilation)  # pyright: ignore
+
+
+def padded(op: Convolution, x: Value) -> Value:
+    """Pad the array of a convolution."""
+    if not any(map(any, op.padding)):
+        return x
+    (top, bottom), (left, right) = op.padding
+    pad = slicing.Pad((0, top, left, 0), (0, bottom, right, 0), (0, 0, 0, 0))
+    return pad(x, full((), 0, dtype_of(x)))
+
+
+def product(windows: Windows, x: Value, y: Value) -> Value:
+    """Build a convolution with a kernel of one element as a product of matrices."""
+    n, rows, columns, _ = windows.out
+    features = windows.array[3]
+    ends = [(count - 1) * s + 1 for count, s in zip((rows, columns), windows.strides, strict=True)]
+    x = slicing.slice_(x, (0,) * 4, (n, *ends, features), (1, *windows.strides, 1))
+    flat = shape.reshape(x, (n * rows * columns, features))
+    kernel = shape.reshape(y, windows.kernel[2:])
+    dims = dot.DotDimensions(lhs_contracting=(1,), rhs_contracting=(0,))
+    return shape.reshape(dot.dot_general(flat, kernel, dims), windows.out)
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The division of a convolution among workgroups, and of their parts into tiles of some rows of
+    the result.
+    """
+
+    windows: Windows
+    workers: int
+
+    @property
+    def types(self) -> list[Type]:
+        """Return the types of the dispatch's results: the convolution's, and scratch memory."""
+        return [mlir.tensor_type(extents, self.windows.dtype) for extents in self._results]
+
+    @property
+    def _results(self) -> list[tuple[int, ...]]:
+        of_windows = self._groups, self._rows * self.windows.out[2], self.windows.window
+        return [self.windows.out, of_windows]
+
+    @property
+    def _all_rows(self) -> int:
+        return prod(self.windows.out[:2])
+
+    @property
+    def _groups(self) -> int:
+        """The number of workgroups."""
+        wanted = min(self.workers, self.windows.operations // SHARE, self._all_rows)
+        return -(-self._all_rows // self._share(max(1, wanted)))
+
+    def _share(self, workers: int) -> int:
+        """The number of rows of a workgroup."""
+        return -(-self._all_rows // workers)
+
+    @property
+    def _rows(self) -> int:
+        """The number of rows of a tile."""
+        of_group = self._share(self._groups)
+        of_row = self.windows.out[2] * self.windows.window * self.windows.dtype.itemsize
+        tiles = -(-of_group * of_row // max(TILE, of_row))
+        return -(-of_group // tiles)
+
+    def add_executable(self, module: Module, name: str) -> None:
+        """Add the executable `name` to a module, with one function of the same name."""
+        windows = self.windows
+        extents = windows.array, windows.kernel, *self._results
+        sizes = [prod(x) * windows.dtype.itemsize for x in extents]
+
+        def build(block: Block, bindings: list[Value]) -> None:
+            pairs = zip(bindings, sizes, strict=True)
+            self._build(Library(windows.dtype, block), [base(x, size) for x, size in pairs])
+
+        add_executable(module, name, (self._groups, 1), len(sizes), build)
+
+    def _build(self, library: Library, arrays: Sequence[Value]) -> None:
+        windows, size = self.windows, self.windows.dtype.itemsize
+        x, kernel, out, scratch = arrays
+        columns, outputs = windows.out[2:]
+        one, zero = library.scalar(1), library.scalar(0)
+        matrix = moved(scratch, workgroup(0), self._rows * columns * windows.window * size)
+        of_group = self._share(self._groups)
+        first, last = share(self._all_rows, of_group, 0)
+
+        def multiply(tile: Value) -> None:
+            start = emit("arith.addi", first, times(tile, self._rows))
+            end = emit("arith.minsi", plus(start, self._rows), last)
+            for_each(start, end, lambda row: self._copy(library, x, row, start, matrix))
+            count = emit("arith.subi", end, start)
+            library.call(
+                f"cblas_{library.letter}gemm",
+                *(Cblas.ROW_MAJOR, Cblas.AS_IT_IS, Cblas.AS_IT_IS),
+                *(long(times(count, columns)), outputs, windows.window),
+                *(one, long(matrix), windows.window, long(kernel), outputs),
+                *(zero, long(moved(out, start, columns * outputs * size)), outputs),
+            )
+
+        rows = emit("arith.subi", last, first)
+        tiles = emit("arith.ceildivsi", rows, index(self._rows))
+        for_each(index(0), tiles, multiply)
+
+    def _copy(self, library: Library, x: Value, row: Value, start: Value, matrix: Value) -> None:
+        """Copy the windows of a row of the result."""
+        windows, size = self.windows, self.windows.dtype.itemsize
+        _, height, width, features = windows.array
+        rows, columns = windows.out[1:3]
+        image = emit("arith.divui", row, index(rows))
+        top = times(emit("arith.remui", row, index(rows)), windows.strides[0])
+        line = emit("arith.addi", times(image, height), top)
+        source = moved(x, line, width * features * size)
+        target = moved(matrix, emit("arith.subi", row, start), columns * windows.window * size)
+        joined = windows.dilation[1] == 1
+        count = windows.kernel[1] * features if joined else features
+
+        def copy(column: Value) -> None:
+            read = moved(source, column, windows.strides[1] * features * size)
+            write = moved(target, column, windows.window * size)
+            for i in range(windows.kernel[0]):
+                for j in range(1 if joined else windows.kernel[1]):
+                    place = (i * windows.dilation[0] * width + j * windows.dilation[1]) * features
+                    to = (i * windows.kernel[1] + j) * features
+                    addresses = plus(read, place * size), plus(write, to * size)
+                    a, b = map(long, addresses)
+                    library.call(f"cblas_{library.letter}copy", count, a, 1, b, 1)
+
+        for_each(index(0), index(columns), copy)
