@@ -69,6 +69,7 @@ from irax.transforms.jacobians import jacfwd as jacfwd
 from irax.transforms.jacobians import jacobian as jacobian
 from irax.transforms.jacobians import jacrev as jacrev
 from irax.transforms.linear_transpose import linear_transpose as linear_transpose
+from irax.transforms.pmap import pmap as pmap
 from irax.transforms.vmap import vmap as vmap
 from irax.tree_util import tree_flatten as tree_flatten
 from irax.tree_util import tree_leaves as tree_leaves

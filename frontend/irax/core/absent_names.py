@@ -23,8 +23,8 @@ _REASONS = {
         "export: maximum_supported_calling_convention_version",
         "export: minimum_supported_calling_convention_version",
     ),
-    "irax runs programs on one device: use irax.vmap with axis_name and lax's collectives on it": (
-        ": NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh pmap",
+    "irax runs programs on one device: use irax.pmap or irax.vmap, and lax's collectives": (
+        ": NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh",
         ": make_array_from_process_local_data make_array_from_single_device_arrays reshard",
         ": remove_size_one_mesh_axis_from_type set_mesh shard_map sharding smap",
         "lax: pcast precv psend ragged_all_to_all with_sharding_constraint",

@@ -56,33 +56,45 @@ def vmap(
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(irax.numpy.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
     """
+    return over_lanes("vmap", fun, in_axes, out_axes, axis_name, axis_size)
+
+
+def over_lanes(
+    what: str,
+    fun: Callable[..., Any],
+    in_axes: Any,
+    out_axes: Any,
+    axis_name: Hashable | None,
+    axis_size: int | None,
+) -> Callable[..., Any]:
+    """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it."""
     if not callable(fun):
-        raise TypeError(f"vmap: expected a function, got {fun!r} of type {type(fun).__name__}")
+        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    _check_axes(in_axes, "in_axes")
-    _check_axes(out_axes, "out_axes")
+    _check_axes(in_axes, f"{what}: in_axes")
+    _check_axes(out_axes, f"{what}: out_axes")
 
     @api_boundary
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
-                f"vmap: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
+                f"{what}: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
                 f"{len(args)} positional arguments; expected one entry for each, or one int for all"
             )
         leaves, tree = array_trees.tree_flatten((args, kwargs))
         names = argument_names(args, kwargs)
         shown = array_trees.whole_leaves((args, kwargs))
-        axes = _spread((in_axes, 0), (args, kwargs), "in_axes")
+        axes = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
         inputs, arrays, positions = [], [], []
-        size = _Size(axis_size)
+        size = _Size(what, axis_size)
         for i, (leaf, axis, name) in enumerate(zip(leaves, axes, names, strict=True)):
             if axis is None:
                 continue
-            array = as_array(leaf, f"vmap: {name}")
+            array = as_array(leaf, f"{what}: {name}")
             aval = shown[i].aval if isinstance(shown[i], KeyArray) else array.aval
-            axis = _normalize(axis, aval.ndim, f"vmap: in_axes of {name} with type {aval}")
+            axis = _normalize(axis, aval.ndim, f"{what}: in_axes of {name} with type {aval}")
             size.meet(aval.shape[axis], name, aval, axis)
             lane = (*array.shape[:axis], *array.shape[axis + 1 :])
             one = ShapedArray(lane, array.dtype, array.weak_type)
@@ -93,7 +105,7 @@ def vmap(
             _meet_float0(size, in_axes, args, kwargs)
         if size.value is None:
             raise ValueError(
-                "vmap: no argument is mapped, so the size of the axis is not known; expected at "
+                f"{what}: no argument is mapped, so the size of the axis is not known; expected at "
                 "least one in_axes that is not None, or axis_size"
             )
 
@@ -106,12 +118,12 @@ def vmap(
             return flat(*full)
 
         with axis_names.binding(axis_name, size.value):
-            traced = trace_function(lane_function, inputs, "vmap", name_of(fun))
+            traced = trace_function(lane_function, inputs, what, name_of(fun))
         skeleton = array_trees.tree_unflatten(flat.out_tree, traced.results)
         wanted = [
-            None if axis is None else _normalize(axis, x.ndim + 1, "vmap: out_axes")
+            None if axis is None else _normalize(axis, x.ndim + 1, f"{what}: out_axes")
             for axis, x in zip(
-                _spread(out_axes, skeleton, "out_axes"),
+                _spread(out_axes, skeleton, f"{what}: out_axes"),
                 array_trees.whole_leaves(skeleton),
                 strict=True,
             )
@@ -123,7 +135,7 @@ def vmap(
                 traced.builder.module, traced.name, size.value, mapped_axes, wanted, named
             )
         except api.PassError as error:
-            raise ValueError(f"vmap: {error}") from None
+            raise ValueError(f"{what}: {error}") from None
         operands = [*(array for array, _ in arrays), *traced.captures]
         values = call(traced.builder, derived.name, operands, traced.weak)
         return array_trees.tree_unflatten(flat.out_tree, values)
@@ -134,7 +146,8 @@ def vmap(
 class _Size:
     """The size of the mapped axis, which all arguments must agree on."""
 
-    def __init__(self, value: int | None) -> None:
+    def __init__(self, what: str, value: int | None) -> None:
+        self.what = what
         self.value = value
         self.first = "axis_size"
 
@@ -144,8 +157,8 @@ class _Size:
             self.value, self.first = size, text
         elif size != self.value:
             raise ValueError(
-                f"vmap: mapped axes must have the same size, got {self.value} for {self.first} "
-                f"and {size} for {text}"
+                f"{self.what}: mapped axes must have the same size, got {self.value} for "
+                f"{self.first} and {size} for {text}"
             )
 
 
@@ -154,7 +167,7 @@ def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
     try:
         return array_trees.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
-        raise ValueError(f"vmap: {what} does not fit: {error}") from None
+        raise ValueError(f"{what} does not fit: {error}") from None
 
 
 def _meet_float0(size: _Size, in_axes: Any, args: Any, kwargs: Any) -> None:
@@ -163,7 +176,7 @@ def _meet_float0(size: _Size, in_axes: Any, args: Any, kwargs: Any) -> None:
     axes = tree_util.prefix_broadcast((in_axes, 0), (args, kwargs), lambda x: x is None)
     for leaf, axis in zip(leaves, axes, strict=True):
         if axis is not None and getattr(leaf, "dtype", None) == dtypes.float0:
-            axis = _normalize(axis, leaf.ndim, "vmap: in_axes of an array of dtype float0")
+            axis = _normalize(axis, leaf.ndim, f"{size.what}: in_axes of an array of dtype float0")
             size.meet(leaf.shape[axis], "an argument", f"float0{list(leaf.shape)}", axis)
 
 
@@ -171,9 +184,7 @@ def _check_axes(axes: Any, what: str) -> None:
     leaves = array_trees.tree_leaves(axes, is_leaf=lambda x: x is None)
     for leaf in leaves:
         if leaf is not None and not isinstance(leaf, int | np.integer):
-            raise TypeError(
-                f"vmap: {what} must be an int, None, or a pytree of these, got {axes!r}"
-            )
+            raise TypeError(f"{what} must be an int, None, or a pytree of these, got {axes!r}")
 
 
 def _normalize(axis: int, rank: int, what: str) -> int:

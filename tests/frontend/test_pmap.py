@@ -1,0 +1,112 @@
+"""pmap: a function over the slices of its arguments, in one program."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+X = np.arange(6.0, dtype=np.float32).reshape(3, 2)
+
+
+def test_collectives():
+    def f(x):
+        return lax.psum(x, "i"), lax.axis_index("i"), lax.all_gather(x, "i"), lax.pmax(x, "i")
+
+    total, index, gathered, largest = irax.pmap(f, "i")(X)
+    np.testing.assert_array_equal(total, np.broadcast_to(X.sum(0), (3, 2)))
+    np.testing.assert_array_equal(index, [0, 1, 2])
+    np.testing.assert_array_equal(gathered, np.broadcast_to(X, (3, 3, 2)))
+    np.testing.assert_array_equal(largest, np.broadcast_to(X.max(0), (3, 2)))
+
+
+def test_axes():
+    def f(tree, shared, *, scale):
+        return tree["x"] * shared, scale
+
+    arguments = {"x": X}, 2.0
+    product, scale = irax.pmap(f, in_axes=({"x": 1}, None), out_axes=(1, 0))(
+        *arguments, scale=np.arange(2)
+    )
+    np.testing.assert_array_equal(product, X * 2)
+    np.testing.assert_array_equal(scale, [0, 1])
+    with pytest.raises(ValueError, match="pmap: out_axes: axis 2 is out of range"):
+        irax.pmap(f, in_axes=(1, None), out_axes=(2, 0))(*arguments, scale=np.arange(2))
+    same = irax.pmap(lambda x: lax.psum(x, "i"), "i", out_axes=None)(X)
+    np.testing.assert_array_equal(same, X.sum(0))
+
+
+def test_static_arguments():
+    calls = []
+
+    def f(x, power, y):
+        calls.append(power)
+        return x**power + y
+
+    mapped = irax.pmap(f, static_broadcasted_argnums=1, in_axes=(0, None, None))
+    for power in (2, 3, 2):
+        np.testing.assert_allclose(mapped(X, power, 1.0), X**power + 1)
+    assert calls == [2, 3]
+    bad = irax.pmap(f, static_broadcasted_argnums=1, in_axes=(0, 0, None))
+    with pytest.raises(ValueError, match="in_axes of static_broadcasted_argnums must be None"):
+        bad(X, 2, 1.0)
+
+
+def test_without_mapped_arguments():
+    np.testing.assert_array_equal(
+        irax.pmap(lambda: lax.axis_index("i"), "i", axis_size=3)(), [0, 1, 2]
+    )
+    device = irax.devices()[0]
+    np.testing.assert_array_equal(irax.pmap(lambda x: x, devices=[device] * 3)(X), X)
+
+
+def test_derivatives_and_nestings():
+    def loss(w, x):
+        return jnp.sum((w * x) ** 2)
+
+    @irax.pmap
+    def of_each(x):
+        return irax.grad(loss)(2.0, x)
+
+    np.testing.assert_allclose(of_each(X), 4 * (X**2).sum(1))
+    through = irax.grad(lambda w: irax.pmap(loss, in_axes=(None, 0))(w, X).sum())(2.0)
+    np.testing.assert_allclose(through, 4 * (X**2).sum())
+    inner = irax.pmap(lambda x: lax.psum(x, "j"), "j")
+    np.testing.assert_array_equal(irax.pmap(inner)(X), np.repeat(X.sum(1)[:, None], 2, 1))
+    np.testing.assert_array_equal(irax.vmap(inner)(X), np.repeat(X.sum(1)[:, None], 2, 1))
+
+    def step(carry, x):
+        return carry + inner(x), None
+
+    np.testing.assert_array_equal(lax.scan(step, jnp.zeros(2), X)[0], [X.sum(), X.sum()])
+
+
+@pytest.mark.parametrize(
+    "call, kind, message",
+    [
+        (lambda: irax.pmap(3), TypeError, "pmap: expected a function"),
+        (lambda: irax.pmap(jnp.add)(X, X[:2]), ValueError, "pmap: mapped axes must have the same"),
+        (lambda: irax.pmap(jnp.sin)(1.0), ValueError, "a scalar has no axes"),
+        (lambda: irax.pmap(jnp.sin, in_axes=None)(X), ValueError, "no argument is mapped"),
+        (lambda: irax.pmap(jnp.sin, devices=[]), ValueError, "devices is empty"),
+        (
+            lambda: irax.pmap(jnp.sin, devices=irax.devices()[:1])(X),
+            ValueError,
+            "got 1 for axis_size and 3 for",
+        ),
+        (
+            lambda: irax.pmap(jnp.sin, devices=irax.devices()[:1], axis_size=3),
+            ValueError,
+            "axis_size is 3, but there are 1 devices",
+        ),
+        (lambda: irax.pmap(jnp.sin, in_axes=(0, 0))(X), ValueError, "in_axes has 2 entries"),
+    ],
+)
+def test_errors(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_it_is_lowered_as_a_jitted_function_is():
+    assert "stablehlo.sine" in irax.pmap(jnp.sin).lower(X).as_text()
