@@ -96,7 +96,7 @@ def zero(scalar: Type) -> Value:
 
 def equal(x: Value, to: int) -> Value:
     """Compare integers with a number for equality."""
-    return _compare("EQ", "i", x, number(to, x))
+    return compare("EQ", "i", x, number(to, x))
 
 
 def any_of(x: Value) -> Value:
@@ -160,7 +160,8 @@ def of_floats(name: str) -> ScalarLowering:
     return by_kind(f=f"math.{name}")
 
 
-def _compare(direction: str, kind: str, x: Value, y: Value) -> Value:
+def compare(direction: str, kind: str, x: Value, y: Value) -> Value:
+    """Compare floats ("f"), signed ("i") or unsigned ("u") integers by "LT", "EQ", ..."""
     boolean = with_elements(x, np.dtype(np.bool_))
     if kind == "f":
         predicate = {"EQ": 1, "GT": 2, "GE": 3, "LT": 4, "LE": 5, "NE": 13}[direction]
@@ -175,7 +176,7 @@ def _compare(direction: str, kind: str, x: Value, y: Value) -> Value:
 def _comparison(operation: Operation, x: Registers) -> Value:
     direction = str(operation.attributes["comparison_direction"])
     found = next(d for d in ("EQ", "NE", "LE", "LT", "GE", "GT") if d in direction)
-    return _compare(found, _kind(operation), x[0], x[1])
+    return compare(found, _kind(operation), x[0], x[1])
 
 
 def select(condition: Value, on_true: Value, on_false: Value) -> Value:
@@ -194,12 +195,12 @@ def _division(name: str, by_zero: Callable[[Value], Value], overflow: int | None
         if kind == "f":
             return emit(f"arith.{name}f", x, y)
         zero, one = number(0, y), number(1, y)
-        is_zero = _compare("EQ", kind, y, zero)
+        is_zero = compare("EQ", kind, y, zero)
         safe = select(is_zero, one, y)
         if kind == "u":
             result = emit(f"arith.{name}ui", x, safe)
         else:
-            is_minus_one = _compare("EQ", kind, y, number(-1, y))
+            is_minus_one = compare("EQ", kind, y, number(-1, y))
             result = emit(f"arith.{name}si", x, select(is_minus_one, one, safe))
             # x / -1 is -x for the least number too, and x % -1 is 0.
             negative = emit("arith.subi", zero, x) if overflow is None else zero
@@ -213,7 +214,7 @@ def _shift(name: str, beyond: Callable[[Value, int], Value]) -> Rule:
     def rule(operation: Operation, operands: Registers) -> Value:
         x, amount = operands
         width = 8 * dtype_of(operation.operands[0]).itemsize
-        is_inside = _compare("LT", "u", amount, number(width, amount))
+        is_inside = compare("LT", "u", amount, number(width, amount))
         safe = select(is_inside, amount, number(0, amount))
         return select(is_inside, emit(name, x, safe), beyond(x, width))
 
@@ -237,7 +238,7 @@ def _convert(operation: Operation, operands: Registers) -> Value:
     kind = _kind(operation)
     if target == np.bool_:
         zero = number(0.0 if kind == "f" else 0, x)
-        return _compare("NE", kind, x, zero)
+        return compare("NE", kind, x, zero)
     if inexact(source) and inexact(target):
         if source.itemsize == target.itemsize:  # float16 and bfloat16
             float32 = with_elements(x, np.dtype(np.float32))
@@ -264,17 +265,17 @@ def _sign(operation: Operation, operands: Registers) -> Value:
     if kind == "f":
         zero, one = number(0.0, x), number(1.0, x)
         is_either = emit(
-            "arith.ori", *(_compare(direction, "f", x, zero) for direction in ("LT", "GT"))
+            "arith.ori", *(compare(direction, "f", x, zero) for direction in ("LT", "GT"))
         )
         return select(is_either, emit("math.copysign", one, x), x)
     zero, one, minus_one = (number(n, x) for n in (0, 1, -1))
-    negative = select(_compare("LT", kind, x, zero), minus_one, zero)
-    return select(_compare("GT", kind, x, zero), one, negative)
+    negative = select(compare("LT", kind, x, zero), minus_one, zero)
+    return select(compare("GT", kind, x, zero), one, negative)
 
 
 def _is_finite(operation: Operation, operands: Registers) -> Value:
     (x,) = operands
-    return _compare("EQ", "f", emit("arith.subf", x, x), number(0.0, x))  # else nan
+    return compare("EQ", "f", emit("arith.subf", x, x), number(0.0, x))  # else nan
 
 
 def _logistic(operation: Operation, operands: Registers) -> Value:

@@ -16,6 +16,7 @@ from irax_compiler.passes.legalize.iree import (
     fusion,
     indexing,
     loops,
+    moves,
     products,
     small_matrices,
     sorting,
@@ -57,9 +58,11 @@ IREE: tuple[Legalization, ...] = (
     triangular.cholesky,
     broadcasts.permuting_broadcast,
     indexing.gather_of_known_rows,
+    moves.gather_by_vectors,
     indexing.index_vectors_last,
     indexing.gather_beyond_the_array,
     indexing.empty_scatter,
+    moves.scatter_by_vectors,
     indexing.scatter_of_one_window,
     indexing.scatter_by_rows,
     sorting.sort_of_repeated_operands,
@@ -150,6 +153,8 @@ _ON_CPU = (
     narrow_floats.nan_of_float8,
     products.reduction_of_uneven_rows,
     indexing.gather_of_known_rows,
+    moves.gather_by_vectors,
+    moves.scatter_by_vectors,
 )
 
 GPU = (

@@ -1,0 +1,160 @@
+"""Gathers as dispatches in which several workgroups copy windows by vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2s
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.executables import workgroup
+from irax_compiler.passes.moves import kernels
+from irax_compiler.passes.moves.kernels import plus, times
+from irax_compiler.passes.moves.windows import (
+    REGISTER,
+    Indices,
+    Places,
+    Shares,
+    Windows,
+    from_the_end,
+)
+
+SHARE = 64 << 10
+"""The bytes that a workgroup writes."""
+WIDE = 16
+"""The bytes of consecutive elements from which copying them by vectors pays."""
+INT32 = np.dtype(np.int32)
+
+
+def gathered(op: Gather, operation: Operation) -> Value | None:
+    """Build the dispatch of a gather; None if vectors bring nothing. Index vectors are moved so
+    that windows lie within the array.
+    """
+    x, result = operation.operands[0], operation.results[0]
+    indices = Indices.of(operation.operands[1], op.dims)
+    windows = Windows.of(op.dims, op.slice_sizes, shape_of(x), indices, shape_of(result))
+    kernel = Kernel(windows, dtype_of(x), indices.dtype)
+    if not kernel.has_vectors:
+        return None
+    return kernels.dispatch(
+        kernel.name, [x, *indices.arrays], result, kernel.shares.counts, kernel.build
+    )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel of a gather."""
+
+    windows: Windows
+    dtype: np.dtype
+    index_dtype: np.dtype
+
+    @property
+    def name(self) -> str:
+        """A name that other kernels do not have."""
+        digest = blake2s(repr(self).encode(), digest_size=4).hexdigest()
+        return f"gather_{self.windows.count}_{digest}"
+
+    @property
+    def has_vectors(self) -> bool:
+        """True if the kernel loads more than one element at a time."""
+        is_one = self.dtype.itemsize <= 8
+        return is_one and (self.windows.run * self.dtype.itemsize >= WIDE or self._lanes > 1)
+
+    @property
+    def shares(self) -> Shares:
+        """The shares of workgroups."""
+        steps = SHARE // (self.windows.run * self.dtype.itemsize)
+        return Shares.of(self.windows.loops, steps)
+
+    def build(self, bindings: list[Value]) -> None:
+        """Build the body for one workgroup."""
+        element, place = kernels.bits(self.dtype), kernels.bits(self.index_dtype)
+        memory = _Memory(
+            kernels.view(bindings[0], self.windows.array, element),
+            [kernels.view(x, self.windows.indices, place) for x in bindings[1:-1]],
+            kernels.view(bindings[-1], self.windows.count, element),
+        )
+
+        def share(base: Places, first: Value, last: Value) -> None:
+            if self._lanes > 1:
+                rest = emit("arith.remui", emit("arith.subi", last, first), index(self._lanes))
+                whole = emit("arith.subi", last, rest)
+                kernels.loop(first, whole, self._lanes, lambda at: self._elements(memory, base, at))
+                first = whole
+            kernels.loop(first, last, 1, lambda at: self._window(memory, base, at))
+
+        self.shares.build((workgroup(0), workgroup(1)), share)
+
+    def _window(self, memory: _Memory, base: Places, at: Value) -> None:
+        """Copy one window, or its consecutive elements."""
+        places = base.after(self.shares.inner, at)
+        is_unsigned = self.index_dtype.kind == "u"
+        source = places.array
+        found = self.windows.places(memory.indices, places.indices, is_unsigned)
+        for x, coordinate in zip(found, self.windows.coordinates, strict=True):
+            if not is_unsigned:
+                x = emit("arith.maxsi", x, index(0))
+            x = emit("arith.minui", x, index(coordinate.limit))
+            source = plus(source, times(x, coordinate.stride))
+
+        def copy(offset: Value, width: int) -> None:
+            loaded = kernels.load(memory.array, plus(source, offset), width)
+            kernels.store(loaded, memory.out, plus(places.windows, offset))
+
+        kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
+
+    # -- windows of one element, several at a time --
+
+    @property
+    def _lanes(self) -> int:
+        """The number of elements that are gathered at a time."""
+        inner, windows = self.shares.inner, self.windows
+        is_plain = windows.run == 1 and inner.windows == 1 and inner.indices == 1
+        fits = self.dtype.itemsize >= 4 and windows.array < 2**31
+        lanes = REGISTER // self.dtype.itemsize
+        return lanes if is_plain and fits and inner.extent >= lanes else 1
+
+    def _elements(self, memory: _Memory, base: Places, at: Value) -> None:
+        lanes, inner = self._lanes, self.shares.inner
+        places = base.after(inner, at)
+        steps = np.arange(lanes) * inner.array
+        source = registers.constant(steps.astype(INT32))
+        for coordinate in self.windows.coordinates:
+            start = plus(places.indices, index(coordinate.place))
+            x = kernels.load(memory.indices[coordinate.operand], start, lanes)
+            x = self._clamped(from_the_end(x, coordinate.end), coordinate.limit)
+            x = emit("arith.muli", x, registers.number(coordinate.stride, x))
+            source = emit("arith.addi", source, x)
+        element = kernels.bits(self.dtype)
+        to = mlir.parse_type(f"vector<{lanes}x{element}>")
+        all_lanes = registers.constant(np.ones(lanes, np.bool_))
+        none = registers.number(0, registers.constant(np.zeros(lanes, f"i{self.dtype.itemsize}")))
+        found = emit("vector.gather", memory.array, places.array, source, all_lanes, none, to=to)
+        kernels.store(found, memory.out, places.windows)
+
+    def _clamped(self, x: Value, limit: int) -> Value:
+        """Clamp a register of places, and make it one of int32."""
+        dtype = self.index_dtype
+        if dtype.kind != "u":
+            x = emit("arith.maxsi", x, registers.number(0, x))
+        x = emit("arith.minui", x, registers.number(min(limit, int(np.iinfo(dtype).max)), x))
+        if dtype.itemsize == INT32.itemsize:
+            return x
+        name = "arith.trunci" if dtype.itemsize > INT32.itemsize else "arith.extui"
+        return emit(name, x, to=registers.with_elements(x, INT32))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """The memory that a kernel uses."""
+
+    array: Value
+    indices: Sequence[Value]
+    out: Value

@@ -1,0 +1,95 @@
+"""Kernels as functions of memory, and their dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.registers import emit, index, signless_dtype
+from irax_compiler.passes.executables import add_executable
+from irax_compiler.passes.executables import dispatch as dispatch_of
+from irax_compiler.passes.loops.memory import seen_as
+
+Body = Callable[[list[Value]], None]
+"""Builds a kernel from the bindings of its operands, and of the result."""
+
+
+def dispatch(
+    name: str, operands: Sequence[Value], like: Value, counts: tuple[int, int], body: Body
+) -> Value:
+    """Build a dispatch of a kernel with the given numbers of workgroups, with a result of the type
+    of `like`. A kernel of the name that the module has already is used again.
+    """
+    module = mlir.open_module()
+    if mlir.unique_name(module, name) == name:
+        add_executable(module, name, counts, len(operands) + 1, lambda _, bindings: body(bindings))
+    operands = [_signless(x) for x in operands]
+    type_ = mlir.tensor_type(shape_of(like), signless_dtype(dtype_of(like)))
+    (result,) = dispatch_of(name, operands, [type_])
+    return seen_as(result, dtype_of(like))
+
+
+def _signless(x: Value) -> Value:
+    """Convert a value to one without unsigned integers, which dispatches do not take."""
+    return seen_as(x, signless_dtype(dtype_of(x)))
+
+
+def view(binding: Value, size: int, element: Type) -> Value:
+    """Return the memory of a binding, as an array of one dimension."""
+    # A type with an offset that is known would lose that of the binding.
+    buffer = mlir.parse_type(f"memref<{size}x{element}, strided<[1], offset: ?>>")
+    return emit("stream.binding.subspan", binding, index(0), to=buffer)
+
+
+def loop(first: Value, last: Value, step: int, body: Callable[[Value], None]) -> None:
+    """Build an `scf.for` of the body of a counter."""
+    made = mlir.emit("scf.for", [first, last, index(step)], {}, [], regions=1)
+    block = Block.create_at_start(made.regions[0], [first.type])
+    with InsertionPoint(block):
+        body(block.arguments[0])
+        mlir.emit("scf.yield", [], {}, [])
+
+
+def load(memory: Value, at: Value, size: int = 1) -> Value:
+    """Load a register of `size` elements."""
+    element = memory.type.element_type  # pyright: ignore
+    if size == 1:
+        return emit("memref.load", memory, at, to=element)
+    return emit("vector.load", memory, at, to=mlir.parse_type(f"vector<{size}x{element}>"))
+
+
+def store(x: Value, memory: Value, at: Value) -> None:
+    """Store a register's elements."""
+    name = "vector.store" if isinstance(x.type, mlir.VectorType) else "memref.store"
+    mlir.emit(name, [x, memory, at], {}, [])
+
+
+def in_registers(size: int, width: int, body: Callable[[Value, int], None]) -> None:
+    """Build `body` for the places of registers of `width` elements, and of one with the rest, which
+    hold `size` elements.
+    """
+    whole = size - size % width
+    if whole == width:
+        body(index(0), width)
+    elif whole:
+        loop(index(0), index(whole), width, lambda at: body(at, width))
+    if size > whole:
+        body(index(whole), size - whole)
+
+
+def plus(x: Value, y: Value) -> Value:
+    """Build a sum of indices."""
+    return emit("arith.addi", x, y)
+
+
+def times(x: Value, by: int) -> Value:
+    """Build a multiple of an index."""
+    return x if by == 1 else emit("arith.muli", x, index(by))
+
+
+def bits(dtype: np.dtype) -> Type:
+    """Return the integer type of a dtype's width."""
+    return mlir.parse_type(f"i{8 * dtype.itemsize}")

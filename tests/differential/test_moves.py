@@ -1,0 +1,74 @@
+"""Gathers and scatters by kernels that use vectors, against the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.differential.harness import CASES, assert_near
+from tests.differential.test_iree import UNDETERMINED, Function, compiled, lowered
+
+import irax
+import irax.numpy as jnp
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.passes.legalize.iree import moves
+from irax_compiler.passes.moves import gathers
+from irax_runtime.iree import cpu
+
+FUNCTIONS = [
+    Function(case, "value")
+    for case in CASES
+    if case.name.startswith(("gather", "scatter")) and case.name not in UNDETERMINED
+]
+PARTS = [FUNCTIONS[i::4] for i in range(4)]
+
+
+@pytest.mark.parametrize("functions", PARTS, ids=range(4))
+def test_all_forms_of_windows(functions: Sequence[Function], monkeypatch) -> None:
+    monkeypatch.setattr(moves, "MANY", 1)
+    monkeypatch.setattr(gathers, "WIDE", 1)
+    module, ready, names = lowered(functions)
+    artefact = compiled(functions, ready)
+    evaluator = Evaluator(module)
+    assert str(ready).count("flow.dispatch @") > len(functions) / 2
+    wrong = []
+    for function, name in zip(functions, names, strict=True):
+        arrays = function.arguments()
+        results = cpu().load(artefact, name)([cpu().put(a) for a in arrays])
+        try:
+            for result, value in zip(results, evaluator(name, arrays), strict=True):
+                assert_near(result.numpy(), value, function.case.tolerance or 1e-6)
+        except AssertionError as error:
+            wrong.append(f"{function}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _moves(x, i, j, u):
+    return (
+        x[i],
+        x[i, j],
+        x[:, j],
+        jnp.take(x, i, axis=0, mode="clip"),
+        jnp.take_along_axis(x, jnp.broadcast_to(j % 77, x.shape[:1])[:, None], 1),
+        x.reshape(-1)[i],
+        x.at[i].add(u),
+        x.at[i].set(u, mode="drop"),
+        x.at[i].max(u),
+        x.at[:, j % 77].add(u.T[0, 0]),
+        jnp.zeros_like(x).at[i, j].add(u[:, 0]),
+        jnp.zeros(5, x.dtype).at[i % 5].add(u[:, 3]),
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64, np.bool_])
+def test_shares_of_workgroups(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    x, u = (rng.integers(0, 100, (5001, 77)).astype(dtype) for _ in range(2))
+    i = rng.integers(-6000, 6000, 5001).astype(np.int32)
+    j = rng.integers(-90, 90, 5001).astype(np.int32)
+    with irax.enable_x64(True):
+        found = irax.jit(_moves)(x, i, j, u)
+        expected = _moves(*map(jnp.asarray, (x, i, j, u)))
+        for number, (a, b) in enumerate(zip(found, expected, strict=True)):
+            np.testing.assert_array_equal(a, b, err_msg=f"result {number}")

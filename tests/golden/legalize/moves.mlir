@@ -1,0 +1,58 @@
+// Gathers of many elements are kernels, in which each workgroup copies windows by vectors; equal
+// ones share an executable. They clamp indices, and count negative ones from the end.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+// CHECK:      stream.executable private @[[SCATTER:scatter_\w+]]
+// CHECK:        stream.return %c8
+// CHECK:        vector.load
+// CHECK-NEXT:   vector.store
+// CHECK:        memref.load
+// CHECK:        arith.cmpi ule
+// CHECK:        scf.if
+// CHECK:          %[[SUM:.*]] = arith.addf
+// CHECK-NEXT:     vector.store %[[SUM]]
+// CHECK:      stream.executable private @[[GATHER:gather_\w+]]
+// CHECK:        %[[I:.*]] = memref.load
+// CHECK:        arith.addi %[[I]], %c4096
+// CHECK:        arith.maxsi
+// CHECK-NEXT:   arith.constant 4095
+// CHECK-NEXT:   arith.minui
+// CHECK:        vector.load {{.*}} vector<64xi8>
+// CHECK-NEXT:   arith.addi
+// CHECK-NEXT:   vector.store
+// CHECK:        vector.load {{.*}} vector<36xi8>
+func.func @gather_by_vectors(%x: tensor<4096x100xui8>, %i: tensor<50x1xi32>) -> (tensor<50x100xui8>, tensor<50x100xui8>) {
+  %zero = stablehlo.constant dense<0> : tensor<50x1xi32>
+  %size = stablehlo.constant dense<4096> : tensor<50x1xi32>
+  %negative = stablehlo.compare LT, %i, %zero : (tensor<50x1xi32>, tensor<50x1xi32>) -> tensor<50x1xi1>
+  %moved = stablehlo.add %i, %size : tensor<50x1xi32>
+  %j = stablehlo.select %negative, %moved, %i : tensor<50x1xi1>, tensor<50x1xi32>
+  %0 = "stablehlo.gather"(%x, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 100>}> : (tensor<4096x100xui8>, tensor<50x1xi32>) -> tensor<50x100xui8>
+  %1 = "stablehlo.gather"(%x, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 100>}> : (tensor<4096x100xui8>, tensor<50x1xi32>) -> tensor<50x100xui8>
+  return %0, %1 : tensor<50x100xui8>, tensor<50x100xui8>
+}
+// CHECK:      func.func @gather_by_vectors([[X:%\w+]]: tensor<4096x100xui8>, [[I:%\w+]]: tensor<50x1xi32>
+// CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[X]] : (tensor<4096x100xui8>) -> tensor<4096x100xi8>
+// CHECK:        flow.dispatch @[[GATHER]]::@[[GATHER]]([[BITS]], [[I]])
+// CHECK:        flow.dispatch @[[GATHER]]::@[[GATHER]]
+
+// The array is copied and combined with the windows in one kernel. Each workgroup has a part of the
+// array, and skips the windows of others.
+func.func @scatter_by_vectors(%x: tensor<4096x100xf32>, %i: tensor<50x1xi32>, %u: tensor<50x100xf32>) -> tensor<4096x100xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4096x100xf32>, tensor<50x1xi32>, tensor<50x100xf32>) -> tensor<4096x100xf32>
+  return %0 : tensor<4096x100xf32>
+}
+// CHECK:      func.func @scatter_by_vectors([[X:%\w+]]: tensor<4096x100xf32>, [[I:%\w+]]: tensor<50x1xi32>, [[U:%\w+]]: tensor<50x100xf32>
+// CHECK:        flow.dispatch @[[SCATTER]]::@[[SCATTER]]([[U]], [[X]], [[I]])
+
+// IREE is as fast at gathers of single bytes, and of few elements.
+func.func @single(%x: tensor<8192xi8>, %i: tensor<8192x1xi32>, %y: tensor<8x4xf32>, %j: tensor<3x1xi32>) -> (tensor<8192xi8>, tensor<3x4xf32>) {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<8192xi8>, tensor<8192x1xi32>) -> tensor<8192xi8>
+  %1 = "stablehlo.gather"(%y, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<8x4xf32>, tensor<3x1xi32>) -> tensor<3x4xf32>
+  return %0, %1 : tensor<8192xi8>, tensor<3x4xf32>
+}
+// CHECK:      func.func @single
+// CHECK-COUNT-2: "stablehlo.gather"
