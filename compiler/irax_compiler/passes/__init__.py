@@ -39,6 +39,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         loops,
         outline,
         prune,
+        reductions,
         simplify,
         split,
         transpose,

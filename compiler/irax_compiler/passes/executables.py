@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Block, InsertionPoint, Module, Operation, Type, Value
 from irax_compiler.ops.registers import emit, index
@@ -24,8 +26,8 @@ def add_executable(
     counts: tuple[int, int],
     arrays: int,
     body: Body,
-) -> None:
-    """Add the executable `name` to a module, with one function of the same name.
+) -> Operation:
+    """Add the executable `name` to a module, with one function of the same name, and return it.
 
     Args:
         module: the module.
@@ -53,6 +55,7 @@ def add_executable(
     with InsertionPoint(block):
         body(inside, list(block.arguments))
         mlir.emit("func.return", [], {}, [])
+    return outer
 
 
 def dispatch(name: str, operands: Sequence[Value], types: Sequence[Type]) -> list[Value]:
@@ -90,6 +93,14 @@ def workgroup(dimension: int) -> Value:
     return mlir.emit(
         "stream.dispatch.workgroup.id", [], attribute, [mlir.parse_type("index")]
     ).results[0]
+
+
+def memory(binding: Value, elements: int, dtype: np.dtype) -> Value:
+    """Build the view of a binding as the memory of elements of `dtype`."""
+    # A type with an offset that is known would lose that of the binding.
+    element = mlir.element_type(dtype)
+    view = mlir.parse_type(f"memref<{elements}x{element}, strided<[1], offset: ?>>")
+    return emit("stream.binding.subspan", binding, index(0), to=view)
 
 
 def for_each(first: Value, last: Value, body: Callable[[Value], None]) -> None:

@@ -14,6 +14,7 @@ from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.loops import Loops
+from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
@@ -43,6 +44,7 @@ CPU = register(
             *standard_passes(NAME, calls_formulas=True),
             Loops(),
             Blas(),
+            Reductions(),
             Host(),
             Divide(),
             Barriers(),

@@ -1,0 +1,236 @@
+"""Kernels that fold elements of different rows.
+
+The rows of the domain are added to a row of accumulators in fast memory, for a block of columns at
+a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of
+from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.passes import executables
+from irax_compiler.passes.loops.memory import held_dtype
+from irax_compiler.passes.reductions import lanes
+from irax_compiler.passes.reductions.domains import Group
+from irax_compiler.passes.reductions.kernels import Kernel, Place
+from irax_compiler.passes.reductions.phases import Phase
+
+WIDEST = 2048
+"""The most columns of a block: their accumulators stay in the fastest cache."""
+BLOCK = 32
+"""The rows, several at a time, after which accumulators are added to others, and these after as
+many blocks to others again, so that rounding errors stay small."""
+CACHED = 1 << 18
+"""The most elements of a block that is read several times: they stay in the processor's cache."""
+
+
+class Columns(Kernel):
+    """A kernel that folds rows, and computes results block by block."""
+
+    @property
+    def columns(self) -> Group:
+        return self.groups[-1]
+
+    @property
+    def _outer(self) -> list[Group]:
+        return [g for g in self.groups[:-1] if not g.is_reduced]
+
+    @cached_property
+    def width(self) -> int:
+        """The number of columns of a block, a multiple of the vector's size."""
+        columns, workers = self.columns.extent, 2 * self.shares.workers
+        most = min(columns, WIDEST)
+        if self.shares.workers > 1 and prod(g.extent for g in self._outer) < workers:
+            most = min(most, -(-columns // workers))
+        if len(self.phases) > 1:
+            rows = self.domain.elements // self.domain.results
+            most = min(most, max(CACHED // rows, 4 * self.lanes))
+        return -(-most // self.lanes) * self.lanes
+
+    @property
+    def _blocks(self) -> int:
+        return -(-self.columns.extent // self.width)
+
+    @property
+    def items(self) -> int:
+        return prod(g.extent for g in self._outer) * self._blocks
+
+    def build(self, bindings: Sequence[Value]) -> None:
+        self._memory: dict[tuple[Value, int], Value] = {}
+        self._block = mlir.InsertionPoint.current.block
+        super().build(bindings)
+
+    def item(self, number: Value) -> None:
+        sizes = [*(g.extent for g in self._outer), self._blocks]
+        *indices, block = lanes.split(number, sizes)
+        place = dict(zip(self._outer, indices, strict=True))
+        first = executables.times(block, self.width)
+        last = lanes.least(executables.plus(first, self.width), self.columns.extent)
+        fold = _Fold(self, first, last)
+        for phase in self.phases:
+            fold.start(phase)
+            fold.over(phase, self.reduced, place)
+            fold.finish(phase, place)
+
+    def memory_of(self, x: Value, depth: int) -> Value:
+        """Return the fast memory for a folded value of a block of columns, or at a depth of blocks
+        of rows.
+        """
+        if (x, depth) not in self._memory:
+            element = mlir.element_type(held_dtype(x))
+            type_ = mlir.parse_type(f"memref<{self.width}x{element}>")
+            attributes = {
+                "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
+                "alignment": mlir.parse_attribute("64 : i64"),
+            }
+            with mlir.InsertionPoint.at_block_begin(self._block):  # not in each step of a loop
+                memory = mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
+            self._memory[x, depth] = memory
+        return self._memory[x, depth]
+
+
+@dataclass
+class _Fold:
+    """The accumulation of a block of columns."""
+
+    kernel: Columns
+    first: Value
+    last: Value
+
+    def start(self, phase: Phase, depth: int = 0) -> None:
+        """Build accumulators of nothing."""
+
+        def body(at: Value, slot: Value, mask: Value | None) -> None:
+            self._put_totals(phase, phase.neutrals(self.kernel.lanes), slot, depth)
+
+        if phase.reductions:
+            self._each(body)
+
+    def over(self, phase: Phase, reduced: Sequence[Group], place: Place) -> None:
+        """Accumulate all elements in some groups."""
+        group, *inner = reduced
+        start, stop = self.kernel.range_of(group)
+
+        def step(at: Value, _: Registers) -> Registers:
+            self.over(phase, inner, place | {group: at})
+            return []
+
+        if inner:
+            lanes.for_loop(start, stop, 1, [], step)
+        else:
+            blocks = lanes.block(group.extent // phase.unrolled, BLOCK)
+            self._rows(phase, group, place, (start, stop), blocks * phase.unrolled)
+
+    def _rows(
+        self,
+        phase: Phase,
+        group: Group,
+        place: Place,
+        part: tuple[Value, Value],
+        size: int,
+        depth: int = 0,
+    ) -> None:
+        """Accumulate rows: where there are blocks of them, one after the other in accumulators of
+        its own.
+        """
+        start, stop = part
+        count = phase.unrolled
+        if size > count and phase.reductions:
+
+            def block(at: Value, _: Registers) -> Registers:
+                end = emit("arith.minsi", executables.plus(at, size), stop)
+                self.start(phase, depth + 1)
+                self._rows(phase, group, place, (at, end), size // BLOCK, depth + 1)
+                self._each(lambda at, slot, mask: self._join(phase, slot, depth))
+                return []
+
+            lanes.for_loop(start, stop, size, [], block)
+            return
+
+        def rows(count: int) -> Callable[[Value, Registers], Registers]:
+            def step(at: Value, _: Registers) -> Registers:
+                places = [place | {group: executables.plus(at, i)} for i in range(count)]
+                self._each(lambda *column: self._add(phase, places, depth, *column))
+                return []
+
+            return step
+
+        main = start
+        if count > 1:
+            left = emit("arith.remui", emit("arith.subi", stop, start), index(count))
+            main = emit("arith.subi", stop, left)
+            lanes.for_loop(start, main, count, [], rows(count))
+        lanes.for_loop(main, stop, 1, [], rows(1))
+
+    def _join(self, phase: Phase, slot: Value, depth: int) -> None:
+        """Add the accumulators of a block to others."""
+        pair = (self._totals(phase, slot, d) for d in (depth, depth + 1))
+        self._put_totals(phase, phase.combined(*pair), slot, depth)
+
+    def _add(
+        self,
+        phase: Phase,
+        places: Sequence[Place],
+        depth: int,
+        at: Value,
+        slot: Value,
+        mask: Value | None,
+    ) -> None:
+        """Accumulate a vector of each of some rows."""
+        kernel, folded = self.kernel, {x: self._get(x, slot) for x in phase.used}
+        found = phase.together(
+            [kernel.whole(phase, p | {kernel.columns: at}, mask, folded) for p in places]
+        )
+        totals = phase.combined(self._totals(phase, slot, depth), found)
+        self._put_totals(phase, totals, slot, depth)
+
+    def finish(self, phase: Phase, place: Place) -> None:
+        """Build what follows from the results of a phase."""
+
+        def body(at: Value, slot: Value, mask: Value | None) -> None:
+            folded = {x: self._get(x, slot) for x in phase.finish.used}
+            there = place | {self.kernel.columns: at}
+            found = self.kernel.finish(phase, self._totals(phase, slot, 0), there, mask, folded)
+            for x in phase.finish.made:
+                self._put(x, found[x], slot)
+
+        if phase.reductions:
+            self._each(body)
+
+    def _each(self, body: Callable[[Value, Value, Value | None], None]) -> None:
+        """Build a loop over the block's vectors: `body` takes the column where one begins, its
+        place in fast memory, and a mask of the columns that there are, unless there are all.
+        """
+        size, columns = self.kernel.lanes, self.kernel.columns.extent
+
+        def step(at: Value, _: Registers) -> Registers:
+            mask = None
+            if columns % size:
+                left = emit("arith.subi", index(columns), at)
+                mask = emit("vector.create_mask", left, to=mlir.parse_type(f"vector<{size}xi1>"))
+            body(at, emit("arith.subi", at, self.first), mask)
+            return []
+
+        lanes.for_loop(self.first, self.last, size, [], step)
+
+    # -- fast memory --
+
+    def _get(self, x: Value, slot: Value, depth: int = 0) -> Value:
+        memory = self.kernel.memory_of(x, depth)
+        return lanes.read(memory, slot, dtype_of(x), self.kernel.lanes, None)
+
+    def _put(self, x: Value, register: Value, slot: Value, depth: int = 0) -> None:
+        lanes.write(register, self.kernel.memory_of(x, depth), slot, self.kernel.lanes, None)
+
+    def _totals(self, phase: Phase, slot: Value, depth: int) -> list[Value]:
+        return [self._get(operation.results[0], slot, depth) for operation in phase.reductions]
+
+    def _put_totals(self, phase: Phase, totals: Registers, slot: Value, depth: int) -> None:
+        for operation, x in zip(phase.reductions, totals, strict=True):
+            self._put(operation.results[0], x, slot, depth)

@@ -1,0 +1,206 @@
+"""The base of kernels that fold a domain.
+
+A kernel goes through the domain once for each of its phases. After each it computes what follows
+from the results, which the next one may use. Workgroups share the results; where there are too few
+of these, they share what is folded, and each gives results of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.reductions.reduce import is_identity
+from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.passes import executables
+from irax_compiler.passes.loops.memory import held_dtype
+from irax_compiler.passes.reductions import lanes
+from irax_compiler.passes.reductions.clusters import Cluster
+from irax_compiler.passes.reductions.domains import Domain, Group, groups
+from irax_compiler.passes.reductions.phases import Phase, phases
+
+VECTOR = 64
+"""The bytes of a vector."""
+SHARE = 1 << 15
+"""The fewest elements for a workgroup."""
+
+Place = dict[Group, Value]
+"""The place in each group of dimensions, as far as it is known."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The division of a kernel's work."""
+
+    workers: int
+    """The workgroups that run at a time."""
+    parts: int
+    """The parts in which the domain is folded; each has results of its own."""
+
+
+class Kernel(ABC):
+    """The code of a cluster's kernel."""
+
+    def __init__(self, cluster: Cluster, shares: Shares) -> None:
+        self.cluster = cluster
+        self.shares = shares
+        self.domain: Domain = cluster.domain
+        self.groups = groups(self.domain, cluster.accesses.values())
+        self.reduced = [g for g in self.groups if g.is_reduced]
+        self.phases = phases(cluster)
+        arrays = (a.array for a in cluster.accesses.values())
+        self.arrays = list(dict.fromkeys(x for x in arrays if x is not None))
+        self.memories: dict[Value, Value] = {}
+        """The memory of arrays from outside, and of results."""
+
+    @cached_property
+    def lanes(self) -> int:
+        """The number of elements of a vector."""
+        values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
+        return VECTOR // max(held_dtype(x).itemsize for x in values if self.domain.is_whole(x))
+
+    @property
+    @abstractmethod
+    def items(self) -> int:
+        """The number of results, or of groups of results, that are computed one after another."""
+
+    @abstractmethod
+    def item(self, number: Value) -> None:
+        """Build the computation of one of them."""
+
+    @property
+    def _together(self) -> int:
+        """The number of items of a workgroup."""
+        wanted = max(1, min(self.domain.elements // SHARE, self.items))
+        return -(-self.items // wanted)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of workgroups: those that share the items, and those that share what is
+        folded.
+        """
+        return -(-self.items // self._together), self.shares.parts
+
+    def build(self, bindings: Sequence[Value]) -> None:
+        """Build the body of the kernel's function."""
+        given = self.cluster.given
+        for x, binding in zip([*self.arrays, *given], bindings, strict=True):
+            elements = prod(shape_of(x)) * (self.shares.parts if x in given else 1)
+            self.memories[x] = executables.memory(binding, elements, held_dtype(x))
+        start, stop = executables.share(self.items, self._together, 0)
+
+        executables.for_each(start, stop, self.item)
+
+    # -- places --
+
+    def is_divided(self, group: Group) -> bool:
+        """True for the group of which each workgroup has a part."""
+        return self.shares.parts > 1 and group == self.reduced[0]
+
+    def range_of(self, group: Group) -> tuple[Value, Value]:
+        """Return the places of a reduced group to be folded."""
+        if not self.is_divided(group):
+            return index(0), index(group.extent)
+        size = -(-group.extent // self.shares.parts)
+        start = lanes.least(executables.times(executables.workgroup(1), size), group.extent)
+        return start, lanes.least(executables.plus(start, size), group.extent)
+
+    def _offset(self, strides: Sequence[int], place: Place) -> Value:
+        """Return the offset of a place, for strides by dimension."""
+        total = index(0)
+        for group, at in place.items():
+            if strides[group.last]:
+                total = emit("arith.addi", total, executables.times(at, strides[group.last]))
+        return total
+
+    def _strides(self, x: Value) -> tuple[int, ...]:
+        """Return the strides of a result."""
+        extents = self.domain.extents
+        dimensions = range(len(extents)) if self.domain.is_whole(x) else self.domain.kept
+        found, step = [0] * len(extents), 1
+        for d in reversed(dimensions):
+            found[d], step = step, step * extents[d]
+        return tuple(found)
+
+    def _size(self, strides: Sequence[int], place: Place) -> int:
+        """Return the number of elements at a place: those of a vector, or one for all lanes."""
+        inner = self.groups[-1]
+        return self.lanes if inner in place and strides[inner.last] else 1
+
+    # -- elements --
+
+    def _load(self, x: Value, place: Place, mask: Value | None) -> Value:
+        """Load elements of a value from outside."""
+        access = self.cluster.accesses[x]
+        at, size = self._offset(access.strides, place), self._size(access.strides, place)
+        if access.array is None:
+            return lanes.places(at, dtype_of(x), size)
+        return lanes.read(self.memories[access.array], at, dtype_of(x), size, mask)
+
+    def _restore(self, x: Value, where: Value, place: Place, mask: Value | None) -> Value:
+        """Load elements that an earlier phase stored."""
+        at = self._offset(self._strides(where), place)
+        return lanes.read(self.memories[where], at, dtype_of(x), self.lanes, mask)
+
+    def _store(self, x: Value, where: Value, place: Place, mask: Value | None) -> None:
+        """Store elements in the memory of a result."""
+        strides = self._strides(where)
+        at = self._offset(strides, place)
+        if self.shares.parts > 1:
+            part = executables.times(executables.workgroup(1), prod(shape_of(where)))
+            at = emit("arith.addi", at, part)
+        lanes.write(x, self.memories[where], at, self._size(strides, place), mask)
+
+    def whole(
+        self, phase: Phase, place: Place, mask: Value | None, folded: dict[Value, Value]
+    ) -> list[Value]:
+        """Build what a phase does with the elements at a place, given the folded values that it
+        uses, and return what it folds.
+        """
+        known = dict(folded)
+        known |= {x: self._load(x, place, mask) for x in phase.read}
+        known |= {x: self._restore(x, where, place, mask) for x, where in phase.restored}
+        lanes.compute(phase.operations, known, self.lanes)
+        for x, where in phase.stored:
+            self._store(known[x], where, place, mask)
+        found = [
+            registers.spread(lanes.register(o.operands[0], known), self.lanes)
+            for o in phase.reductions
+        ]
+        if mask is None:
+            return found
+        pairs = zip(found, phase.neutrals(self.lanes), strict=True)
+        return [registers.select(mask, x, nothing) for x, nothing in pairs]
+
+    def finish(
+        self,
+        phase: Phase,
+        folds: Registers,
+        place: Place,
+        mask: Value | None,
+        folded: dict[Value, Value],
+    ) -> dict[Value, Value]:
+        """Build what follows from the results of a phase, given the folded values that it uses, and
+        return these with what was computed.
+        """
+        size = max(map(registers.size_of, folds), default=1)
+        known = dict(folded)
+        for operation, fold in zip(phase.reductions, folds, strict=True):
+            known[operation.results[0]] = fold
+            init = operation.operands[1]
+            if self.shares.parts == 1 and not is_identity(lanes.combiner(operation), init):
+                start = self._load(init, {}, None) if mlir.splat(init) is None else None
+                start = lanes.register(init, {}) if start is None else start
+                begun = lanes.combined(operation, registers.spread(start, size), fold)
+                known[operation.results[0]] = begun
+        known |= {x: self._load(x, place, mask) for x in phase.finish.read}
+        lanes.compute(phase.finish.operations, known, size)
+        for x in phase.finish.stored:
+            self._store(known[x], x, place, mask)
+        return known

@@ -1,0 +1,171 @@
+"""Registers of kernels: numbers, and vectors of the elements of neighbouring places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.reductions.reduce import find_combiner, identity
+from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.loops import blocks, vectors
+
+BOOLEAN = mlir.element_type(np.dtype(np.bool_))
+
+
+class _Lanes(blocks.Scope):
+    """Registers that all have one element, or all the lanes of a vector."""
+
+    def size(self, x: Value) -> int:
+        return self.lanes
+
+
+def compute(operations: Iterable[Operation], known: dict[Value, Value], lanes: int) -> None:
+    """Build elementwise operations and broadcasts of numbers; `known` then has their results."""
+    scope = _Lanes(known, lanes=lanes)
+    for operation in operations:
+        if traits_of(operation).moves:
+            known[operation.results[0]] = scope.register(operation.operands[0])
+        else:
+            blocks.translate([operation], scope)
+
+
+def register(x: Value, known: dict[Value, Value]) -> Value:
+    """Return the register of a value, which may be a constant."""
+    if x in known:
+        return known[x]
+    fill = mlir.splat(x)
+    assert fill is not None
+    return registers.constant(fill)
+
+
+# ---- reductions ----------------------------------------------------------------------------------
+
+
+def combiner(operation: Operation) -> str:
+    """Return the combiner of a reduction."""
+    found = find_combiner(operation)
+    assert found is not None
+    return found
+
+
+def combined(operation: Operation, x: Value, y: Value) -> Value:
+    """Combine two registers as a reduction does."""
+    inner = operation.regions[0].blocks[0].operations[0].operation
+    return registers.apply(inner, [x, y])
+
+
+def neutral(operation: Operation, lanes: int) -> Value:
+    """Return a register of the reduction's identity."""
+    dtype = dtype_of(operation.operands[0])
+    element = np.asarray(identity(combiner(operation), dtype), dtype)
+    return registers.spread(registers.constant(element), lanes)
+
+
+_OF_BOOLEANS = {"maximum": "or", "minimum": "and", "multiply": "and"}
+
+
+def across(operation: Operation, x: Value) -> Value:
+    """Fold the elements of a register, by halves."""
+    if registers.is_boolean(x):
+        name = combiner(operation)
+        kind = mlir.parse_attribute(f"#vector.kind<{_OF_BOOLEANS.get(name, name)}>")
+        return emit("vector.reduction", x, to=BOOLEAN, kind=kind)
+    while (size := registers.size_of(x)) > 1:
+        low, high = np.arange(size).reshape(2, size // 2)
+        x = combined(operation, vectors.picked(x, low), vectors.picked(x, high))
+    return x
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def read(source: Value, at: Value, dtype: np.dtype, lanes: int, mask: Value | None) -> Value:
+    """Load numbers of `dtype`. Those that a mask leaves out are not read, and are zeros."""
+    held = np.dtype(np.int8) if dtype == np.bool_ else registers.signless_dtype(dtype)
+    to = registers.type_of(held, lanes)
+    if lanes == 1:
+        loaded = emit("memref.load", source, at, to=to)
+    elif mask is None:
+        loaded = emit("vector.load", source, at, to=to)
+    else:
+        zeros = registers.spread(registers.zero(mlir.element_type(held)), lanes)
+        loaded = emit("vector.maskedload", source, at, mask, zeros, to=to)
+    if dtype != np.bool_:
+        return loaded
+    return emit("arith.trunci", loaded, to=registers.type_of(dtype, lanes))
+
+
+def write(x: Value, target: Value, at: Value, lanes: int, mask: Value | None) -> None:
+    """Store numbers, those that a mask leaves out excepted."""
+    if registers.is_boolean(x):  # which memory holds as bytes
+        x = emit("arith.extui", x, to=registers.with_elements(x, np.dtype(np.int8)))
+    x = registers.spread(x, lanes)
+    if lanes == 1:
+        mlir.emit("memref.store", [x, target, at], {}, [])
+    elif mask is None:
+        mlir.emit("vector.store", [x, target, at], {}, [])
+    else:
+        mlir.emit("vector.maskedstore", [target, at, mask, x], {}, [])
+
+
+def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
+    """Return a register of consecutive places, as numbers of `dtype`."""
+    wide = np.dtype(np.int64 if dtype.itemsize == 8 else np.int32)
+    found = emit("arith.index_cast", at, to=mlir.element_type(wide))
+    if lanes > 1:
+        distances = registers.constant(np.arange(lanes, dtype=wide))
+        found = emit("arith.addi", registers.spread(found, lanes), distances)
+    target = registers.signless_dtype(dtype)
+    to = registers.with_elements(found, target)
+    if found.type == to:
+        return found
+    return emit("arith.trunci" if target.kind == "i" else "arith.sitofp", found, to=to)
+
+
+# ---- loops and places ----------------------------------------------------------------------------
+
+
+def for_loop(
+    start: Value,
+    stop: Value,
+    step: int,
+    carried: Registers,
+    body: Callable[[Value, Registers], Registers],
+) -> list[Value]:
+    """Build an `scf.for`, and return what it carries at its end."""
+    types = [x.type for x in carried]
+    loop = mlir.emit("scf.for", [start, stop, index(step), *carried], {}, types, regions=1)
+    block = mlir.Block.create_at_start(loop.regions[0], [start.type, *types])
+    with InsertionPoint(block):
+        at, *inside = block.arguments
+        mlir.emit("scf.yield", list(body(at, inside)), {}, [])
+    return list(loop.results)
+
+
+def block(steps: int, most: int) -> int:
+    """Return the size of the largest blocks in which a number of steps is taken: a power of `most`,
+    of which there are at most as many.
+    """
+    size = 1
+    while -(-steps // size) > most:
+        size *= most
+    return size
+
+
+def least(x: Value, y: int) -> Value:
+    """Return the lesser of a place and a number."""
+    return emit("arith.minsi", x, index(y))
+
+
+def split(number: Value, extents: list[int]) -> list[Value]:
+    """Return the indices, in an array of some extents, of the element with a number."""
+    found: list[Value] = []
+    for i, extent in reversed(list(enumerate(extents))):
+        found.append(emit("arith.remui", number, index(extent)) if i else number)
+        number = emit("arith.divui", number, index(extent)) if i else number
+    return found[::-1]

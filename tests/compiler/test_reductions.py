@@ -1,0 +1,133 @@
+"""Kernels of reductions, run by IREE and compared with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import mlir
+from irax_compiler.passes.reductions.domains import Access, Domain, groups
+
+SHAPES = [(1, 129), (3, 77, 16), (8, 1, 40), (33, 130), (700, 257), (2, 31, 9, 8), (131080,)]
+"""Odd sizes; of rows that a vector has too much room for; and one that workers divide."""
+
+
+def _array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    generator = np.random.default_rng(len(shape))
+    if np.dtype(dtype) == np.bool_:
+        return generator.random(shape) < 0.5
+    numbers = generator.normal(size=shape) * 3
+    return numbers.astype(dtype) if np.dtype(dtype).kind != "u" else np.abs(numbers).astype(dtype)
+
+
+def _axes(rank: int) -> list[Any]:
+    """Return the axes that are folded: all, each, and all but the second."""
+    others = tuple(d for d in range(rank) if d != 1)
+    return [None, *range(rank), *([others] if rank > 2 else [])]
+
+
+def _each(folds: Sequence[Callable[..., Any]], xs: Sequence[Any]) -> list[Any]:
+    """Fold arrays over axes, each with the next function in turn."""
+    pairs = [(x, axes) for x in xs for axes in _axes(x.ndim)]
+    return [folds[i % len(folds)](x, axes) for i, (x, axes) in enumerate(pairs)]
+
+
+def _check(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float = 1e-5) -> None:
+    """Compare a compiled function with the same one evaluated by NumPy."""
+    results = irax.jit(function)(*arrays)
+    expected = function(*map(jnp.asarray, arrays))
+    for x, y in zip(results, expected, strict=True):
+        np.testing.assert_allclose(
+            np.asarray(x).astype(np.float64),
+            np.asarray(y).astype(np.float64),
+            rtol=tolerance,
+            atol=tolerance,
+        )
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.float32, ml_dtypes.bfloat16, np.int8, np.uint16, np.bool_],
+    ids=lambda d: np.dtype(d).name,
+)
+def test_reductions_of_each_dtype(dtype: Any):
+    arrays = [_array(shape, dtype) for shape in SHAPES[1:4]]
+
+    def function(*xs: Any) -> list[Any]:
+        folds = [jnp.sum, jnp.max, jnp.min, jnp.any]
+        return [
+            folds[(i + j) % 4](x, a) for i, x in enumerate(xs) for j, a in enumerate(_axes(x.ndim))
+        ]
+
+    _check(function, *arrays, tolerance=1e-2 if np.dtype(dtype).itemsize == 2 else 1e-5)
+
+
+def test_what_follows_from_results():
+    arrays = [_array(shape, np.float32) for shape in SHAPES]
+
+    def normalized(x: Any, axis: Any) -> Any:
+        mean, variance = (f(x, axis, keepdims=True) for f in (jnp.mean, jnp.var))
+        return (x - mean) / jnp.sqrt(variance + 1e-5)
+
+    def function(*xs: Any) -> list[Any]:
+        folds = [irax.nn.softmax, normalized, irax.nn.log_softmax]
+        return [
+            folds[(i + j) % 3](x, a) for i, x in enumerate(xs) for j, a in enumerate(_axes(x.ndim))
+        ]
+
+    _check(function, *arrays, tolerance=1e-4)
+
+
+def test_special_values():
+    x = _array((20, 100), np.float32)
+    x[1, 99], x[2, 3], x[3, 98], x[4] = np.nan, np.inf, -np.inf, -np.inf
+
+    def function(x: Any) -> list[Any]:
+        folds = [jnp.sum, jnp.max, jnp.min, jnp.argmax, jnp.argmin, jnp.nansum]
+        return [fold(x, axis) for fold in folds for axis in (0, 1, None)]
+
+    _check(function, x)
+
+
+def test_sums_are_exact_enough():
+    x = np.random.default_rng(0).random(3_000_001).astype(np.float32)
+    total = irax.jit(jnp.sum)(x)
+    np.testing.assert_allclose(float(total), x.astype(np.float64).sum(), rtol=2e-7)
+
+
+def test_init_values_count_once():
+    x, start = _array((131072,), np.float32), np.asarray(5, np.float32)
+
+    def function(x: Any, start: Any) -> list[Any]:
+        rows = x.reshape(512, 256)
+        return [irax.lax.reduce(y, start, irax.lax.add, (0,)) for y in (x, rows, rows.T)]
+
+    _check(function, x, start, tolerance=1e-3)
+
+
+def test_groups_of_dimensions():
+    domain = Domain((4, 1, 5, 6, 7), (0, 2, 3))
+    module = mlir.parse_module("""
+        func.func @main(%x: tensor<4x1x5x6x7xf32>, %y: tensor<6x7xf32>) {
+          %0 = stablehlo.broadcast_in_dim %y, dims = [3, 4]
+              : (tensor<6x7xf32>) -> tensor<4x1x5x6x7xf32>
+          return
+        }""")
+    function = mlir.functions(module)["main"]
+    broadcast = mlir.body(function).operations[0].operation.results[0]
+    whole, part = (Access.of(x, domain) for x in (mlir.arguments(function)[0], broadcast))
+    assert whole is not None
+    assert part is not None
+    assert part.strides == (0, 0, 0, 7, 1)
+    assert [(g.extent, g.is_reduced) for g in groups(domain, [whole])] == [(120, True), (7, False)]
+    assert [(g.extent, g.is_reduced) for g in groups(domain, [whole, part])] == [
+        (20, True),
+        (6, True),
+        (7, False),
+    ]
