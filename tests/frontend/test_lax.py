@@ -143,6 +143,7 @@ def test_round():
         (lambda: lax.bitwise_and(ONES, ONES), "lax.bitwise_and: expected arrays of booleans or"),
         (lambda: lax.integer_pow(jnp.arange(3), -1), "negative powers"),
         (lambda: lax.neg(True), "lax.neg"),
+        (lambda: lax.rem(1j * ONES, 1j * ONES), "lax.rem: expected arrays of integers or floats"),
         (lambda: lax.abs(jnp.ones(2, "uint8")), "signed integers"),
     ],
 )

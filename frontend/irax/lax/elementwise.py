@@ -25,6 +25,7 @@ from irax_compiler.ops.core import Op
 from irax_compiler.ops.special import bessel, chlo_functions
 
 NUMBER: Kinds = np.number
+REAL: Kinds = (np.integer, np.floating)
 ORDERED: Kinds = (np.bool, np.integer, np.floating)
 INEXACT: Kinds = np.inexact
 FLOAT: Kinds = np.floating
@@ -89,7 +90,7 @@ def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Ar
 
 
 div: Binary = binary("div", ew.divide, NUMBER, "x / y; integers are rounded to zero.")
-rem: Binary = binary("rem", ew.remainder, NUMBER, "The remainder of x / y, with the sign of x.")
+rem: Binary = binary("rem", ew.remainder, REAL, "The remainder of x / y, with the sign of x.")
 max: Binary = binary("max", ew.maximum, ANY, "The larger one; nan where either is nan.")
 min: Binary = binary("min", ew.minimum, ANY, "The smaller one; nan where either is nan.")
 atan2: Binary = binary("atan2", ew.atan2, INEXACT, "The angle, in radians, of the point (y, x).")
