@@ -48,3 +48,55 @@ func.func @few(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    stablehlo.sine
 // CHECK-NEXT:    stablehlo.add
 // CHECK-NEXT:    return
+
+// Loops over few elements are in one kernel with each other and with what is around them.
+func.func @loops(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<4xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.maximum %y, %x : tensor<4xf32>
+    stablehlo.return %j, %z : tensor<i32>, tensor<4xf32>
+  }
+  %1 = stablehlo.negate %0#1 : tensor<4xf32>
+  %2:2 = stablehlo.while(%i = %zero, %y = %1) : tensor<i32>, tensor<4xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.multiply %y, %x : tensor<4xf32>
+    stablehlo.return %j, %z : tensor<i32>, tensor<4xf32>
+  }
+  return %2#1 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @loops(
+// CHECK:         [[R:%\w+]] = flow.dispatch.region -> (tensor<4xf32>) {
+// CHECK:           scf.while
+// CHECK:           arith.negf
+// CHECK:           scf.while
+// CHECK:           flow.return {{%\w+}} : tensor<4xf32>
+// CHECK:         return [[R]]
+
+// A boolean that a loop returns is not computed again outside: the loop is a kernel by itself.
+func.func @truth(%x: tensor<4xf32>, %n: tensor<i32>, %b: tensor<i1>) -> (tensor<4xf32>, tensor<i1>) {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %n, %y = %x, %c = %b) : tensor<i32>, tensor<4xf32>, tensor<i1>
+   cond {
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %j = stablehlo.subtract %i, %one : tensor<i32>
+    %z = stablehlo.maximum %y, %x : tensor<4xf32>
+    %d = stablehlo.compare GT, %j, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %j, %z, %d : tensor<i32>, tensor<4xf32>, tensor<i1>
+  }
+  return %0#1, %0#2 : tensor<4xf32>, tensor<i1>
+}
+// CHECK-LABEL: func.func @truth(
+// CHECK-COUNT-1: flow.dispatch.region
+// CHECK-NOT:     flow.dispatch.region
+// CHECK:         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import accumulate, groupby
 from math import prod
 from typing import Any
 
@@ -54,7 +55,7 @@ def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
     while cluster:
         count = _fitting(cluster, kernel)
         part, cluster = cluster[: max(count, 1)], cluster[max(count, 1) :]
-        if len(part) >= WORTHWHILE // 2 or kernels.is_long(part):
+        if len(part) >= WORTHWHILE // 2 or kernels.is_long(part) or any(map(_is_loop, part)):
             _put_in_kernel(part, kernel)
 
 
@@ -126,11 +127,18 @@ def _parts(cluster: Sequence[Operation]) -> list[Sequence[Operation]]:
     """Divide a cluster into parts with a short compile time, which more than doubles with twice the
     operations.
     """
-    return [cluster[i : i + MOST] for i in range(0, len(cluster), MOST)]
+    sizes = accumulate(1 + sum(1 for _ in nested(o)) for o in cluster)
+    numbered = groupby(zip(cluster, sizes, strict=True), lambda pair: pair[1] // MOST)
+    return [[operation for operation, _ in part] for _, part in numbered]
 
 
 def _is_worthwhile(cluster: Sequence[Operation]) -> bool:
-    return sum(not _is_free(o) for o in cluster) >= WORTHWHILE or kernels.is_long(cluster)
+    is_much = sum(not _is_free(o) for o in cluster) >= WORTHWHILE
+    return is_much or kernels.is_long(cluster) or any(map(_is_loop, cluster))
+
+
+def _is_loop(operation: Operation) -> bool:
+    return operation.name == "stablehlo.while"
 
 
 def _long(block: Block) -> list[int]:
@@ -163,12 +171,18 @@ def _is_free(operation: Operation) -> bool:
 
 
 def _is_apart(operation: Operation) -> bool:
-    """True if an operation belongs to no kernel: a constant, a barrier, a loop or a branch."""
+    """True if an operation is in no kernel of elementwise ones: a constant, a barrier, a loop or a
+    branch.
+    """
     traits = traits_of(operation)
     return traits.is_constant or traits.captures or operation.name == barrier.name
 
 
 def _is_small(operation: Operation) -> bool:
+    if _is_loop(operation):
+        # A boolean that a kernel returns is computed again outside.
+        is_boolean = any(_is_truth(x) and mlir.num_uses(x) for x in operation.results)
+        return not is_boolean and kernels.is_of_registers(operation)
     values = [*operation.operands, *operation.results]
     if _is_apart(operation) or not all(map(kernels.is_plain, values)):
         return False
@@ -234,7 +248,7 @@ def _given(cluster: Sequence[Operation]) -> tuple[list[Value], list[Operation]]:
     needed: set[Value] = set()
     for operation in reversed(cluster):
         found = [x for x in operation.results if x in needed or _is_used_outside(x, inside)]
-        if _is_free(operation) or operation in fixed or _has_truth(operation):
+        if _is_free(operation) or operation in fixed or any(map(_is_truth, found)):
             if found:
                 after.append(operation)
                 needed.update(_used(operation))
@@ -252,8 +266,8 @@ def _fixed(cluster: Sequence[Operation]) -> set[Operation]:
     return found
 
 
-def _has_truth(operation: Operation) -> bool:
-    return any(dtype_of(x) == np.bool_ for x in operation.results)
+def _is_truth(x: Value) -> bool:
+    return dtype_of(x) == np.bool_
 
 
 def _used(operation: Operation) -> list[Value]:

@@ -15,7 +15,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, registers, shape, slicing
-from irax_compiler.ops.formulas import has_loop, is_formula
+from irax_compiler.ops.formulas import definition, has_loop, is_formula
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.loops import blocks, indexing, launch, vectors
 from irax_compiler.passes.loops.blocks import REGISTERS
@@ -30,6 +30,8 @@ LANES = 16
 """The number of elements of large arrays that are processed at a time."""
 LONG = 16
 """The number of formulas from which a kernel calls functions."""
+LONGEST = 1024
+"""The most operations of formulas that a kernel has written out."""
 
 
 def as_kernel(loop: Operation) -> Sequence[Value] | None:
@@ -38,6 +40,12 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
     """
     parts = _Parts.of(loop)
     return None if parts is None else _kernel(loop, parts)
+
+
+def is_of_registers(loop: Operation) -> bool:
+    """True if all values of a loop fit in registers, so that it can be part of a larger kernel."""
+    parts = _Parts.of(loop)
+    return parts is not None and not parts.tables and not parts.buffers
 
 
 # ---- which loops ---------------------------------------------------------------------------------
@@ -96,8 +104,10 @@ def is_long(operations: Iterable[Operation]) -> bool:
     """True if a kernel of these operations is an executable of its own, in which formulas are
     functions.
     """
-    formulas = [o for o in operations if is_formula(o)]
-    return len(formulas) >= LONG or any(map(has_loop, formulas))
+    formulas = [o for each in operations for o in (each, *nested(each)) if is_formula(o)]
+    if len(formulas) >= LONG or any(map(has_loop, formulas)):
+        return True
+    return sum(len(mlir.body(definition(o)).operations) for o in formulas) > LONGEST
 
 
 def too_many(taken: Sequence[Value], results: int) -> bool:
@@ -209,7 +219,7 @@ def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
 
     groups = (tables, factors, elements, memory.arrays)
     arrays = list(dict.fromkeys(array for group in groups for array in group.values()))
-    results = _launched(nested(loop), arrays, types, body)
+    results = _launched([loop], arrays, types, body)
     final: dict[int, Value] = dict(zip(kept, results, strict=False))
     written = dict(zip(memory.arrays, results[len(kept) :], strict=True))
     for i, (dtype, base) in zip(parts.buffers, memory.places, strict=True):
