@@ -14,7 +14,7 @@ from irax_compiler.ops.special.bessel import BesselI0e
 from irax_compiler.ops.special.beta import Betainc
 from irax_compiler.ops.special.gamma import Igamma, Igammac
 from irax_compiler.ops.special.integrals import Expn
-from irax_compiler.ops.special.normal import Dawsn, Ndtri
+from irax_compiler.ops.special.normal import Dawsn, Ndtri, Wofz
 from irax_compiler.passes.core import nested
 
 CHLO = (
@@ -149,6 +149,26 @@ def test_programs_of_series_grow_by_little_for_each(size: tuple[int, ...]):
         return sum(1 for _ in nested(lower(series(size, "f32", count)).operation))
 
     assert operations(12) - operations(10) < 2 * len(SERIES) * 5
+
+
+def faddeeva(size: int, count: int) -> mlir.Module:
+    """A module that applies a function of complex numbers as many times in a row."""
+    module = mlir.new_module()
+    type_ = mlir.tensor_type((size,), np.dtype(np.complex64))
+    function = mlir.new_function(module, "main", [type_], public=True)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        (x,) = mlir.arguments(function)
+        for _ in range(count):
+            (x,) = Wofz().build([x])
+    mlir.finish_function(function, [x])
+    return module
+
+
+@pytest.mark.parametrize(("size", "count"), [(1, 3), (200, 20)])
+def test_series_of_complex_numbers_are_functions_of_kernels(size: int, count: int):
+    """A few of long formulas are functions, too."""
+    x = np.linspace(0.1, 0.9, size) + 1j * np.linspace(0.5, -0.5, size)
+    check(faddeeva(size, count), [x.astype(np.complex64)], 1e-4)
 
 
 def test_long_loops_call_formulas():

@@ -23,6 +23,10 @@ from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.parts import Parts
 from irax_compiler.passes.rewriting import replace
 
+_COMPLEX = 4
+"""The number of real functions that a function of complex numbers counts as: its formula is as
+long."""
+
 
 @register_pass
 @dataclass
@@ -39,7 +43,9 @@ class Outline(Pass):
         composites = {decomposition_of(o) for o in nested(module.operation) if _is_composite(o)}
         functions = mlir.functions(module).items()
         blocks = [mlir.body(function) for name, function in functions if name not in composites]
-        counts = Counter(_size(o) for block in blocks for o in _within(block) if is_long(o))
+        counts: Counter[int] = Counter()
+        for operation in (o for block in blocks for o in _within(block) if is_long(o)):
+            counts[_size(operation)] += _COMPLEX if parts.has_parts(operation) else 1
         outlining = _Outlining(module, {size for size, n in counts.items() if n >= self.many})
         for block in blocks if counts else ():
             outlining.of_block(block, {})
@@ -55,7 +61,12 @@ def is_long(operation: Operation) -> bool:
 
 
 def _is_composite(operation: Operation) -> bool:
-    return operation.name == Composite.name and all(map(is_plain, operation.operands))
+    return operation.name == Composite.name and all(map(_is_of_registers, operation.operands))
+
+
+def _is_of_registers(x: Value) -> bool:
+    """True if registers can hold the elements of a value, or their real and imaginary parts."""
+    return is_plain(x) or (parts.is_complex(x) and prod(shape_of(x)) > 0)
 
 
 def _size(operation: Operation) -> int:

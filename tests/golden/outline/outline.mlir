@@ -40,6 +40,14 @@ func.func @complex(%z: tensor<5xcomplex<f32>>, %p: tensor<5xi1>) -> tensor<5xcom
 // CHECK:         [[R:%\w+]] = stablehlo.complex [[T]]#0, [[T]]#1
 // CHECK:         return [[R]]
 
+// A function of complex numbers counts as four.
+func.func @one(%z: tensor<9xcomplex<f32>>) -> tensor<9xcomplex<f32>> {
+  %0 = stablehlo.sine %z : tensor<9xcomplex<f32>>
+  return %0 : tensor<9xcomplex<f32>>
+}
+// CHECK-LABEL: func.func @one(
+// CHECK:         stablehlo.custom_call @irax.formula({{.*}}@stablehlo_sine_complex64}
+
 // Composites that are elementwise functions become calls, however few there are.
 func.func @composite(%x: tensor<5xf32>) -> tensor<5xf32> {
   %0 = stablehlo.composite "irax.bessel_i0e" %x {decomposition = @i0e} : (tensor<5xf32>) -> tensor<5xf32>
