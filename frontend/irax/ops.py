@@ -193,7 +193,7 @@ _TOGETHER = {"add": "sum", "multiply": "prod", "max": "max", "min": "min"}
 def _needed(what: str, ids: Array) -> int:
     why = f"{what} needs num_segments=..., or the segment_ids to count them"
     values = ids.concrete(why, errors.ConcretizationTypeError)
-    return int(values.max(initial=-1)) + 1
+    return int(values.max()) + 1 if values.size else 0
 
 
 # ---- before .at ----------------------------------------------------------------------------------

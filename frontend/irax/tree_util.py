@@ -327,7 +327,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) ->
     Args:
         prefix_tree: a tree that has the containers of the full one down to some depth.
         full_tree: a tree.
-        is_leaf: tells which further subtrees are leaves.
+        is_leaf: tells which further subtrees of the prefix are leaves.
 
     Raises:
         ValueError: it is not a prefix.
@@ -338,7 +338,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) ->
         (1, {'a': 2, 'b': 2})
     """
     leaves = prefix_broadcast(prefix_tree, full_tree, is_leaf)
-    return tree_unflatten(tree_structure(full_tree, is_leaf), leaves)
+    return tree_unflatten(tree_structure(full_tree), leaves)
 
 
 def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:

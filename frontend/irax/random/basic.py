@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import irax.numpy as jnp
@@ -81,12 +83,12 @@ def randint(
     Args:
         key: a key.
         shape: the shape of the result, to which both bounds broadcast.
-        minval: the lower bound, integers.
-        maxval: the upper bound, integers.
+        minval: the lower bound: integers, or floats that are truncated to integers.
+        maxval: the upper bound, likewise.
         dtype: an integer dtype.
 
     Raises:
-        TypeError: bounds or dtype that are not of integers.
+        TypeError: the dtype is not one of integers, or a bound has no real numbers.
 
     >>> int(irax.random.randint(irax.random.key(0), (), 0, 1))
     0
@@ -95,10 +97,7 @@ def randint(
     if not dtypes.issubdtype(dtype, np.integer):
         raise TypeError(f"randint: dtype must be an integer type, got {dtype}")
     info = np.iinfo(dtype)
-    low, high = as_array(minval, "randint: minval"), as_array(maxval, "randint: maxval")
-    for name, bound in (("minval", low), ("maxval", high)):
-        if not dtypes.issubdtype(bound.dtype, np.integer):
-            raise TypeError(f"randint: {name} must be an integer, got {bound.aval}")
+    low, high = (_bound(n, x, dtype) for n, x in (("minval", minval), ("maxval", maxval)))
     sizes = shape_of("randint", shape, low, high)
     # A bound above the dtype's largest value stands for that value plus one.
     beyond = (
@@ -122,6 +121,14 @@ def randint(
     multiplier = (multiplier * multiplier) % span
     offset = ((upper % span) * multiplier + lower % span) % span
     return low + convert(offset, dtype)
+
+
+def _bound(name: str, bound: ArrayLike, dtype: np.dtype[Any]) -> Array:
+    """Return a bound of `randint` as integers."""
+    x = as_array(bound, f"randint: {name}")
+    if dtypes.issubdtype(x.dtype, np.complexfloating):
+        raise TypeError(f"randint: {name} must be real, got {x.aval}")
+    return x if dtypes.issubdtype(x.dtype, np.integer) else convert(x, dtype)
 
 
 def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: str = "low") -> Array:
