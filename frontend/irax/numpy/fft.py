@@ -13,7 +13,7 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax import fourier
-from irax.lax.arguments import canonical_axes, documented
+from irax.lax.arguments import canonical_axes, canonical_int, documented
 from irax.numpy import creation, manipulation, padding, repetition, ufuncs
 from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
@@ -45,7 +45,7 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     (x,) = as_arrays([a], what)
     dtype = inexact_dtype(x.dtype)
     if kind == "RFFT" and dtype.kind == "c":
-        raise TypeError(f"{what}: expected real numbers, got {x.dtype}")
+        raise ValueError(f"{what}: expected real numbers, got {x.dtype}")
     single = dtype.itemsize <= (8 if dtype.kind == "c" else 4)
     if kind == "RFFT":
         wide = np.float32 if single else np.float64
@@ -55,7 +55,11 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     places = canonical_axes(what, tuple(axes), x.ndim)
-    sizes = [x.shape[d] for d in places] if s is None else [int(n) for n in s]
+    sizes = (
+        [x.shape[d] for d in places] if s is None else [canonical_int(what, "a size", n) for n in s]
+    )
+    if not places:
+        return x
     if s is None and kind == "IRFFT":
         sizes[-1] = 2 * (sizes[-1] - 1)
     if len(sizes) != len(places):

@@ -88,6 +88,8 @@ def _transforms(
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f"{what}: norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
     (array,) = inexact(what, x)
+    if array.dtype.itemsize < 4:
+        array = array.astype(np.float32)
     if array.dtype.kind == "c":
         parts = [_transforms(what, v, type, s, axes, norm) for v in (array.real, array.imag)]
         return lax.complex(*parts)

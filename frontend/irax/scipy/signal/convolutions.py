@@ -199,6 +199,12 @@ def fftconvolve(
     _check_mode(what, mode)
     x, y = _operands(what, in1, in2)
     places = canonical_axes(what, axes if axes is None else tuple(np.atleast_1d(axes)), x.ndim)
+    others = [d for d in range(x.ndim) if d not in places]
+    if any(x.shape[d] != y.shape[d] and 1 not in (x.shape[d], y.shape[d]) for d in others):
+        raise ValueError(
+            f"{what}: shapes {x.shape} and {y.shape} must agree along the axes that are not in "
+            f"axes={tuple(places)}"
+        )
     if mode == "valid" and _ordered(what, x, y, places):
         x, y = y, x
     full = [x.shape[d] + y.shape[d] - 1 for d in places]

@@ -98,7 +98,7 @@ def _segments(x: Array, length: int, overlap: int) -> Array:
 
 
 def _transformed(x: Array, window: Array, trend: Any, nfft: int, onesided: bool) -> Array:
-    if trend is not False:
+    if trend is not None and trend is not False:
         x = detrend(x, type=trend) if isinstance(trend, str) else trend(x)
     x = x * window
     if onesided:
@@ -137,7 +137,7 @@ def csd(
         nperseg: the length of segments, 256 by default.
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
-        detrend: "constant", "linear", False, or a function of segments.
+        detrend: "constant", "linear", False or None, or a function of segments.
         return_onesided: True to return only frequencies of at least 0; not for complex signals.
         scaling: "density" or "spectrum".
         axis: the axis.
@@ -270,7 +270,7 @@ def stft(
         nperseg: the length of segments.
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
-        detrend: False, "constant", "linear", or a function of segments.
+        detrend: False or None, "constant", "linear", or a function of segments.
         return_onesided: True to return only frequencies of at least 0; not for complex signals.
         boundary: the extension of the signal at both ends by half a segment: "zeros", "even",
             "odd", "constant" or None.
