@@ -36,6 +36,11 @@ def inexact(what: str, *operands: ArrayLike) -> list[Array]:
     return [convert(x, dtype, x.weak_type) for x in arrays]
 
 
+def from_lists(operand: Any) -> Any:
+    """Return an array of nested lists of numbers; any other operand as it is."""
+    return jnp.asarray(operand) if isinstance(operand, list | tuple) else operand
+
+
 def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of the real part of numbers."""
     number: Any = np.zeros((), dtype)

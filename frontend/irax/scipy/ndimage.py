@@ -13,7 +13,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
-from irax.scipy.arguments import real_dtype
+from irax.scipy.arguments import from_lists, real_dtype
 from irax.typing import ArrayLike
 
 
@@ -70,13 +70,13 @@ def map_coordinates(
     if mode not in _MODES:
         listed = ", ".join(map(repr, _MODES))
         raise NotImplementedError(f"{what}: mode={mode!r} is not supported; expected {listed}")
-    array, outside = as_arrays([input, cval], what)
+    array, outside = as_arrays([from_lists(input), cval], what)
     if len(coordinates) != array.ndim:
         raise ValueError(
             f"{what}: coordinates must have an array for each of the {array.ndim} dimensions of "
             f"input, got {len(coordinates)}"
         )
-    places = as_arrays(coordinates, what)
+    places = as_arrays([from_lists(c) for c in coordinates], what)
     dtype = inexact_dtype(dtypes.result_type(array, *places))
     real = real_dtype(dtype)
     corners: list[list[tuple[Array, Array, Array | None]]] = []

@@ -9,6 +9,7 @@ from irax import lax
 from irax.core.array import Array
 from irax.lax.matrices import adjoint, symmetrized
 from irax.numpy.factored import inexact, square
+from irax.scipy.arguments import from_lists
 from irax.typing import ArrayLike
 
 
@@ -29,7 +30,7 @@ def cholesky(
            [0., 1.]], dtype=float32)
     """
     del overwrite_a, check_finite
-    (x,) = inexact("cholesky", a)
+    (x,) = inexact("cholesky", from_lists(a))
     below = square("cholesky", x) if lower else adjoint(square("cholesky", x))
     factor = lax.linalg.cholesky(below, symmetrize_input=False)
     return factor if lower else adjoint(factor)
@@ -59,7 +60,7 @@ def lu(
            [1., 0.]], dtype=float32)
     """
     del overwrite_a, check_finite
-    (x,) = inexact("lu", a)
+    (x,) = inexact("lu", from_lists(a))
     found, _, order = lax.linalg.lu(x)
     m, n = x.shape[-2:]
     k = min(m, n)
@@ -77,7 +78,7 @@ def lu_factor(
     for `lu_solve`.
     """
     del overwrite_a, check_finite
-    (x,) = inexact("lu_factor", a)
+    (x,) = inexact("lu_factor", from_lists(a))
     found, pivots, _ = lax.linalg.lu(square("lu_factor", x))
     return found, pivots
 
@@ -109,7 +110,7 @@ def qr(
     del overwrite_a, lwork, check_finite
     if mode not in ("full", "economic", "r"):
         raise ValueError(f"qr: mode must be 'full', 'economic' or 'r', got {mode!r}")
-    (x,) = inexact("qr", a)
+    (x,) = inexact("qr", from_lists(a))
     q, *rest = lax.linalg.qr(x, pivoting=pivoting, full_matrices=mode != "economic")
     return tuple(rest) if mode == "r" else (q, *rest)
 
@@ -144,7 +145,7 @@ def qr_multiply(
     del overwrite_a, overwrite_c
     if mode not in ("left", "right"):
         raise ValueError(f"qr_multiply: mode must be 'left' or 'right', got {mode!r}")
-    x, other = inexact("qr_multiply", a, c)
+    x, other = inexact("qr_multiply", from_lists(a), from_lists(c))
     q, *rest = lax.linalg.qr(x, pivoting=pivoting, full_matrices=False)
     q = jnp.conj(q) if conjugate else q
     vector = other.ndim == 1
@@ -170,7 +171,7 @@ def svd(
 ) -> Any:
     """Return U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`."""
     del overwrite_a, check_finite, lapack_driver
-    (x,) = inexact("svd", a)
+    (x,) = inexact("svd", from_lists(a))
     return lax.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
 
 
@@ -212,6 +213,7 @@ def eigh(
     del overwrite_a, overwrite_b, turbo, check_finite
     if type not in (1, 2, 3):
         raise ValueError(f"eigh: type must be 1, 2 or 3, got {type!r}")
+    a, b = from_lists(a), from_lists(b)
     (x,) = inexact("eigh", a) if b is None else inexact("eigh", a, b)[:1]
     x = _whole(square("eigh", x), lower)
     factor: Array | None = None
@@ -290,7 +292,7 @@ def eigh_tridiagonal(
         )
     if (select == "i") != (select_range is not None):
         raise ValueError("eigh_tridiagonal: select='i' goes with a select_range, and only that")
-    diagonal, beside = inexact("eigh_tridiagonal", d, e)
+    diagonal, beside = inexact("eigh_tridiagonal", from_lists(d), from_lists(e))
     if diagonal.ndim != 1 or beside.shape != (diagonal.shape[0] - 1,):
         raise ValueError(
             f"eigh_tridiagonal: expected d [n] and e [n - 1], got shapes {diagonal.shape} and "
@@ -324,7 +326,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """Convert the real form of `schur` to the complex form, a triangle."""
     del check_finite
-    t, z = inexact("rsf2csf", T, Z)
+    t, z = inexact("rsf2csf", from_lists(T), from_lists(Z))
     if square("rsf2csf", t).shape != square("rsf2csf", z).shape:
         raise ValueError(f"rsf2csf: expected T and Z of one shape, got {t.shape} and {z.shape}")
     dtype = jnp.result_type(t.dtype, z.dtype, jnp.complex64)
@@ -411,7 +413,7 @@ def polar(
         raise ValueError(f"polar: side must be 'left' or 'right', got {side!r}")
     if method not in ("qdwh", "svd"):
         raise ValueError(f"polar: method must be 'qdwh' or 'svd', got {method!r}")
-    (x,) = inexact("polar", a)
+    (x,) = inexact("polar", from_lists(a))
     if method == "svd":
         left, _, right = lax.linalg.svd(x, full_matrices=False)
         u = jnp.matmul(left, right)

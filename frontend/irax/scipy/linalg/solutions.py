@@ -11,6 +11,7 @@ from irax.core.operands import judge_ranks
 from irax.core.promotion import promote_dtypes
 from irax.lax.matrices import adjoint, one_batch
 from irax.numpy.factored import inexact, square
+from irax.scipy.arguments import from_lists
 from irax.scipy.linalg.factorizations import cho_factor, schur
 from irax.typing import ArrayLike
 
@@ -75,7 +76,8 @@ def solve_triangular(
     forms = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
     if trans not in forms:
         raise ValueError(f"solve_triangular: trans must be 0, 1, 2, 'N', 'T' or 'C', got {trans!r}")
-    matrices, right, vector = _prepared("solve_triangular", *inexact("solve_triangular", a, b))
+    operands = inexact("solve_triangular", from_lists(a), from_lists(b))
+    matrices, right, vector = _prepared("solve_triangular", *operands)
     x = lax.linalg.triangular_solve(
         matrices,
         right,
@@ -135,7 +137,7 @@ def lu_solve(
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans must be 0, 1 or 2, got {trans!r}")
     given, pivots = lu_and_piv
-    factors, right, vector = _prepared("lu_solve", *inexact("lu_solve", given, b))
+    factors, right, vector = _prepared("lu_solve", *inexact("lu_solve", given, from_lists(b)))
     order = lax.linalg.lu_pivots_to_permutation(jnp.asarray(pivots), factors.shape[-1])
     order = jnp.broadcast_to(order, factors.shape[:-1])
     if trans == 0:
@@ -182,7 +184,7 @@ def solve(
         raise ValueError(f"solve: assume_a must be 'gen', 'sym', 'her' or 'pos', got {assume_a!r}")
     if assume_a != "pos":
         return jnp.linalg.solve(a, b)
-    matrix, right = promote_dtypes(a, b, what="solve")
+    matrix, right = promote_dtypes(from_lists(a), from_lists(b), what="solve")
     return cho_solve(cho_factor(matrix, lower), right)
 
 
@@ -210,7 +212,7 @@ def solve_sylvester(
     """
     if method not in ("schur", "eigen"):
         raise ValueError(f"solve_sylvester: method must be 'schur' or 'eigen', got {method!r}")
-    a, b, c = inexact("solve_sylvester", A, B, C)
+    a, b, c = inexact("solve_sylvester", *map(from_lists, (A, B, C)))
     sizes = tuple((n, n) for n in c.shape[-2:])
     if c.ndim < 2 or (a.shape[-2:], b.shape[-2:]) != sizes:
         raise ValueError(

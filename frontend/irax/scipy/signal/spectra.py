@@ -12,7 +12,7 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, broadcast_shapes
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
-from irax.scipy.arguments import inexact, real_dtype
+from irax.scipy.arguments import from_lists, inexact, real_dtype
 from irax.typing import ArrayLike
 
 
@@ -40,7 +40,7 @@ def detrend(
     """
     if type not in ("linear", "constant", "l", "c"):
         raise ValueError(f"detrend: type must be 'linear' or 'constant', got {type!r}")
-    (x,) = inexact("detrend", data)
+    (x,) = inexact("detrend", from_lists(data))
     if type in ("constant", "c"):
         return x - jnp.mean(x, axis, keepdims=True)
     along = canonical_axis("detrend", axis, x.ndim)
