@@ -80,6 +80,7 @@ def test_values_from_outside():
         (lambda n, batched, x: x, TypeError, "must return a pair"),
         (lambda n, batched, x: (x[0], True), ValueError, "said to have 3 lanes"),
         (lambda n, batched, x: (x, [True, True]), ValueError, "out_batched"),
+        (lambda n, batched, x: ([x], True), ValueError, "expected that of the function's result"),
     ],
 )
 def test_errors(rule, error, message):

@@ -214,6 +214,8 @@ sp.linalg.expm([[4.0, 1.0], [1.0, 3.0]])
 sp.linalg.polar([[4.0, 1.0], [1.0, 3.0]], method="svd")
 sp.signal.detrend([1.0, 2.0, 4.0])
 sp.ndimage.map_coordinates([[0.5, 1.5], [2.0, 3.0]], [[0.5], [0.5]], 1)
+lax.linalg.cholesky(np.int32([[4, 1], [1, 3]]))
+lax.linalg.eigh(np.int32([[4, 1], [1, 3]]))[1]
 jax.linear_transpose(lambda x: 2 * x, 1)(1)
 jax.jacfwd(jsp.entr)(0.0)
 sp.linalg.rsf2csf(F[:1, :1], F[:1, :1])

@@ -62,7 +62,7 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
-    array = m.matrices("cholesky", x, square=True)
+    array = m.matrices("cholesky", m.inexact("cholesky", x), square=True)
     return bind(triangular.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
 
 
@@ -152,7 +152,7 @@ def eigvalsh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True)
 
 
 def _hermitian(what: str, x: ArrayLike, lower: bool, symmetrize: bool) -> Array:
-    array = m.matrices(what, x, square=True)
+    array = m.matrices(what, m.inexact(what, x), square=True)
     if symmetrize:
         return m.symmetrized(array)
     return array if lower else m.adjoint(array)

@@ -10,7 +10,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.promotion import apply, broadcast_to, select
+from irax.core.operands import inexact_dtype
+from irax.core.promotion import apply, broadcast_to, convert, select
 from irax.lax import complex_numbers, slicing, structure
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
@@ -40,6 +41,12 @@ def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
             f"{array.shape}"
         )
     return array
+
+
+def inexact(what: str, x: ArrayLike) -> Array:
+    """Return an array of booleans or integers as floats, any other as it is."""
+    array = array_of(f"lax.linalg.{what}", x)
+    return convert(array, inexact_dtype(array.dtype))
 
 
 def factors(op: Op, x: Array) -> list[Array]:

@@ -86,21 +86,22 @@ class custom_vmap(ForwardsDefinitions):
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
         """Writes a call that has the rule into a trace."""
         traced_call = TracedCall("custom_vmap", self.fun, args)
-        in_tree = traced_call.in_tree
-        rule = self._rules.get(in_tree)
+        trees = traced_call.in_tree, traced_call.out_tree
+        rule = self._rules.get(trees)
         if rule is None:
             assert self.vmap_rule is not None
-            rule = self._rules[in_tree] = _Rule(self.vmap_rule, name_of(self.fun), in_tree)
+            rule = self._rules[trees] = _Rule(self.vmap_rule, name_of(self.fun), *trees)
         builder.kept.append(rule)
         name, num_args = traced_call.traced.name, len(traced_call.arrays)
         return traced_call.bind(ops.CustomVmap(name, rule.key, num_args))
 
 
 class _Rule:
-    """A rule for arguments of one structure, as the compiler calls it."""
+    """A rule for arguments and a result of one structure, as the compiler calls it."""
 
-    def __init__(self, rule: Callable[..., Any], name: str, in_tree: Any) -> None:
-        self.rule, self.name, self.in_tree = rule, name, in_tree
+    def __init__(self, rule: Callable[..., Any], name: str, in_tree: Any, out_tree: Any) -> None:
+        self.rule, self.name = rule, name
+        self.in_tree, self.out_tree = in_tree, out_tree
         self.key = f"{name}#{id(self)}"
         self._kept: list[Any] = []
         ops.RULES[self.key] = self
@@ -117,7 +118,13 @@ class _Rule:
             batched[:] = array_trees.prefix_broadcast(
                 out_batched, out, prefix_name="out_batched", tree_name="the result"
             )
-            return [as_array(x, f"{self.name}: a result") for x in array_trees.tree_leaves(out)]
+            found, structure = array_trees.tree_flatten(out)
+            if structure != self.out_tree:
+                raise ValueError(
+                    f"custom_vmap: the rule of {self.name} returned a result of structure "
+                    f"{structure}; expected that of the function's result, {self.out_tree}"
+                )
+            return [as_array(x, f"{self.name}: a result") for x in found]
 
         avals = [ShapedArray(tuple(t.shape), mlir.dtype_of_type(t)) for t in types]
         inputs = [Input(aval) for aval in avals]
