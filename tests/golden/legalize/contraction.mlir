@@ -37,7 +37,7 @@ func.func @narrow_reduction(%x: tensor<4xf16>) -> tensor<f16> {
 // CHECK:        [[SUM:%\w+]] = stablehlo.reduce([[WIDE]] init: {{.*}} -> tensor<f32>
 // CHECK-NEXT:   stablehlo.convert [[SUM]] : (tensor<f32>) -> tensor<f16>
 
-// The largest of narrow floats is one of them: nothing to widen.
+// The largest of narrow floats is one of them: nothing to widen for precision ...
 func.func @maximum(%x: tensor<4xf16>) -> tensor<f16> {
   %c = stablehlo.constant dense<0xFC00> : tensor<f16>
   %0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [0] : (tensor<4xf16>, tensor<f16>) -> tensor<f16>
@@ -46,6 +46,17 @@ func.func @maximum(%x: tensor<4xf16>) -> tensor<f16> {
 // CHECK:      func.func @maximum
 // CHECK-NOT:    stablehlo.convert
 // CHECK:        return
+
+// ... but bfloat16 is compared faster as float32.
+func.func @extremum_of_bfloat16(%x: tensor<4xbf16>) -> tensor<bf16> {
+  %c = stablehlo.constant dense<0x7F80> : tensor<bf16>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.minimum across dimensions = [0] : (tensor<4xbf16>, tensor<bf16>) -> tensor<bf16>
+  return %0 : tensor<bf16>
+}
+// CHECK:      func.func @extremum_of_bfloat16
+// CHECK:        [[X:%\w+]] = stablehlo.convert %arg0 : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK:        [[Y:%\w+]] = stablehlo.reduce([[X]] {{.*}} applies stablehlo.minimum
+// CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<f32>) -> tensor<bf16>
 
 // IREE's own algorithm takes the place of any other.
 func.func @contraction_by_algorithm(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) -> tensor<3x2xf32> {

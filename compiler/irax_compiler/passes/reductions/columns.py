@@ -23,6 +23,9 @@ from irax_compiler.passes.reductions.phases import Phase
 
 WIDEST = 2048
 """The most columns of a block: their accumulators stay in the fastest cache."""
+FAST = 1 << 15
+"""The most folded values of a block of columns. At 8 bytes each, and with those of blocks of rows,
+they fit into the stack that IREE allows a kernel."""
 BLOCK = 32
 """The rows, several at a time, after which accumulators are added to others, and these after as
 many blocks to others again, so that rounding errors stay small."""
@@ -45,7 +48,8 @@ class Columns(Kernel):
     def width(self) -> int:
         """The number of columns of a block, a multiple of the vector's size."""
         columns, workers = self.columns.extent, 2 * self.shares.workers
-        most = min(columns, WIDEST)
+        folded = sum(len(phase.finish.made) for phase in self.phases)
+        most = min(columns, WIDEST, FAST // max(folded, 1))
         if self.shares.workers > 1 and prod(g.extent for g in self._outer) < workers:
             most = min(most, -(-columns // workers))
         if len(self.phases) > 1:

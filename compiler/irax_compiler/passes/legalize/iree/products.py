@@ -102,3 +102,14 @@ def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
         return None
     wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
     return [conversion.convert(wide[0], dtype)]
+
+
+@legalizes("stablehlo.reduce", kind="slow", of="IREE")
+def extremum_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
+    """Compare bfloat16 as float32: IREE converts to that and back in each step."""
+    op = read_as(reduce.Reduce, operation)
+    dtype = dtype_of(operation.results[0])
+    if op is None or op.combiner not in ("maximum", "minimum") or dtype.name != "bfloat16":
+        return None
+    wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
+    return [conversion.convert(wide[0], dtype)]
