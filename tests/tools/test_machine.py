@@ -47,6 +47,9 @@ def test_doctor_finds_what_is_wrong(monkeypatch):
     monkeypatch.setenv("IRAX_PLATFORMS", "cpu,abacus")
     wrong = [line for line, works in doctor.examine() if not works]
     assert wrong[2].startswith("IRAX_PLATFORMS: no platform 'abacus' here; there are 'cpu'")
+    monkeypatch.setenv("IRAX_NUM_THREADS", "many")
+    wrong = [line for line, works in doctor.examine() if not works]
+    assert wrong[2] == "IRAX_NUM_THREADS=many: expected a number of threads, 1 or more"
 
 
 def test_bench(irax):

@@ -12,7 +12,7 @@ import numpy as np
 
 from irax_compiler import cache
 from irax_compiler.iree import blas
-from irax_runtime import devices, libraries
+from irax_runtime import devices, libraries, threads
 from irax_runtime.inventory import describe
 
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
@@ -36,6 +36,7 @@ def examine() -> Iterator[tuple[str, bool]]:
     yield _same_iree()
     yield _compiles_and_runs()
     yield _blas(), True
+    yield _threads()
     yield _cache(), True
     yield from _platforms_asked_for()
     for line in describe():
@@ -87,6 +88,15 @@ def _blas() -> str:
     if blas.calls() is None:
         return f"matrices are multiplied by IREE's own code: {blas.VARIABLE}=off"
     return f"matrices are multiplied by {libraries.describe()}"
+
+
+def _threads() -> tuple[str, bool]:
+    """Check the variable IRAX_NUM_THREADS."""
+    try:
+        number = threads.count()
+    except ValueError as error:
+        return str(error), False
+    return f"programs on the processor run with {number} threads ({threads.VARIABLE})", True
 
 
 def _platforms_asked_for() -> Iterator[tuple[str, bool]]:
