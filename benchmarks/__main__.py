@@ -29,7 +29,8 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(f"--against: {error}")
     settings = Settings(options.turn, options.limit, options.processor_time, options.also)
-    results = Results(machine=this_machine(loaded=options.loaded, clock=_clock(settings)))
+    about = {"loaded": options.loaded, "clock": _clock(settings), "note": options.note}
+    results = Results(machine=this_machine(**about))
     print(report.head(options.also))
     with busy_processes() if options.loaded else nullcontext():
         for row in measure_all(chosen, settings):
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--turn", type=float, default=Settings.turn, help="seconds of a measurement")
     add("--limit", type=float, default=Settings.limit, help="seconds that a program may take")
     add("--also", metavar="PLATFORM", help="run irax's on pjrt:cpu, ... as well")
+    add("--note", default="", metavar="TEXT", help="say this of the machine in the results")
     add("--plot", type=Path, metavar="FILE", help="draw all ratios (needs irax[examples])")
     return parser
 

@@ -51,7 +51,7 @@ def _machine(results: Results) -> Iterator[str]:
     machine = results.machine
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     yield f"Measured on {machine['date']}, {machine['processor']}, {machine['cores']} cores,"
-    yield f"{machine['system']}; {versions}."
+    yield f"{machine['system']}; {versions}. {machine.get('note', '')}".rstrip()
 
 
 def _means(results: Results) -> Iterator[str]:
@@ -67,7 +67,8 @@ def _above(results: Results, reasons: Mapping[str, str]) -> Iterator[str]:
     yield f"### Above {LIMIT}"
     yield ""
     for row in slower(results.rows, LIMIT):
-        yield f"- **{row.name}**, {row.ratio():.2f}: {reasons.get(row.name, 'no cause is known')}"
+        reason = reasons.get(row.name, "nobody has looked into it yet.")
+        yield f"- **{row.name}**, {row.ratio():.2f}: {reason}"
 
 
 def _programs(results: Results) -> Iterator[str]:

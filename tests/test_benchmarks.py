@@ -119,8 +119,10 @@ def test_a_report_names_what_is_slow_and_what_failed() -> None:
 
 def test_the_table_says_why_programs_are_slow() -> None:
     machine = {"processor": "P", "cores": 2, "system": "S", "date": "D", "versions": {"irax": "1"}}
+    machine["note"] = "N."
     text = table.text(Results(ROWS, machine), {"a": "it rests."})
-    assert "- **c**, 4.00: no cause is known" in text
+    assert "S; irax 1. N.\n" in text
+    assert "- **c**, 4.00: nobody has looked into it yet." in text
     assert "- **a**, 2.00: it rests." in text
     assert "| b | 1e+06 | 2e+06 | 0.50 |" in text
 
