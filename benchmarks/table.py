@@ -51,7 +51,10 @@ def _machine(results: Results) -> Iterator[str]:
     machine = results.machine
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     yield f"Measured on {machine['date']}, {machine['processor']}, {machine['cores']} cores,"
-    yield f"{machine['system']}; {versions}. {machine.get('note', '')}".rstrip()
+    yield f"{machine['system']}."
+    if machine.get("note"):
+        yield machine["note"]
+    yield f"Versions: {versions}."
 
 
 def _means(results: Results) -> Iterator[str]:
@@ -67,8 +70,8 @@ def _above(results: Results, reasons: Mapping[str, str]) -> Iterator[str]:
     yield f"### Above {LIMIT}"
     yield ""
     for row in slower(results.rows, LIMIT):
-        reason = reasons.get(row.name, "nobody has looked into it yet.")
-        yield f"- **{row.name}**, {row.ratio():.2f}: {reason}"
+        reason = f": {reasons[row.name]}" if row.name in reasons else ""
+        yield f"- **{row.name}**, {row.ratio():.2f}{reason}"
 
 
 def _programs(results: Results) -> Iterator[str]:
@@ -93,7 +96,10 @@ def _program(row: Row) -> str:
 
 
 def _microseconds(measured: Measured | None) -> str:
-    return "" if measured is None else f"{measured.median * 1e6:.3g}"
+    if measured is None:
+        return ""
+    microseconds = measured.median * 1e6
+    return f"{microseconds:.1f}" if microseconds < 100 else f"{microseconds:.0f}"
 
 
 def _row(*cells: str) -> str:
