@@ -23,8 +23,6 @@ ALLOWED = {
     ("passes/legalize/iree/convolution.py", "_moves"): "what IREE fuses",
     ("passes/legalize/iree/fusion.py", "_PASSING"): "what IREE fuses",
     ("passes/legalize/numerics/complex_functions.py", "_FUNCTIONS"): "a formula for each",
-    ("passes/loops/blocks.py", "_STRUCTURE"): "what the pass itself builds",
-    ("passes/loops/blocks.py", "_translated"): "what the pass itself builds",
     ("passes/loops/clusters.py", "_is_of"): "what the pass itself builds",
     ("passes/parts.py", "RULES"): "a rule for each",
 }

@@ -9,6 +9,7 @@ from irax import lax
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
+from irax_compiler.passes.loops import kernels
 
 RNG = np.random.default_rng(0)
 
@@ -21,7 +22,7 @@ def lowered(f, *args) -> str:
 
 def is_kernel(f, *args) -> bool:
     text = lowered(f, *args)
-    return "flow.dispatch.region" in text and "stablehlo.while" not in text
+    return "flow.dispatch @kernel" in text and "stablehlo.while" not in text
 
 
 def newton(x):
@@ -84,10 +85,13 @@ def test_two_stacks_of_one_kind(width, dtype):
     np.testing.assert_array_equal(last, expected[-1])
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("width", [3, 160])
-def test_rows_of_many_elements(width, reverse):
-    """Too many for registers, or with products: each row is put into its place."""
+@pytest.mark.parametrize(
+    ("width", "reverse", "few"), [(3, True, 0), (160, False, 0), (160, True, None)]
+)
+def test_rows_of_many_elements(width, reverse, few, monkeypatch):
+    """In a kernel, or too many for one: each row is put into its place."""
+    if few is not None:
+        monkeypatch.setattr(kernels, "FEW", few)
     w = RNG.normal(size=(width, width)).astype(np.float32) / width
     xs = RNG.normal(size=(6, width)).astype(np.float32)
 
@@ -99,7 +103,7 @@ def test_rows_of_many_elements(width, reverse):
         return lax.scan(step, jnp.ones(width), xs, reverse=reverse)
 
     text = lowered(f, w, xs)
-    assert "scf.for" in text
+    assert ("flow.dispatch @kernel" in text) == (few is None)
     assert "dynamic_update_slice" not in text
     h, expected = np.ones(width, np.float32), [None] * 6
     for i in reversed(range(6)) if reverse else range(6):
@@ -115,6 +119,7 @@ def test_rows_of_many_elements(width, reverse):
 @pytest.mark.parametrize("by_blas", ["on", "off"])
 def test_matrices_are_transposed_before_the_loop(by_blas, monkeypatch):
     monkeypatch.setenv(blas.VARIABLE, by_blas)
+    monkeypatch.setattr(kernels, "FEW", 0)
     w = RNG.normal(size=(160, 140)).astype(np.float32) / 13
     v = RNG.normal(size=(140, 160)).astype(np.float32) / 13
     xs = RNG.normal(size=(9, 160)).astype(np.float32)
@@ -225,3 +230,73 @@ def test_small_matrices_in_a_loop_are_part_of_its_kernel():
         spread = 0.9 * (spread - half.T @ half) + 0.1 * np.eye(2)
         expected.append(mean)
     np.testing.assert_allclose(irax.jit(kalman)(0.9, xs), expected, atol=1e-5)
+
+
+def mixed(x, y):
+    """Moves, reductions, products, branches and loops of arrays in memory."""
+
+    def step(i, state):
+        x, y, n = state
+        turned = jnp.concatenate([x[1:], x[:1]])[::-1] + jnp.pad(y[2:-1], ((1, 2), (0, 0)))
+        scaled = (x - x.mean(0)) / (1 + x.std(1, keepdims=True)) + jnp.arange(y.size).reshape(
+            y.shape
+        )
+        new = lax.cond(i % 2 == 0, lambda: turned, lambda: scaled * 0.01)
+        new = lax.fori_loop(0, i, lambda j, z: 0.5 * z + new[j], new)
+        product = jnp.tanh(x @ y.T @ new * 0.01)
+        largest = jnp.argmax(product, 1)
+        return y.at[:, i].set(product[:, 0]), product, n + largest.sum()
+
+    return lax.fori_loop(0, 4, step, (x, y, 0))
+
+
+@pytest.mark.parametrize("shape", [(5, 27), (16, 16)])
+def test_large_arrays_in_a_loop(shape):
+    x, y = (RNG.normal(size=shape).astype(np.float32) for _ in range(2))
+    assert is_kernel(mixed, x, y)
+    for found, expected in zip(irax.jit(mixed)(x, y), mixed(x, y), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [129, 1000])
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.uint32, np.bool_])
+def test_large_carries_that_change_places(size, dtype):
+    """The next value of one is computed where nothing reads the last one any more."""
+    x = RNG.integers(0, 2, size).astype(dtype)
+
+    def f(x, y):
+        def step(carry, row):
+            a, b, c, d = carry
+            return (b, a, a ^ row if dtype == np.bool_ else a + row, d[::-1]), (c, d)
+
+        return lax.scan(step, (x, y, x, y), jnp.stack([x, y, y]))
+
+    y = x[::-1].copy()
+    assert is_kernel(f, x, y)
+    (a, b, c, d), (rows, turned) = irax.jit(f)(x, y)
+    add = np.logical_xor if dtype == np.bool_ else np.add
+    for found, expected in zip((a, b, c, d), (y, x, add(x, y), y[::-1]), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(rows, [x, add(x, x), add(y, y)])
+    np.testing.assert_array_equal(turned, [y, y[::-1], y])
+
+
+def test_inputs_are_multiplied_before_the_loop(monkeypatch):
+    monkeypatch.setenv(blas.VARIABLE, "off")
+    u, w = (RNG.normal(size=n).astype(np.float32) / 3 for n in ((5, 4), (4, 4)))
+    xs = RNG.normal(size=(9, 2, 5)).astype(np.float32)
+
+    def f(u, w, xs):
+        def step(h, x):
+            return jnp.tanh(x @ u + h @ w), jnp.einsum("id,bi->db", u, x)
+
+        return lax.scan(step, jnp.zeros((2, 4)), xs, reverse=True)
+
+    text = lowered(f, u, w, xs)
+    assert text.partition("flow.dispatch @kernel")[0].count("stablehlo.dot_general") == 2
+    h = np.zeros((2, 4), np.float32)
+    for x in xs[::-1]:
+        h = np.tanh(x @ u + h @ w)
+    last, products = irax.jit(f)(u, w, xs)
+    np.testing.assert_allclose(last, h, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(products, np.einsum("id,tbi->tdb", u, xs), rtol=1e-4, atol=1e-6)

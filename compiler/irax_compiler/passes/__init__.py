@@ -19,6 +19,7 @@ def by_name() -> Mapping[str, type[Pass]]:
     'vjp'
     """
     from irax_compiler.passes import (
+        advance,
         annotate,
         barriers,
         batch,

@@ -95,12 +95,12 @@ def workgroup(dimension: int) -> Value:
     ).results[0]
 
 
-def memory(binding: Value, elements: int, dtype: np.dtype) -> Value:
-    """Build the view of a binding as the memory of elements of `dtype`."""
+def memory(binding: Value, elements: int, dtype: np.dtype, start: int = 0) -> Value:
+    """Build the view of a binding, from a byte on, as the memory of elements of `dtype`."""
     # A type with an offset that is known would lose that of the binding.
     element = mlir.element_type(dtype)
     view = mlir.parse_type(f"memref<{elements}x{element}, strided<[1], offset: ?>>")
-    return emit("stream.binding.subspan", binding, index(0), to=view)
+    return emit("stream.binding.subspan", binding, index(start), to=view)
 
 
 def for_each(first: Value, last: Value, body: Callable[[Value], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irax_compiler.passes.advance import Advance
 from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
@@ -40,6 +41,7 @@ def standard_passes(
         Check(target),
         INLINE,
         REMOVE_DEAD_FUNCTIONS,
+        Advance(),
         Defer(),
         Callbacks(),
         Widen(),

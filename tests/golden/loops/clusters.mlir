@@ -26,10 +26,8 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<300x4xf32>) -> (tensor<300xf32>, t
   return %16, %19 : tensor<300xf32>, tensor<4x2xf32>
 }
 // CHECK-LABEL: func.func @main(
-// CHECK:         [[R:%\w+]] = flow.dispatch.region -> (tensor<8xf32>) {
-// CHECK-NOT:       stablehlo
-// CHECK:           flow.return {{%\w+}} : tensor<8xf32>
-// CHECK:         }
+// CHECK-NOT:     stablehlo
+// CHECK:         [[R:%\w+]] = flow.dispatch @kernel::@kernel(%arg0) : (tensor<4xf32>) -> tensor<8xf32>
 // CHECK:         [[S0:%\w+]] = stablehlo.slice [[R]] [0:4]
 // CHECK:         [[A:%\w+]] = stablehlo.optimization_barrier [[S0]]
 // CHECK:         [[S1:%\w+]] = stablehlo.slice [[R]] [4:8]
@@ -75,11 +73,8 @@ func.func @loops(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
   return %2#1 : tensor<4xf32>
 }
 // CHECK-LABEL: func.func @loops(
-// CHECK:         [[R:%\w+]] = flow.dispatch.region -> (tensor<4xf32>) {
-// CHECK:           scf.while
-// CHECK:           arith.negf
-// CHECK:           scf.while
-// CHECK:           flow.return {{%\w+}} : tensor<4xf32>
+// CHECK-NOT:     stablehlo.negate
+// CHECK:         [[R:%\w+]] = flow.dispatch @kernel_1::@kernel_1(
 // CHECK:         return [[R]]
 
 // A boolean that a loop returns is not computed again outside: the loop is a kernel by itself.
@@ -97,6 +92,6 @@ func.func @truth(%x: tensor<4xf32>, %n: tensor<i32>, %b: tensor<i1>) -> (tensor<
   return %0#1, %0#2 : tensor<4xf32>, tensor<i1>
 }
 // CHECK-LABEL: func.func @truth(
-// CHECK-COUNT-1: flow.dispatch.region
-// CHECK-NOT:     flow.dispatch.region
+// CHECK-COUNT-1: flow.dispatch @kernel
+// CHECK-NOT:     flow.dispatch @kernel
 // CHECK:         return

@@ -1,5 +1,18 @@
 // RUN: --pipeline "loops"
 
+// CHECK:       stream.executable private @kernel_1
+// CHECK:         func.func private @kernel_1_f_0(%arg0: vector<4xf32>)
+// CHECK:       stream.executable private @kernel
+// CHECK:         [[TWO:%\w+]] = arith.constant 2 : index
+// CHECK:         stream.return [[TWO]]
+// CHECK:         func.func private @kernel_f_0(%arg0: vector<16xf32>) -> vector<16xf32>
+// CHECK-NEXT:      math.sin
+// CHECK-NEXT:      arith.negf
+// CHECK:         func.func @kernel(
+// CHECK:           stream.dispatch.workgroup.id[0]
+// CHECK:           scf.for
+// CHECK-COUNT-16:    call @kernel_f_0
+
 // A kernel that computes many formulas calls functions; workgroups share large arrays.
 func.func @main(%x: tensor<5000xf32>, %y: tensor<f32>) -> tensor<5000xf32> {
   %0 = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> tensor<5000xf32>
@@ -67,15 +80,3 @@ func.func private @f(%x: tensor<f32>) -> tensor<f32> {
   return %1 : tensor<f32>
 }
 // CHECK-NOT:   @f(
-// CHECK:       flow.executable private @kernel
-// CHECK:         [[TWO:%\w+]] = arith.constant 2 : index
-// CHECK:         flow.return [[TWO]]
-// CHECK:         func.func private @kernel_f_0(%arg0: vector<16xf32>) -> vector<16xf32>
-// CHECK-NEXT:      math.sin
-// CHECK-NEXT:      arith.negf
-// CHECK:         func.func @kernel(
-// CHECK:           flow.dispatch.workgroup.id[0]
-// CHECK:           scf.for
-// CHECK-COUNT-16:    call @kernel_f_0
-// CHECK:       flow.executable private @kernel_1
-// CHECK:         func.func private @kernel_1_f_0(%arg0: vector<4xf32>)

@@ -1,5 +1,42 @@
 // RUN: --pipeline "loops"
 
+// CHECK:       stream.executable private @kernel_3 {
+// CHECK:         [[OWN:%\w+]] = stream.binding.subspan %arg5[
+// CHECK:         [[H:%\w+]] = stream.binding.subspan %arg4[
+// CHECK:         scf.while {{.*}} : (i32) -> i32
+// CHECK:           [[SUM:%\w+]] = scf.for {{.*}} -> (vector<192xf32>)
+// CHECK:             memref.load [[H]]
+// CHECK:             math.fma {{.*}} : vector<192xf32>
+// CHECK:           vector.store [[SUM]], [[OWN]]
+// CHECK:           scf.for {{.*}} -> (vector<8xf32>)
+// CHECK:           scf.for
+// CHECK:             arith.addf {{.*}} : vector<16xf32>
+// CHECK:             [[NEW:%\w+]] = arith.negf {{.*}} : vector<16xf32>
+// CHECK:             vector.store [[NEW]], [[H]]
+// CHECK:           arith.negf {{.*}} : vector<8xf32>
+
+// CHECK:       stream.executable private @kernel_2 {
+// CHECK:         scf.while {{.*}} : (i32, vector<8xf32>)
+// CHECK:           scf.if
+// CHECK:             [[X:%\w+]] = vector.extract {{.*}} : f32 from vector<8xf32>
+// CHECK:             [[XS:%\w+]] = vector.broadcast [[X]] : f32 to vector<8xf32>
+// CHECK:             arith.select {{.*}}, [[XS]], {{.*}} : vector<8xi1>, vector<8xf32>
+
+// CHECK:       stream.executable private @kernel_1 {
+// CHECK:         scf.while {{.*}} : (i32, vector<4xf32>)
+// CHECK:           [[X:%\w+]] = vector.load {{.*}} vector<4xf32>
+// CHECK:           [[Z:%\w+]] = arith.addf {{.*}}, [[X]] : vector<4xf32>
+// CHECK:           vector.store [[Z]], {{.*}} vector<4xf32>
+
+// CHECK:       stream.executable private @kernel {
+// CHECK:         scf.while ([[I:%\w+]] = {{.*}}, [[Y:%\w+]] = {{.*}}) : (i32, i8) -> (i32, i8)
+// CHECK:           arith.cmpi slt, [[I]],
+// CHECK:           scf.condition
+// CHECK:         do
+// CHECK:           arith.addi
+// CHECK:           arith.maxui
+// CHECK:           scf.yield
+
 // A loop over scalars is one kernel, which has them in registers.
 func.func @scalars(%n: tensor<i32>, %x: tensor<ui8>) -> tensor<ui8> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -17,18 +54,10 @@ func.func @scalars(%n: tensor<i32>, %x: tensor<ui8>) -> tensor<ui8> {
 }
 // CHECK-LABEL: func.func @scalars
 // CHECK-NOT:   stablehlo.while
-// CHECK:       flow.dispatch.region
-// CHECK:         scf.while ([[I:%\w+]] = {{.*}}, [[Y:%\w+]] = {{.*}}) : (i32, i8) -> (i32, i8)
-// CHECK:           arith.cmpi slt, [[I]],
-// CHECK:           scf.condition
-// CHECK:         do
-// CHECK:           arith.addi
-// CHECK:           arith.maxui
-// CHECK:           scf.yield
-// CHECK:         flow.return
-// CHECK:       stablehlo.bitcast_convert {{.*}} -> tensor<1xui8>
+// CHECK:       [[R:%\w+]] = flow.dispatch @kernel::@kernel(
+// CHECK:       stablehlo.bitcast_convert [[R]] {{.*}} -> tensor<1xui8>
 
-// Few elements are a vector; rows are read from an array, and written to memory of the kernel's own.
+// Few elements are a vector; rows are read from an array, and written to the result.
 func.func @rows(%xs: tensor<6x4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<6x4xf32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -51,13 +80,7 @@ func.func @rows(%xs: tensor<6x4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tens
 }
 // CHECK-LABEL: func.func @rows
 // CHECK-NOT:   stablehlo.while
-// CHECK:       flow.dispatch.region
-// CHECK:         scf.while {{.*}} : (i32, vector<4xf32>, tensor<24xf32>)
-// CHECK:           [[X:%\w+]] = vector.transfer_read {{.*}} vector<4xf32>
-// CHECK:           [[Z:%\w+]] = arith.addf {{.*}}, [[X]] : vector<4xf32>
-// CHECK:           vector.transfer_write [[Z]], {{.*}} tensor<24xf32>
-// CHECK:         flow.return
-
+// CHECK:       flow.dispatch @kernel_1::@kernel_1({{.*}}) : (tensor<24xf32>, tensor<4xf32>) -> (tensor<1xi32>, tensor<4xf32>, tensor<24xf32>)
 
 // Elements of few are read and written at computed places, within a branch too.
 func.func @elements(%c: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
@@ -83,10 +106,28 @@ func.func @elements(%c: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
 }
 // CHECK-LABEL: func.func @elements
 // CHECK-NOT:   stablehlo.while
-// CHECK:       flow.dispatch.region
-// CHECK:         scf.while {{.*}} : (i32, vector<8xf32>)
-// CHECK:           scf.if
-// CHECK:             [[X:%\w+]] = vector.extract {{.*}} : f32 from vector<8xf32>
-// CHECK:             [[XS:%\w+]] = vector.broadcast [[X]] : f32 to vector<8xf32>
-// CHECK:             arith.select {{.*}}, [[XS]], {{.*}} : vector<8xi1>, vector<8xf32>
-// CHECK:         flow.return
+// CHECK:       flow.dispatch @kernel_2::@kernel_2(
+
+// Many elements are in the result, or in the kernel's own memory, and are processed in chunks. The
+// elements of the product are summed in registers.
+func.func @memory(%xs: tensor<6x200xf32>, %w: tensor<200x200xf32>, %c: tensor<200xf32>) -> tensor<200xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<6> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %c) : tensor<i32>, tensor<200xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %row = stablehlo.dynamic_slice %xs, %i, %zero, sizes = [1, 200] : (tensor<6x200xf32>, tensor<i32>, tensor<i32>) -> tensor<1x200xf32>
+    %x = stablehlo.reshape %row : (tensor<1x200xf32>) -> tensor<200xf32>
+    %z = stablehlo.dot_general %y, %w, contracting_dims = [0] x [0] : (tensor<200xf32>, tensor<200x200xf32>) -> tensor<200xf32>
+    %s = stablehlo.add %z, %x : tensor<200xf32>
+    %t = stablehlo.negate %s : tensor<200xf32>
+    stablehlo.return %j, %t : tensor<i32>, tensor<200xf32>
+  }
+  return %0#1 : tensor<200xf32>
+}
+// CHECK-LABEL: func.func @memory
+// CHECK:       flow.dispatch @kernel_3::@kernel_3({{.*}}) : (tensor<1200xf32>, tensor<200xf32>, tensor<40000xf32>) -> (tensor<1xi32>, tensor<200xf32>, tensor<832xi8>)

@@ -1,12 +1,13 @@
-"""Translation of StableHLO blocks on few elements to operations on registers.
+"""Translation of StableHLO blocks to kernels.
 
-Arrays too large for registers are tensors of one dimension, of which slabs are read and written:
-dynamic slices whose elements are contiguous.
+Values of few elements are registers. Others are arrays in memory: elementwise operations on arrays
+of one shape share a loop over chunks of their elements, and other operations have loops of their
+own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -17,7 +18,10 @@ from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dt
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import no_calls
+from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.formulas import definition, is_formula
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.ops.registers import (
     Registers,
     emit,
@@ -25,101 +29,98 @@ from irax_compiler.ops.registers import (
 )
 from irax_compiler.ops.registry import read as read_op
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.core import walk
-from irax_compiler.passes.loops import indexing, vectors
-from irax_compiler.passes.loops.launch import Functions
-from irax_compiler.passes.loops.memory import held_dtype
-
-REGISTERS = 128
-"""The most elements of a value that is kept in registers."""
+from irax_compiler.passes.loops import fusion, indexing, nests, products, stored, vectors
+from irax_compiler.passes.loops.arrays import Array, Place
+from irax_compiler.passes.loops.fusion import Group, is_large
+from irax_compiler.passes.loops.launch import Functions, Memory
 
 
 @dataclass
 class Scope:
-    """The registers and memory of the values that a block may use."""
+    """The registers and arrays of the values that a block may use."""
 
     registers: dict[Value, Value] = field(default_factory=dict)
-    tables: dict[Value, Value] = field(default_factory=dict)
-    """The tensors that hold arrays that are only read."""
-    factors: dict[Operation, Value] = field(default_factory=dict)
-    """For products with tables, the tensors that hold these with the contracting dimensions
-    first."""
-    places: dict[Value, tuple[np.dtype, int]] = field(default_factory=dict)
-    """The memory of arrays that are written, by dtype, and the offset at which they begin."""
-    memory: dict[np.dtype, Value] = field(default_factory=dict)
-    """The tensor of each dtype's memory: IREE would merge two equal tensors."""
-    together: int = 1
-    """The number of elements for which a scalar computation runs at once."""
-    lanes: int = REGISTERS
-    """The number of elements of a register in which larger arrays are processed step by step."""
+    arrays: dict[Value, Array] = field(default_factory=dict)
+    factors: Mapping[Operation, Mapping[Value, Array]] = field(default_factory=dict)
+    """For products, a factor from outside of the loop, laid out for it."""
+    buffers: frozenset[Value] = frozenset()
+    """The memory of arrays that are updated in place."""
+    targets: Mapping[Value, Array] = field(default_factory=dict)
+    """Memory for results of elementwise operations, where it is not to be their own."""
+    memory: Memory | None = None
+    """The kernel's own memory; without it, all values are registers."""
     functions: Functions | None = None
     """The functions that formulas call; without them, formulas are inlined."""
+    together: int = 1
+    """The number of elements for which a scalar computation runs at once."""
+    lanes: int | None = None
+    """The number of elements of arrays that are registers here."""
 
     def size(self, x: Value) -> int:
         """Return the number of elements of a value's register."""
-        return min(prod(shape_of(x)), self.lanes)
+        size = prod(shape_of(x))
+        return size if self.lanes is None else min(size, self.lanes)
 
     def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
         """Return the scope of a nested block with the given arguments."""
-        return replace(self, registers=self.registers | dict(zip(arguments, given, strict=True)))
-
-    def register(self, x: Value) -> Value:
-        found = self.registers.get(x)
-        return _constant(x, self.size(x)) if found is None else found
+        values = self.registers | dict(zip(arguments, given, strict=True))
+        return replace(self, registers=values, arrays=dict(self.arrays), targets={})
 
     def is_array(self, x: Value) -> bool:
         """Return True for a value in memory."""
-        return x in self.tables or x in self.places
+        if self.lanes is not None or x in self.registers:
+            return False
+        return x in self.arrays or is_large(x)
 
-    def array(self, x: Value, at: Value) -> tuple[Value, Value]:
-        """Return the tensor that holds an array now, and the index in it of an index of the
-        array.
-        """
-        if x in self.tables:
-            return self.tables[x], at
-        dtype, base = self.places[x]
-        return self.memory[dtype], emit("arith.addi", at, registers.index(base))
+    def register(self, x: Value) -> Value:
+        """Return a value's register."""
+        if x in self.registers:
+            return self.registers[x]
+        return self.arrays[x].read() if x in self.arrays else _constant(x, self.size(x))
+
+    def array(self, x: Value) -> Array:
+        """Return a value's array. A register is written to memory for it."""
+        if x not in self.arrays:
+            array = self.new(dtype_of(x), shape_of(x))
+            if x in self.registers:
+                array.write(self.registers[x])
+            else:
+                nests.fill(array, _constant(x, 1))
+            self.arrays[x] = array
+        return self.arrays[x]
+
+    def new(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
+        """Take memory for an array."""
+        assert self.memory is not None
+        return self.memory.array(dtype, extents)
 
 
-_STRUCTURE = {
-    f"stablehlo.{name}" for name in ("case", "constant", "if", "iota", "map", "return", "while")
-}
-
-
-def is_known(operation: Operation, arrays: set[Value]) -> bool:
-    """True if a block with this operation can be built; `arrays` are the values that are not in
-    registers.
-    """
+def is_known(operation: Operation) -> bool:
+    """True if a block with this operation can be built."""
     name = operation.name
-    if is_formula(operation) or name == "func.return":
+    if is_formula(operation) or name in ("func.return", "stablehlo.return", barrier.name):
         return True
-    if name == "stablehlo.dot_general":
-        tables = [x for x in operation.operands if x in arrays]
-        return vectors.multiplies(operation) and len(tables) < 2
-    if indexing.is_known(operation):
-        is_slab = reads_slab(operation) or writes_slab(operation)
-        return is_slab or operation.operands[0] not in arrays
-    is_structure = name in _STRUCTURE or traits_of(operation).moves or name == barrier.name
-    return is_structure or name == "stablehlo.reduce" or registers.is_known(operation)
-
-
-def reads_slab(operation: Operation) -> bool:
-    """True if an operation is a dynamic slice of contiguous elements."""
-    if operation.name != "stablehlo.dynamic_slice":
-        return False
-    return _side_by_side(shape_of(operation.results[0]), shape_of(operation.operands[0]))
-
-
-def writes_slab(operation: Operation) -> bool:
-    """True if an operation updates contiguous elements."""
-    if operation.name != "stablehlo.dynamic_update_slice":
-        return False
-    return _side_by_side(shape_of(operation.operands[1]), shape_of(operation.operands[0]))
-
-
-def _side_by_side(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    first = next((d for d, extent in enumerate(part) if extent != 1), len(part))
-    return part[first + 1 :] == whole[first + 1 :]
+    traits = traits_of(operation)
+    values = [*operation.operands, *operation.results]
+    if (
+        traits.is_constant
+        or name == Iota.name
+        or name == DynamicSlice.name
+        or name == DynamicUpdateSlice.name
+    ):
+        return True
+    if traits.captures or name == "stablehlo.reduce":
+        return True
+    if name == DotGeneral.name:
+        return vectors.multiplies(operation)
+    if not any(map(is_large, values)):
+        is_other = traits.moves or name == Map.name or indexing.is_known(operation)
+        return is_other or registers.is_known(operation)
+    if traits.moves:
+        return stored.moves(operation)
+    return fusion.shared_extents(operation) is not None
 
 
 # ---- building ------------------------------------------------------------------------------------
@@ -132,10 +133,55 @@ def build(source: Block, scope: Scope) -> None:
 
 def translate(operations: Iterable[Operation], scope: Scope) -> None:
     """Build operations in order."""
-    for operation in operations:
-        with operation.location:
+    if scope.lanes is not None or scope.memory is None:
+        for operation in operations:
+            _translate(operation, scope)
+        return
+    for group in fusion.groups(operations):
+        if group.extents is None:
+            _translate(group.operations[0], scope)
+        else:
+            _translate_group(group, scope)
+
+
+def _translate(operation: Operation, scope: Scope) -> None:
+    with operation.location:
+        if operation.name == "stablehlo.while":
+            loop(operation, scope)
+        elif traits_of(operation).captures:
+            _branch(operation, scope)
+        elif any(map(scope.is_array, (*operation.operands, *operation.results))):
+            _translate_arrays(operation, scope)
+        else:
             results = _translated(operation, scope)
-        scope.registers.update(zip(operation.results, results, strict=False))
+            scope.registers.update(zip(operation.results, results, strict=True))
+
+
+def _translate_group(group: Group, scope: Scope) -> None:
+    """Build a loop over the elements of arrays of one shape."""
+    for x in group.results():
+        scope.arrays[x] = scope.targets.get(x) or scope.new(dtype_of(x), shape_of(x))
+    taken = {x: scope.array(x) for x in group.arrays() if mlir.splat(x) is None}
+    given = {x: scope.arrays[x] for x in group.results()}
+    chunks(group.operations, scope, taken, given)
+
+
+def chunks(
+    operations: Sequence[Operation],
+    scope: Scope,
+    taken: Mapping[Value, Array],
+    given: Mapping[Value, Array],
+) -> None:
+    """Build elementwise operations from arrays to arrays, chunk by chunk."""
+
+    def body(size: int, places: list[Place]) -> None:
+        loaded = {x: place.read(size) for x, place in zip(taken, places, strict=False)}
+        inside = replace(scope, registers=scope.registers | loaded, lanes=size)
+        translate(operations, inside)
+        for x, place in zip(given, places[len(taken) :], strict=True):
+            place.write(registers.spread(inside.register(x), size))
+
+    nests.each([array.squeezed() for array in (*taken.values(), *given.values())], body)
 
 
 def results(source: Block, scope: Scope) -> list[Value]:
@@ -146,29 +192,68 @@ def results(source: Block, scope: Scope) -> list[Value]:
     return [scope.register(x) for x in mlir.terminator(source).operands]
 
 
-def loop(operation: Operation, scope: Scope) -> list[Value]:
-    """Build a `stablehlo.while` over registers. If it runs for several elements at once, it runs
-    until all are done; those that are done keep their values.
+def loop(operation: Operation, scope: Scope, into: Mapping[int, Array] | None = None) -> None:
+    """Build a `stablehlo.while`, with some of its loop-carried values in memory that is given. If
+    it runs for several elements at once, it runs until all are done; those that are done keep their
+    values.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
+    start = list(operation.operands)
+    arrays = into or {
+        i: scope.new(dtype_of(x), shape_of(x)) for i, x in enumerate(start) if is_large(x)
+    }
+    few = [i for i in range(len(start)) if i not in arrays]
+    carry(start, arrays, scope)
+
+    def inside(block: Block, carried: Registers) -> Scope:
+        inner = scope.inner([block.arguments[i] for i in few], carried)
+        inner.arrays.update({block.arguments[i]: array for i, array in arrays.items()})
+        return inner
 
     def spread(given: Registers) -> list[Value]:
         return [registers.spread(x, scope.together) for x in given]
 
     def holds(carried: list[Value]) -> Value:
-        return spread(results(condition, scope.inner(condition.arguments, carried)))[0]
+        return spread(results(condition, inside(condition, carried)))[0]
 
     def step(carried: list[Value]) -> list[Value]:
-        return spread(results(body, scope.inner(body.arguments, carried)))
+        inner = inside(body, carried)
+        inner.targets = {x: arrays[i] for x, i in fusion.overwriting(body, arrays).items()}
+        build(body, inner)
+        last = list(mlir.terminator(body).operands)
+        new = [inner.register(last[i]) for i in few]
+        carry(last, arrays, inner)
+        return spread(new)
 
     def step_of_some(carried: list[Value]) -> list[Value]:
         needed, new = holds(carried), step(carried)
         return [registers.select(needed, x, y) for x, y in zip(new, carried, strict=True)]
 
-    start = spread([scope.register(x) for x in operation.operands])
+    first = spread([scope.register(start[i]) for i in few])
     if scope.together == 1:
-        return while_loop(start, holds, step)
-    return while_loop(start, lambda carried: registers.any_of(holds(carried)), step_of_some)
+        found = while_loop(first, holds, step)
+    else:
+        found = while_loop(first, lambda x: registers.any_of(holds(x)), step_of_some)
+    final = list(operation.results)
+    scope.registers.update(zip((final[i] for i in few), found, strict=True))
+    scope.arrays.update({final[i]: array for i, array in arrays.items()})
+
+
+def carry(values: Sequence[Value], arrays: Mapping[int, Array], scope: Scope) -> None:
+    """Build the copies of some of the values to the arrays that are carried to a loop's next
+    step.
+    """
+    fills = {i: values[i] for i in arrays if mlir.splat(values[i]) is not None}
+    sources = {i: scope.array(values[i]) for i in arrays if i not in fills}
+    carried = {array.memory for array in arrays.values()}
+    moving = {i: source for i, source in sources.items() if source != arrays[i]}
+    for i, source in moving.items():
+        if source.memory in carried:
+            moving[i] = stored.copied(source, scope.new)
+    for i, source in moving.items():
+        nests.copy(source, arrays[i])
+    for i, x in fills.items():
+        nests.fill(arrays[i], _constant(x, 1))
 
 
 def while_loop(
@@ -189,26 +274,117 @@ def while_loop(
     return list(made.results)
 
 
+def _translate_arrays(operation: Operation, scope: Scope) -> None:
+    """Build an operation on arrays, other than elementwise ones."""
+    name, operands = operation.name, list(operation.operands)
+    if not operands:
+        return  # see `Scope.array`
+    if name == barrier.name:
+        for x, result in zip(operands, operation.results, strict=True):
+            _keep(result, scope.array(x), scope)
+    elif name == DynamicUpdateSlice.name:
+        scope.arrays[operation.results[0]] = _updated(operation, scope)
+    elif name == DynamicSlice.name:
+        part = _part(operation, operands[0], operation.results[0], operands[1:], scope)
+        is_volatile = part.memory in scope.buffers and is_large(operation.results[0])
+        _keep(operation.results[0], stored.copied(part, scope.new) if is_volatile else part, scope)
+    elif name == DotGeneral.name:
+        _keep(operation.results[0], _product(operation, scope), scope)
+    elif name == "stablehlo.reduce":
+        half = len(operands) // 2
+        arrays = [scope.array(x) for x in operands[:half]]
+        start = [scope.register(x) for x in operands[half:]]
+        found = stored.reduced(operation, arrays, start, _combine(operation, scope), scope.new)
+        for x, array in zip(operation.results, found, strict=True):
+            _keep(x, array, scope)
+    else:
+        found = stored.moved(operation, [scope.array(x) for x in operands], scope.new)
+        _keep(operation.results[0], found, scope)
+
+
+def _keep(x: Value, array: Array, scope: Scope) -> None:
+    """Keep a value that is in memory there, or in a register if it is small."""
+    if is_large(x):
+        scope.arrays[x] = array
+    else:
+        scope.registers[x] = stored.contiguous(array, scope.new).read()
+
+
+def _part(
+    operation: Operation, whole: Value, part: Value, starts: Sequence[Value], scope: Scope
+) -> Array:
+    """Return the part of an array that an operation reads or updates, moved to be inside."""
+    extents = shape_of(part)
+    given = [scope.register(x) for x in starts]
+    return scope.array(whole).part(clamped(shape_of(whole), extents, starts, given), extents)
+
+
+def _updated(operation: Operation, scope: Scope) -> Array:
+    x, new, *starts = operation.operands
+    if scope.array(x).memory not in scope.buffers:
+        scope = replace(scope, arrays=scope.arrays | {x: stored.copied(scope.array(x), scope.new)})
+    part = _part(operation, x, new, starts, scope)
+    if not scope.is_array(new) and part.is_contiguous:
+        part.write(scope.register(new))
+    else:
+        nests.copy(scope.array(new), part)
+    return scope.array(x)
+
+
+def _product(operation: Operation, scope: Scope) -> Array:
+    factors = scope.factors.get(operation, {})
+    arrays = [factors.get(x) or scope.array(x) for x in operation.operands]
+    if factors:
+        left_has_columns = operation.operands[0] in factors
+    else:
+        left, right = products.free_sizes(operation)
+        left_has_columns = left > right
+    return products.product(operation, arrays[0], arrays[1], left_has_columns, scope.new)
+
+
+def _branch(operation: Operation, scope: Scope) -> None:
+    """Build a branch, whose large results are copied to memory."""
+    few = [i for i, x in enumerate(operation.results) if not is_large(x)]
+    arrays = {
+        i: scope.new(dtype_of(x), shape_of(x))
+        for i, x in enumerate(operation.results)
+        if i not in few
+    }
+
+    def build_branch(block: Block) -> Registers:
+        inner = scope.inner((), ())
+        build(block, inner)
+        last = list(mlir.terminator(block).operands)
+        carry(last, arrays, inner)
+        return [inner.register(last[i]) for i in few]
+
+    branches = [lambda r=region: build_branch(r.blocks[0]) for region in operation.regions]
+    results = list(operation.results)
+    to = [register_type(results[i]) for i in few]
+    choose = _if if operation.name == "stablehlo.if" else _case
+    found = choose(scope.register(operation.operands[0]), branches, to)
+    scope.registers.update(zip((results[i] for i in few), found, strict=True))
+    scope.arrays.update({results[i]: array for i, array in arrays.items()})
+
+
+def _combine(operation: Operation, scope: Scope) -> vectors.Combine:
+    """Return how a `stablehlo.reduce` combines registers."""
+    (inner,) = operation.regions[0].blocks
+
+    def combine(x: Registers, y: Registers) -> Registers:
+        found = results(inner, scope.inner(inner.arguments, [*x, *y]))
+        return [registers.spread(z, registers.size_of(x[0])) for z in found]
+
+    return combine
+
+
 def _translated(operation: Operation, scope: Scope) -> Registers:
+    """Build an operation on registers."""
     name = operation.name
     if name == "stablehlo.constant":
         return [scope.register(operation.results[0])]
     if name == "stablehlo.iota":
         return [registers.constant(np.asarray(read_op(operation).evaluate(no_calls)))]
-    if name == "stablehlo.while":
-        return loop(operation, scope)
-    if name == "stablehlo.dynamic_slice" and scope.is_array(operation.operands[0]):
-        (x, *starts), (result,) = operation.operands, operation.results
-        at = offset(shape_of(x), shape_of(result), starts, [scope.register(s) for s in starts])
-        return [load(*scope.array(x, at), result)]
-    if name == "stablehlo.dynamic_update_slice" and scope.is_array(operation.operands[0]):
-        (x, new, *starts), (result,) = operation.operands, operation.results
-        at = offset(shape_of(x), shape_of(new), starts, [scope.register(s) for s in starts])
-        dtype, _ = scope.places[result] = scope.places[x]
-        scope.memory[dtype] = store(scope.register(new), *scope.array(x, at))
-        return []
-    if operation in scope.factors:
-        return [_product_with_table(operation, scope)]
     operands = [scope.register(x) for x in operation.operands]
     if traits_of(operation).is_view or name == barrier.name:
         return operands
@@ -236,24 +412,12 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
             )
         ]
     if name == "stablehlo.reduce":
-        (inner,) = operation.regions[0].blocks
-
-        def combine(x: Registers, y: Registers) -> Registers:
-            found = results(inner, scope.inner(inner.arguments, [*x, *y]))
-            return [registers.spread(z, registers.size_of(x[0])) for z in found]
-
-        return vectors.folded(operation, operands, combine)
+        return vectors.folded(operation, operands, _combine(operation, scope))
     if name == "stablehlo.map":
         (inner,) = operation.regions[0].blocks
         size = scope.size(operation.results[0])
         mapped = results(inner, scope.inner(inner.arguments, operands))
         return [registers.spread(x, size) for x in mapped]
-    if name in ("stablehlo.case", "stablehlo.if"):
-        branches = [region.blocks[0] for region in operation.regions]
-        to = [register_type(x) for x in operation.results]
-        choose = _if if name == "stablehlo.if" else _case
-        build_branch = [lambda b=b: results(b, scope.inner((), ())) for b in branches]
-        return choose(operands[0], build_branch, to)
     return [registers.apply(operation, operands)]
 
 
@@ -272,62 +436,11 @@ def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registe
     return scope.functions.call(mlir.function_name(function), given, written_out)
 
 
-def _product_with_table(operation: Operation, scope: Scope) -> Value:
-    table, (left, right) = scope.factors[operation], operation.operands
-    table_is_left = left in scope.tables
-
-    def row(k: int, size: int) -> Value:
-        to = registers.type_of(held_dtype(left), size)
-        return read(table, registers.index(k * size), to)
-
-    register = scope.register(right if table_is_left else left)
-    return vectors.product_with_table(operation, table_is_left, register, row)
-
-
 def _constant(x: Value, size: int) -> Value:
     source, fill = mlir.definition(x), mlir.splat(x)
     assert source is not None
     found = registers.constant(mlir.dense_to_numpy(source) if fill is None else fill)
     return registers.spread(found, size)
-
-
-def load(array: Value, at: Value, x: Value, most: int = REGISTERS) -> Value:
-    """Load a value's register, or `most` of its elements, from an index of an array."""
-    size = min(prod(shape_of(x)), most)
-    loaded = read(array, at, registers.type_of(held_dtype(x), size))
-    boolean = np.dtype(np.bool_)
-    if dtype_of(x) != boolean:
-        return loaded
-    return emit("arith.trunci", loaded, to=registers.type_of(boolean, size))
-
-
-def store(x: Value, array: Value, at: Value) -> Value:
-    """Store a register's elements at an index of an array, and return the array."""
-    if registers.is_boolean(x):
-        x = emit("arith.extui", x, to=registers.with_elements(x, np.dtype(np.int8)))
-    return write(x, array, at)
-
-
-def read(array: Value, at: Value, to: Type) -> Value:
-    """Read a register from consecutive elements at an index of an array."""
-    if not isinstance(to, mlir.VectorType):
-        return emit("tensor.extract", array, at, to=to)
-    padding = registers.zero(to.element_type)
-    return emit("vector.transfer_read", array, at, padding, to=to, **_TRANSFER)
-
-
-def write(x: Value, array: Value, at: Value) -> Value:
-    """Write a register's elements at an index of an array, and return the array."""
-    if not isinstance(x.type, mlir.VectorType):
-        return emit("tensor.insert", x, array, at, to=array.type)
-    return emit("vector.transfer_write", x, array, at, to=array.type, **_TRANSFER)
-
-
-_TRANSFER = {
-    "in_bounds": mlir.parse_attribute("[true]"),
-    "permutation_map": mlir.parse_attribute("affine_map<(d0) -> (d0)>"),
-    "operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 1, 1, 0>"),
-}
 
 
 def _if(
@@ -353,22 +466,22 @@ def _case(
     return choice()
 
 
-def offset(
+def clamped(
     whole: tuple[int, ...], part: tuple[int, ...], starts: Sequence[Value], given: Registers
-) -> Value:
-    """Return the offset of a slab, with its starts clamped to the array. `given` has the scalars
-    for the values `starts`.
+) -> list[Value]:
+    """Return the index at which a part of an array begins, moved so that the part is inside.
+    `given` has the scalars for the values `starts`.
     """
     to = mlir.parse_type("index")
-    total = registers.index(0)
-    for d, (start, scalar) in enumerate(zip(starts, given, strict=True)):
-        last, stride = registers.index(whole[d] - part[d]), prod(whole[d + 1 :])
-        if whole[d] == part[d]:
-            continue
-        if dtype_of(start).kind == "u":
+    found = []
+    for n, size, start, scalar in zip(whole, part, starts, given, strict=True):
+        last = registers.index(n - size)
+        if n == size:
+            place = last
+        elif dtype_of(start).kind == "u":
             place = emit("arith.minui", emit("arith.index_castui", scalar, to=to), last)
         else:
             place = emit("arith.index_cast", scalar, to=to)
             place = emit("arith.minsi", emit("arith.maxsi", place, registers.index(0)), last)
-        total = emit("arith.addi", total, emit("arith.muli", place, registers.index(stride)))
-    return total
+        found.append(place)
+    return found

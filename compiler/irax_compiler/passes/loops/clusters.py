@@ -25,6 +25,7 @@ from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import inputs, nested, walk
 from irax_compiler.passes.loops import blocks, indexing, kernels
+from irax_compiler.passes.loops.fusion import REGISTERS, is_large
 
 WORTHWHILE = 16
 """The number of operations from which IREE makes several kernels."""
@@ -147,7 +148,7 @@ def _long(block: Block) -> list[int]:
     for operation in walk(block):
         if is_formula(operation):
             found.setdefault(prod(shape_of(operation.results[0])), []).append(operation)
-    large = {n: formulas for n, formulas in found.items() if n > kernels.REGISTERS}
+    large = {n: formulas for n, formulas in found.items() if n > REGISTERS}
     return [n for n, formulas in large.items() if kernels.is_long(formulas)]
 
 
@@ -188,9 +189,9 @@ def _is_small(operation: Operation) -> bool:
         return False
     if indexing.is_known(operation):  # which takes LLVM longer than IREE
         return False
-    if any(prod(shape_of(x)) > kernels.REGISTERS for x in values):
+    if any(map(is_large, values)):
         return False
-    return all(blocks.is_known(o, set()) for o in (operation, *nested(operation)))
+    return all(blocks.is_known(o) for o in (operation, *nested(operation)))
 
 
 def _is_of(elements: int, operation: Operation) -> bool:
@@ -207,7 +208,7 @@ def _is_of(elements: int, operation: Operation) -> bool:
         return False
     is_elementwise = is_formula(operation) or registers.is_known(operation)
     is_one = is_elementwise or operation.name in ("stablehlo.map", "stablehlo.reshape")
-    return is_one and all(blocks.is_known(o, set()) for o in (operation, *nested(operation)))
+    return is_one and all(blocks.is_known(o) for o in (operation, *nested(operation)))
 
 
 def _counting(operations: Iterable[Operation]) -> set[Operation]:

@@ -1,4 +1,4 @@
-"""Loops over few elements as single kernels that keep them in registers.
+"""Loops as single kernels, with their values in registers or in memory of the kernel.
 
 IREE launches kernels for each step, which takes microseconds, while a step itself takes
 nanoseconds.
@@ -7,27 +7,36 @@ nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, registers, shape, slicing
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.formulas import definition, has_loop, is_formula
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, indexing, launch, vectors
-from irax_compiler.passes.loops.blocks import REGISTERS
+from irax_compiler.passes.loops import blocks, indexing, launch, products, vectors
+from irax_compiler.passes.loops.arrays import Array
+from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.memory import held, held_dtype, released
+from irax_compiler.passes.loops.nests import LANES
 
 BINDINGS = 32
-"""The most arrays that a kernel may read and write."""
-FEW = 1 << 16
+"""The most arrays that a kernel may read and write, with its own memory."""
+MEMORY = 1 << 16
+"""The most elements of an array in a kernel's own memory."""
+FEW = 1 << 21
 """The most operations on elements per step for which one kernel, on one core, is faster than
 kernels for each step."""
-LANES = 16
-"""The number of elements of large arrays that are processed at a time."""
+MULTIPLICATIONS = 4
+"""The number of multiplications in a product that take as long as another operation."""
+INDEXED = 1 << 16
+"""The most work of indexing registers in a kernel, which takes LLVM long to compile."""
 LONG = 16
 """The number of formulas from which a kernel calls functions."""
 LONGEST = 1024
@@ -45,7 +54,10 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
 def is_of_registers(loop: Operation) -> bool:
     """True if all values of a loop fit in registers, so that it can be part of a larger kernel."""
     parts = _Parts.of(loop)
-    return parts is not None and not parts.tables and not parts.buffers
+    if parts is None or parts.tables or parts.buffers:
+        return False
+    operations = [loop, *nested(loop)]
+    return not any(is_large(x) for o in operations for x in (*o.operands, *o.results))
 
 
 # ---- which loops ---------------------------------------------------------------------------------
@@ -53,51 +65,68 @@ def is_of_registers(loop: Operation) -> bool:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The values that a loop over few elements uses, by where its kernel keeps them."""
+    """The values that a loop uses, by where its kernel keeps them."""
 
     elements: list[Value]
-    """The values from outside that are kept in registers: initial loop-carried values and captured
-    ones."""
+    """The values from outside that are kept in registers."""
     tables: list[Value]
-    """Arrays from outside that are read slab by slab."""
+    """The values from outside that are read from memory."""
+    factors: dict[Operation, Value]
+    """The products of which a factor is from outside, which is laid out for them."""
     buffers: list[int]
-    """The numbers of the loop-carried values that are arrays, written slab by slab."""
+    """The numbers of the loop-carried values that are updated in place."""
 
     @classmethod
     def of(cls, loop: Operation) -> _Parts | None:
         operations = list(nested(loop))
         outside = [x for x in mlir.captured(loop) if not is_constant(x)]
         users = _users(operations)
-        tables = [x for x in outside if _is_table(x, users[x])]
-        versions = _buffers(loop)
-        buffers, own = list(versions), {x for found in versions.values() for x in found}
-        in_memory = {*tables, *own}
-        if not all(blocks.is_known(o, in_memory) for o in operations):
+        factors = _factors(operations, set(outside))
+        own = [x for o in operations for x in o.results]
+        tables = [x for x in outside if _is_table(x, users[x], factors)]
+        elements = [x for x in outside if x not in tables and not is_large(x)]
+        buffers = _buffers(loop)
+        values = [*elements, *tables, *factors.values(), *loop.operands, *own]
+        if not all(map(is_plain, values)) or not all(map(blocks.is_known, operations)):
             return None
+        updated = {x for versions in buffers.values() for x in versions}
+        inside = [x for x in own if x not in updated]
         carried = [x for i, x in enumerate(loop.operands) if i not in buffers]
-        elements = [*carried, *(x for x in outside if x not in tables)]
-        inside = [r for o in operations for r in o.results if r not in own]
-        arrays = [*tables, *(loop.operands[i] for i in buffers)]
-        if not all(map(is_plain, (*elements, *inside, *arrays))):
+        sizes = [prod(shape_of(x)) for x in (*carried, *inside)]
+        if max(sizes, default=0) > MEMORY or sum(sizes) + _products(operations) > FEW:
             return None
-        sizes = [prod(shape_of(x)) for x in (*elements, *inside)]
-        if max(sizes) > REGISTERS or sum(sizes) + _extra(operations, in_memory) > FEW:
+        if _indexing(operations) > INDEXED:
             return None
-        memory = {held_dtype(loop.operands[i]) for i in buffers}
-        if too_many([*elements, *tables, *tables], len(carried) + 2 * len(memory)):
+        results = len(loop.operands) + 1
+        if too_many([*loop.operands, *elements, *tables, *factors.values()], results):
             return None
-        return cls(elements, tables, buffers)
+        return cls(elements, tables, factors, list(buffers))
 
 
-def _extra(operations: Iterable[Operation], in_memory: set[Value]) -> int:
-    """Return the work of products, and of indexing registers, beside that for their results."""
-    work = 0
+def _factors(operations: Sequence[Operation], outside: set[Value]) -> dict[Operation, Value]:
+    """Return the products of which one factor is a large array from outside."""
+    found = {}
     for operation in operations:
-        if operation.name == "stablehlo.dot_general":
-            work += vectors.work(operation)
-        elif indexing.is_known(operation) and operation.operands[0] not in in_memory:
-            work += indexing.work(operation)
-    return work
+        if operation.name == DotGeneral.name:
+            fixed = [x for x in operation.operands if x in outside and is_large(x)]
+            if len(fixed) == 1:
+                found[operation] = fixed[0]
+    return found
+
+
+def _products(operations: Iterable[Operation]) -> int:
+    """Return the work of products, beside that for their results."""
+    found = (vectors.work(o) for o in operations if o.name == DotGeneral.name)
+    return sum(found) // MULTIPLICATIONS
+
+
+def _indexing(operations: Iterable[Operation]) -> int:
+    """Return the work of indexing registers."""
+    return sum(
+        indexing.work(o)
+        for o in operations
+        if indexing.is_known(o) and not any(map(is_large, o.operands))
+    )
 
 
 def is_long(operations: Iterable[Operation]) -> bool:
@@ -123,8 +152,8 @@ def is_plain(x: Value) -> bool:
 
 def is_constant(x: Value) -> bool:
     definition = mlir.definition(x)
-    is_one = definition is not None and definition.name == "stablehlo.constant"
-    return is_one and (mlir.splat(x) is not None or prod(shape_of(x)) <= REGISTERS)
+    is_one = definition is not None and traits_of(definition).is_constant
+    return is_one and (mlir.splat(x) is not None or not is_large(x))
 
 
 def _users(operations: Sequence[Operation]) -> dict[Value, list[Operation]]:
@@ -136,23 +165,28 @@ def _users(operations: Sequence[Operation]) -> dict[Value, list[Operation]]:
     return found
 
 
-def _is_table(x: Value, users: Sequence[Operation]) -> bool:
-    """True if the uses of a value are only reads of slabs and, if it is large, products."""
-    is_large = prod(shape_of(x)) > REGISTERS
-    return all(_reads(o, x) or (is_large and vectors.takes_table(o, x)) for o in users)
+def _is_table(x: Value, users: Sequence[Operation], factors: dict[Operation, Value]) -> bool:
+    """True if a value is read from memory: if it is large, or parts of it alone are used."""
+    others = [o for o in users if o not in factors or factors[o] != x]
+    return bool(others) and (is_large(x) or all(_reads(o, x) for o in others))
 
 
 def _reads(operation: Operation, x: Value) -> bool:
-    """True if an operation reads a slab of a value, and does not use it otherwise."""
-    array, *starts = operation.operands
-    return blocks.reads_slab(operation) and array == x and x not in starts
+    """True if an operation reads a part of a value, and does not use it otherwise."""
+    array, *others = operation.operands
+    return operation.name == DynamicSlice.name and array == x and x not in others
+
+
+def _updates(operation: Operation) -> bool:
+    """True if an operation writes a part of an array."""
+    return operation.name == DynamicUpdateSlice.name
 
 
 def _buffers(loop: Operation) -> dict[int, set[Value]]:
-    """Return the loop-carried values of which the body writes slabs, with all their versions."""
+    """Return the loop-carried values of which the body writes parts, with all their versions."""
     last = mlir.terminator(loop.regions[1].blocks[0])
     made = [mlir.definition(x) for x in last.operands]
-    written = [i for i, o in enumerate(made) if o is not None and blocks.writes_slab(o)]
+    written = [i for i, o in enumerate(made) if o is not None and _updates(o)]
     found = {i: _versions(loop, i) for i in written}
     return {i: versions for i, versions in found.items() if versions is not None}
 
@@ -173,7 +207,7 @@ def _versions(loop: Operation, i: int) -> set[Value] | None:
         if not users or not all(user in order for user in users):
             return None
         *readers, writer = sorted(users, key=order.__getitem__)
-        if not blocks.writes_slab(writer) or not all(_reads(o, version) for o in readers):
+        if not _updates(writer) or not all(_reads(o, version) for o in readers):
             return None
         version = writer.results[0]
     found.add(version)
@@ -181,83 +215,71 @@ def _versions(loop: Operation, i: int) -> set[Value] | None:
     return found if is_kept else None
 
 
-# ---- the kernel ----------------------------------------------------------------------------------
+# ---- kernels -------------------------------------------------------------------------------------
 
 
-def _kernel(loop: Operation, parts: _Parts) -> Sequence[Value]:
-    """Build a dispatch with the loop inside. Outside of it, all arrays have one dimension."""
-    start = list(loop.operands)
-    kept = [i for i in range(len(start)) if i not in parts.buffers]
-    tables = {x: _kept_out(_flat(x)) for x in parts.tables}
-    factors = {
-        o: _kept_out(_flat(vectors.rows(o, x)))
-        for o in nested(loop)
-        if o.name == "stablehlo.dot_general"
-        for x in o.operands
-        if x in tables
-    }
-    elements = {x: _kept_out(_flat(x)) for x in parts.elements}
-    memory = _Memory.of([start[i] for i in parts.buffers])
-    types = [mlir.tensor_type((prod(shape_of(start[i])),), held_dtype(start[i])) for i in kept]
-    types += [x.type for x in memory.arrays.values()]
+def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
+    """Build a kernel with the loop inside."""
+    start, operations = list(loop.operands), list(nested(loop))
+    given = dict.fromkeys((*parts.elements, *parts.tables, *start))
+    flat = {x: _flat(x) for x in given if not is_constant(x)}
+    flat |= {x: _flat(_outside(x)) for o in operations if is_fixed(o) for x in o.results}
+    factors = {o: products.with_columns(o, x) for o, x in parts.factors.items()}
+    flat |= {x: _flat(x) for x, _ in factors.values()}
+    in_memory = {i for i, x in enumerate(start) if is_large(x)}.union(parts.buffers)
 
-    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> list[Value]:
-        first = registers.index(0)
-        loaded = {x: blocks.load(inside[array], first, x) for x, array in elements.items()}
+    def build(kernel: launch.Kernel) -> None:
+        arrays = {x: _seen_as(kernel.arrays[own], x) for x, own in flat.items()}
+        loaded = {
+            x for x in arrays if x in parts.elements or not (is_large(x) or x in parts.tables)
+        }
+        into = {i: _seen_as(kernel.results[i], start[i]) for i in in_memory}
         scope = blocks.Scope(
-            loaded,
-            {x: inside[array] for x, array in tables.items()},
-            {o: inside[array] for o, array in factors.items()},
-            functions=functions,
+            registers={x: arrays[x].read() for x in loaded},
+            arrays={x: array for x, array in arrays.items() if x not in loaded},
+            factors={o: {parts.factors[o]: back(arrays[x])} for o, (x, back) in factors.items()},
+            buffers=frozenset(into[i].memory for i in parts.buffers),
+            memory=kernel.memory,
+            functions=kernel.functions if is_long([loop]) else None,
         )
-        own = {dtype: _copied(inside[array]) for dtype, array in memory.arrays.items()}
-        places = list(zip(parts.buffers, memory.places, strict=True))
-        results = _loop(loop, scope, kept, places, own)
-        n = len(kept)
-        results[:n] = [_stored(x, first, t) for x, t in zip(results[:n], types, strict=False)]
-        return results
+        blocks.loop(loop, scope, into)
+        for i, x in enumerate(loop.results):
+            if i not in into:
+                kernel.results[i].write(scope.register(x))
 
-    groups = (tables, factors, elements, memory.arrays)
-    arrays = list(dict.fromkeys(array for group in groups for array in group.values()))
-    results = _launched([loop], arrays, types, body)
-    final: dict[int, Value] = dict(zip(kept, results, strict=False))
-    written = dict(zip(memory.arrays, results[len(kept) :], strict=True))
-    for i, (dtype, base) in zip(parts.buffers, memory.places, strict=True):
-        end = base + prod(shape_of(start[i]))
-        final[i] = slicing.Slice((base,), (end,), (1,))(written[dtype])
-    return [_as_it_was(final[i], start[i]) for i in range(len(start))]
+    results = launch.launched(list(dict.fromkeys(flat.values())), list(map(_held, start)), build)
+    return [_as_it_was(x, y) for x, y in zip(results, start, strict=True)]
 
 
 def of_operations(
     operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
 ) -> list[Value]:
-    """Build a dispatch of operations on registers, with some of their results. It returns one array
-    per dtype: of two equal arrays IREE drops one, and confuses them later.
+    """Build a kernel of operations on registers, with some of their results: one array per
+    dtype.
     """
-    elements = {x: _kept_out(_flat(x)) for x in taken}
+    flat = {x: _flat(x) for x in taken}
     places: dict[Value, int] = {}
     sizes: dict[np.dtype, int] = {}
     for x in given:
-        places[x] = sizes.get(held_dtype(x), 0)
-        sizes[held_dtype(x)] = places[x] + prod(shape_of(x))
-    types = [mlir.tensor_type((size,), dtype) for dtype, size in sizes.items()]
+        size, dtype = _held(x)
+        places[x] = sizes.get(dtype, 0)
+        sizes[dtype] = places[x] + size
+    order = list(sizes)
 
-    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> list[Value]:
-        first = registers.index(0)
-        loaded = {x: blocks.load(inside[array], first, x) for x, array in elements.items()}
-        scope = blocks.Scope(loaded, functions=functions)
+    def build(kernel: launch.Kernel) -> None:
+        scope = blocks.Scope(
+            {x: _seen_as(kernel.arrays[own], x).read() for x, own in flat.items()},
+            functions=kernel.functions if is_long(operations) else None,
+        )
         blocks.translate(operations, scope)
-        made = {
-            dtype: mlir.emit("tensor.empty", [], {}, [type_]).results[0]
-            for dtype, type_ in zip(sizes, types, strict=True)
-        }
         for x, place in places.items():
-            dtype = held_dtype(x)
-            made[dtype] = blocks.store(scope.register(x), made[dtype], registers.index(place))
-        return list(made.values())
+            size, dtype = _held(x)
+            whole = kernel.results[order.index(dtype)]
+            whole.part([registers.index(place)], (size,)).write(scope.register(x))
 
-    results = _launched(operations, list(dict.fromkeys(elements.values())), types, body)
-    arrays = dict(zip(sizes, results, strict=True))
+    results = [(size, dtype) for dtype, size in sizes.items()]
+    made = launch.launched(list(dict.fromkeys(flat.values())), results, build)
+    arrays = dict(zip(order, made, strict=True))
     return [_as_it_was(_alone(arrays[held_dtype(x)], place, x), x) for x, place in places.items()]
 
 
@@ -265,52 +287,39 @@ def of_arrays(
     operations: Sequence[Operation], taken: Sequence[Value], given: Sequence[Value]
 ) -> list[Value]:
     """Build a kernel of elementwise operations on scalars and arrays of one size. Workgroups share
-    the arrays, and process their shares register by register.
+    the arrays.
     """
-    elements = prod(shape_of(operations[0].results[0]))
-    arrays = {x: _kept_out(_flat(x)) for x in taken}
-    types = [mlir.tensor_type((elements,), held_dtype(x)) for x in given]
-    shares = launch.Shares.of(elements, LANES)
-    to = [mlir.tensor_type((shares.size,), held_dtype(x)) for x in given]
+    flat = {x: _flat(x) for x in taken}
+    shares = launch.Shares.of(prod(shape_of(operations[0].results[0])), LANES)
 
-    def body(inside: dict[Value, Value], functions: launch.Functions | None) -> Sequence[Value]:
-        first, last = registers.index(0), registers.index(shares.size - LANES)
-        limit, width = registers.index(shares.size), registers.index(LANES)
-        numbers = {
-            x: blocks.load(inside[array], first, x)
-            for x, array in arrays.items()
-            if prod(shape_of(x)) == 1
-        }
-        empty = [mlir.emit("tensor.empty", [], {}, [t]).results[0] for t in to]
-        steps = mlir.emit("scf.for", [first, limit, width, *empty], {}, to, regions=1)
-        step = mlir.Block.create_at_start(steps.regions[0], [first.type, *to])
-        with InsertionPoint(step):
-            at, *made = step.arguments
-            place = registers.emit("arith.minsi", at, last)
-            loaded = {
-                x: blocks.load(inside[array], place, x, LANES)
-                for x, array in arrays.items()
-                if x not in numbers
-            }
-            scope = blocks.Scope(numbers | loaded, lanes=LANES, functions=functions)
-            blocks.translate(operations, scope)
-            results = [registers.spread(scope.register(x), LANES) for x in given]
-            stored = [blocks.store(x, y, place) for x, y in zip(results, made, strict=True)]
-            mlir.emit("scf.yield", stored, {}, [])
-        return list(steps.results)
+    def build(kernel: launch.Kernel) -> None:
+        arrays = {x: replace(kernel.arrays[own], dtype=dtype_of(x)) for x, own in flat.items()}
+        numbers = {x: array.read() for x, array in arrays.items() if array.size == 1}
+        others = {x: array for x, array in arrays.items() if x not in numbers}
+        results = [
+            replace(array, dtype=dtype_of(x))
+            for x, array in zip(given, kernel.results, strict=True)
+        ]
+        scope = blocks.Scope(numbers, functions=kernel.functions)
+        blocks.chunks(operations, scope, others, dict(zip(given, results, strict=True)))
 
-    results = launch.executable(list(dict.fromkeys(arrays.values())), types, body, shares)
-    return [_as_it_was(y, x) for x, y in zip(given, results, strict=True)]
+    made = launch.launched(
+        list(dict.fromkeys(flat.values())), list(map(_held, given)), build, shares
+    )
+    return [_as_it_was(y, x) for x, y in zip(given, made, strict=True)]
 
 
-def _launched(
-    operations: Iterable[Operation],
-    arrays: Sequence[Value],
-    types: Sequence[mlir.Type],
-    body: launch.Body,
-) -> list[Value]:
-    launched = launch.executable if is_long(operations) else launch.region
-    return launched(arrays, types, body)
+def is_fixed(operation: Operation) -> bool:
+    """True if an operation computes an array from nothing, which is then computed before a loop."""
+    is_one = not (len(operation.operands) or len(operation.regions)) and len(operation.results) == 1
+    return is_one and is_large(operation.results[0]) and mlir.splat(operation.results[0]) is None
+
+
+def _outside(x: Value) -> Value:
+    """Copy the definition of a value to the insertion point."""
+    source = mlir.definition(x)
+    assert source is not None
+    return mlir.clone(source, {})[0]
 
 
 def _alone(array: Value, place: int, x: Value) -> Value:
@@ -318,93 +327,23 @@ def _alone(array: Value, place: int, x: Value) -> Value:
     into some operations.
     """
     size = prod(shape_of(x))
-    return (
-        array
-        if shape_of(array) == (size,)
-        else _kept_out(slicing.slice_in_dim(array, place, place + size, 0))
-    )
+    if shape_of(array) == (size,):
+        return array
+    return barrier.barrier.build([slicing.slice_in_dim(array, place, place + size, 0)])[0]
 
 
-@dataclass(frozen=True)
-class _Memory:
-    """Arrays stored one behind the other, in one tensor per dtype."""
-
-    arrays: dict[np.dtype, Value]
-    places: list[tuple[np.dtype, int]]
-
-    @classmethod
-    def of(cls, values: Sequence[Value]) -> _Memory:
-        parts: dict[np.dtype, list[Value]] = {}
-        places = []
-        for x in values:
-            together = parts.setdefault(held_dtype(x), [])
-            places.append((held_dtype(x), sum(shape_of(y)[0] for y in together)))
-            together.append(_flat(x))
-        joined = {d: y[0] if len(y) == 1 else slicing.Concatenate(0)(*y) for d, y in parts.items()}
-        return cls({dtype: _kept_out(x) for dtype, x in joined.items()}, places)
-
-
-def _loop(
-    loop: Operation,
-    scope: blocks.Scope,
-    kept: Sequence[int],
-    places: Sequence[tuple[int, tuple[np.dtype, int]]],
-    own: dict[np.dtype, Value],
-) -> list[Value]:
-    """Build the loop, which carries registers and memory."""
-    condition, body = (region.blocks[0] for region in loop.regions)
-
-    def inside(block: mlir.Block, carried: list[Value]) -> blocks.Scope:
-        inner = scope.inner([block.arguments[i] for i in kept], carried[: len(kept)])
-        inner.places = {block.arguments[i]: place for i, place in places}
-        inner.memory = dict(zip(own, carried[len(kept) :], strict=True))
-        return inner
-
-    def step(carried: list[Value]) -> list[Value]:
-        inner = inside(body, carried)
-        blocks.build(body, inner)
-        last = mlir.terminator(body).operands
-        return [*(inner.register(last[i]) for i in kept), *inner.memory.values()]
-
-    start = [scope.register(loop.operands[i]) for i in kept]
-    return blocks.while_loop(
-        [*start, *own.values()],
-        lambda carried: blocks.results(condition, inside(condition, carried))[0],
-        step,
-    )
+def _held(x: Value) -> launch.Flat:
+    return prod(shape_of(x)), held_dtype(x)
 
 
 def _flat(x: Value) -> Value:
     return held(shape.reshape(x, (prod(shape_of(x)),)))
 
 
-def _kept_out(x: Value) -> Value:
-    """Put a barrier behind an array, so that IREE does not fuse its producer into the kernel."""
-    if mlir.is_argument(x) or mlir.splat(x) is not None:
-        return x
-    return barrier.barrier.build([x])[0]
+def _seen_as(array: Array, x: Value) -> Array:
+    """Return a flat array as that of a value."""
+    return Array.of(array.memory, dtype_of(x), shape_of(x), array.base)
 
 
 def _as_it_was(x: Value, result: Value) -> Value:
     return shape.reshape(released(x, dtype_of(result)), shape_of(result))
-
-
-def _stored(x: Value, first: Value, type_: mlir.Type) -> Value:
-    """Store a register in an array."""
-    empty = mlir.emit("tensor.empty", [], {}, [type_]).results[0]
-    return blocks.store(x, empty, first)
-
-
-def _copied(x: Value) -> Value:
-    """Build a dispatch's own copy of an array."""
-    (size,) = shape_of(x)
-    width = max(w for w in range(1, 65) if size % w == 0)
-    zero, limit, step = (registers.index(n) for n in (0, size, width))
-    empty = mlir.emit("tensor.empty", [], {}, [x.type]).results[0]
-    made = mlir.emit("scf.for", [zero, limit, step, empty], {}, [x.type], regions=1)
-    inner = mlir.Block.create_at_start(made.regions[0], [zero.type, x.type])
-    with InsertionPoint(inner):
-        place, copy = inner.arguments
-        part = blocks.read(x, place, registers.type_of(dtype_of(x), width))
-        mlir.emit("scf.yield", [blocks.write(part, copy, place)], {}, [])
-    return made.results[0]

@@ -1,25 +1,28 @@
-"""Kernels in the forms that IREE launches.
+"""Kernels: executables of a function that reads and writes arrays in memory.
 
-A short kernel is a dispatch region. A long one calls functions, so it is an executable that
-contains them.
+A kernel's arguments, results and own memory are bindings. A result that the program does not use
+holds the values that the kernel needs in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import (
-    Attribute,
-    Block,
-    InsertionPoint,
-    Operation,
-    Type,
-    Value,
-)
+from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit
+from irax_compiler.passes.executables import add_executable, dispatch, memory, typed, workgroup
+from irax_compiler.passes.loops.arrays import Array
+from irax_compiler.passes.loops.memory import stored_dtype
+
+ALIGNMENT = 64
+"""The alignment in bytes of arrays in a kernel's own memory."""
 
 
 @dataclass
@@ -58,56 +61,77 @@ class Functions:
         return name, [x.type for x in results]
 
 
-Body = Callable[[dict[Value, Value], Functions | None], Sequence[Value]]
-"""Builds a kernel's results from its arrays, and functions that it may call."""
+@dataclass
+class Memory:
+    """A kernel's own memory: one more binding, if it needs any."""
+
+    body: Block
+    size: int = 0
+    """The number of bytes so far."""
+
+    def array(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
+        """Take memory for an array of contiguous elements."""
+        if not self.size:
+            self.body.add_argument(mlir.parse_type("!stream.binding"), mlir.current_location())
+            types = [argument.type for argument in self.body.arguments]
+            function: Any = self.body.owner
+            function.attributes["function_type"] = typed(types)["function_type"]
+        start, size = self.size, prod(extents) * stored_dtype(dtype).itemsize
+        self.size += -(-size // ALIGNMENT) * ALIGNMENT
+        with InsertionPoint.at_block_begin(self.body):
+            return _bound(self.body.arguments[-1], dtype, extents, start)
 
 
-def region(arrays: Sequence[Value], types: Sequence[Type], body: Body) -> list[Value]:
-    """Build a kernel without functions, with results of these types."""
-    no_workload = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
-    dispatch = mlir.emit("flow.dispatch.region", [], no_workload, types, regions=2)
-    with InsertionPoint(mlir.Block.create_at_start(dispatch.regions[0], [])):
-        mlir.emit("flow.return", body({x: x for x in arrays}, None), {}, [])
-    return list(dispatch.results)
+@dataclass(frozen=True)
+class Kernel:
+    """The arrays, memory and functions that the body of a kernel is built with."""
+
+    arrays: dict[Value, Array]
+    """The arguments, by the program's values."""
+    results: list[Array]
+    memory: Memory
+    functions: Functions
 
 
-def executable(
-    arrays: Sequence[Value], types: Sequence[Type], body: Body, shares: Shares | None = None
+Flat = tuple[int, np.dtype]
+"""The number of elements and the dtype of an array of one dimension."""
+
+
+def launched(
+    arrays: Sequence[Value],
+    results: Sequence[Flat],
+    build: Callable[[Kernel], None],
+    shares: Shares | None = None,
 ) -> list[Value]:
-    """Build a kernel with functions, with results of these types. With `shares`, `body` is that of
-    one workgroup, which sees its share of the shared arrays.
+    """Build a kernel of arrays of one dimension, and its launch; return its results. With `shares`,
+    the body is that of one workgroup, which sees its share of the shared arrays.
     """
     module = mlir.open_module()
     name = mlir.unique_name(module, "kernel")
-    with InsertionPoint(module.body):
-        outer = mlir.emit(
-            "flow.executable",
-            [],
-            {"sym_name": mlir.string(name), "sym_visibility": mlir.string("private")},
-            [],
-            regions=1,
-        )
-    with InsertionPoint(mlir.Block.create_at_start(outer.regions[0], [])):
-        _export(name, 1 if shares is None else shares.count)
-        inner = mlir.emit("builtin.module", [], {}, [], regions=1)
-        mlir.emit("flow.executable_end", [], {}, [])
-    block = mlir.Block.create_at_start(inner.regions[0], [])
-    given = [_binding(x.type, "readonly") for x in arrays]
-    with InsertionPoint(block):
-        function = _function(name, [*given, *(_binding(t, "writeonly") for t in types)])
-    bindings = mlir.arguments(function)
-    with InsertionPoint(mlir.body(function)):
-        start = None if shares is None else shares.start()
-        inside = [_load(b, x.type, shares, start) for b, x in zip(bindings, arrays, strict=False)]
-        results = body(dict(zip(arrays, inside, strict=True)), Functions(name, block))
-        for result, binding, type_ in zip(results, bindings[len(arrays) :], types, strict=True):
-            _store(result, binding, type_, shares, start)
-    mlir.finish_function(function, [])
-    attributes = {
-        "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
-        "operandSegmentSizes": mlir.parse_attribute(f"array<i32: 0, {len(arrays)}, 0, 0>"),
-    }
-    return list(mlir.emit("flow.dispatch", arrays, attributes, types).results)
+    taken = [(prod(mlir.shape_of(x)), mlir.dtype_of(x)) for x in arrays]
+    size = 0
+
+    def body(functions: Block, bindings: list[Value]) -> None:
+        nonlocal size
+        each = zip(bindings, [*taken, *results], strict=True)
+        bound = [_bound(binding, dtype, (count,), 0) for binding, (count, dtype) in each]
+        if shares is not None:
+            start = shares.start()
+            bound = [
+                x.part([start], (shares.size,)) if x.size == shares.elements else x for x in bound
+            ]
+        given, own = bound[: len(arrays)], bound[len(arrays) :]
+        local = Memory(InsertionPoint.current.block)
+        inside = dict(zip(arrays, given, strict=True))
+        build(Kernel(inside, own, local, Functions(name, functions)))
+        size = local.size
+
+    count = 1 if shares is None else shares.count
+    add_executable(module, name, (count, 1), len(taken) + len(results), body)
+    types = [mlir.tensor_type((count,), dtype) for count, dtype in results]
+    if size:
+        types.append(mlir.tensor_type((size,), np.dtype(np.int8)))
+    return dispatch(name, arrays, types)[: len(results)]
 
 
 _SHARE = 4096
@@ -140,78 +164,18 @@ class Shares:
 
     def start(self) -> Value:
         """Return the start of the workgroup's share."""
-        dimension = {"dimension": mlir.parse_attribute("0 : index")}
-        index = mlir.parse_type("index")
-        number = mlir.emit("flow.dispatch.workgroup.id", [], dimension, [index]).results[0]
-        place = emit("arith.muli", number, registers.index(self.size))
+        place = emit("arith.muli", workgroup(0), registers.index(self.size))
         return emit("arith.minsi", place, registers.index(self.elements - self.size))
 
 
-def _export(name: str, count: int) -> None:
-    attributes = {
-        "sym_name": mlir.string(name),
-        "function_ref": mlir.symbol(name),
-        "sym_visibility": mlir.string("public"),
-    }
-    export = mlir.emit("flow.executable.export", [], attributes, [], regions=1)
-    with InsertionPoint(mlir.Block.create_at_start(export.regions[0], [])):
-        one = registers.index(1)
-        mlir.emit("flow.return", [registers.index(count), one, one], {}, [])
+def _bound(binding: Value, dtype: np.dtype, extents: Sequence[int], start: int) -> Array:
+    """Return the array that begins at a byte of a binding."""
+    buffer = memory(binding, prod(extents), stored_dtype(dtype), start)
+    return Array.of(buffer, dtype, extents, registers.index(0))
 
 
 def _function(name: str, types: Sequence[Type]) -> Operation:
-    attributes: dict[str, Attribute] = {
-        "sym_name": mlir.string(name),
-        "function_type": mlir.type_attribute(mlir.function_type(types, [])),
-    }
-    function = mlir.emit("func.func", [], attributes, [], regions=1)
+    named = {"sym_name": mlir.string(name)}
+    function = mlir.emit("func.func", [], named | typed(types), [], regions=1)
     mlir.Block.create_at_start(function.regions[0], list(types))
     return function
-
-
-def _binding(type_: Type, access: str) -> Type:
-    return mlir.parse_type(f"!iree_tensor_ext.dispatch.tensor<{access}:{type_}>")
-
-
-def _load(binding: Value, type_: Type, shares: Shares | None, start: Value | None) -> Value:
-    type_, places, extent = _share(type_, shares, start)
-    attributes = extent | _segments(1, 0, len(places), 0, 0)
-    return mlir.emit(
-        "iree_tensor_ext.dispatch.tensor.load", [binding, *places], attributes, [type_]
-    ).results[0]
-
-
-def _store(
-    result: Value, binding: Value, type_: Type, shares: Shares | None, start: Value | None
-) -> None:
-    _, places, extent = _share(type_, shares, start)
-    attributes = extent | _segments(1, 1, 0, len(places), 0, 0)
-    name = "iree_tensor_ext.dispatch.tensor.store"
-    mlir.emit(name, [result, binding, *places], attributes, [])
-
-
-def _segments(*sizes: int) -> dict[str, Attribute]:
-    text = f"array<i32: {', '.join(map(str, sizes))}>"
-    return {"operandSegmentSizes": mlir.parse_attribute(text)}
-
-
-_DYNAMIC = -(2**63)
-
-
-def _share(
-    type_: Type, shares: Shares | None, start: Value | None
-) -> tuple[Type, list[Value], dict[str, Attribute]]:
-    """Return a workgroup's slice of an array: its type, offset and size, and these as
-    attributes.
-    """
-    (size,), places = type_.shape, []  # pyright: ignore
-    if shares is not None and start is not None and size == shares.elements:
-        size, places = shares.size, [start]
-    extent = {
-        "static_offsets": _DYNAMIC if places else 0,
-        "static_sizes": size,
-        "static_strides": 1,
-    }
-    dtype = mlir.dtype_of_type(type_)
-    attributes = {k: mlir.parse_attribute(f"array<i64: {v}>") for k, v in extent.items()}
-    return mlir.tensor_type((size,), dtype), places, attributes

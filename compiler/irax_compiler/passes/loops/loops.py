@@ -50,7 +50,7 @@ class Loops(Pass):
 
 def _is_of_scalars(operation: Operation) -> bool:
     """Return True for an operation of a formula that can be done for several elements together."""
-    return blocks.is_known(operation, set()) and not indexing.is_known(operation)
+    return blocks.is_known(operation) and not indexing.is_known(operation)
 
 
 def _simplify(formula: Operation) -> None:

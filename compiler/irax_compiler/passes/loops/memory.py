@@ -11,12 +11,15 @@ from irax_compiler.ops import bitcast, conversion, elementwise, fft, shape, slic
 from irax_compiler.ops.registers import signless_dtype
 
 
+def stored_dtype(dtype: np.dtype) -> np.dtype:
+    """Return the dtype of memory that holds numbers or booleans of a dtype."""
+    return np.dtype(np.int8) if dtype == np.bool_ else signless_dtype(dtype)
+
+
 def held_dtype(x: Value) -> np.dtype:
     """Return the dtype of the array that holds a value."""
     dtype = dtype_of(x)
-    if dtype.kind == "c":
-        return fft.real_dtype(dtype)
-    return np.dtype(np.int8) if dtype == np.bool_ else signless_dtype(dtype)
+    return fft.real_dtype(dtype) if dtype.kind == "c" else stored_dtype(dtype)
 
 
 def held_shape(x: Value) -> tuple[int, ...]:

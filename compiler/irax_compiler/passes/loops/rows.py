@@ -196,7 +196,7 @@ def _width(x: Value) -> int:
 def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
     """Return the part of a buffer that a step's row belongs to."""
     array, row = stack.update.operands[:2]
-    at = blocks.offset((shape_of(array)[0],), (1,), stack.starts[:1], starts[:1])
+    (at,) = blocks.clamped((shape_of(array)[0],), (1,), stack.starts[:1], starts[:1])
     stride = registers.index(_width(row) * memory.held_dtype(row).itemsize)
     place = emit("arith.muli", at, stride)
     return emit("hal.buffer.subspan", buffer, place, registers.index(_bytes(row)), to=_BUFFER)

@@ -9,9 +9,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import registers, shape
+from irax_compiler.ops import registers
 from irax_compiler.ops.core import no_calls
-from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.ops.registry import read
 
@@ -65,16 +65,24 @@ def moved(operation: Operation, operands: Registers) -> Value:
 
 
 def folded(operation: Operation, operands: Registers, combine: Combine) -> Registers:
-    """Lower `stablehlo.reduce` by recursive halving, which suits vectors."""
+    """Lower `stablehlo.reduce`."""
     half = len(operands) // 2
     extents = shape_of(operation.operands[0])
-    dimensions = _dimensions(operation)
-    others = [d for d in range(len(extents)) if d not in dimensions]
-    places = np.arange(prod(extents)).reshape(extents).transpose(*dimensions, *others)
-    count = prod(extents[d] for d in dimensions)
+    reduced = dimensions(operation)
+    others = [d for d in range(len(extents)) if d not in reduced]
+    places = np.arange(prod(extents)).reshape(extents).transpose(*reduced, *others)
     width = prod(extents[d] for d in others)
-    rest: list[Registers] = [[registers.spread(x, width) for x in operands[half:]]]
-    together: Registers = [picked(x, places) for x in operands[:half]]
+    start = [registers.spread(x, width) for x in operands[half:]]
+    elements = [picked(x, places) for x in operands[:half]]
+    return combine(start, halved(elements, prod(extents[d] for d in reduced), width, combine))
+
+
+def halved(parts: Registers, count: int, width: int, combine: Combine) -> Registers:
+    """Combine `count` parts of registers, of `width` elements each, by recursive halving, which
+    suits vectors.
+    """
+    rest: list[Registers] = []
+    together = parts
     while count > 1:
         count, is_odd = divmod(count, 2)
         part = count * width
@@ -85,25 +93,18 @@ def folded(operation: Operation, operands: Registers, combine: Combine) -> Regis
             [picked(x, np.arange(part)) for x in together],
             [picked(x, np.arange(part, 2 * part)) for x in together],
         )
-    for others_ in rest:
-        together = combine(others_, together)
+    for others in rest:
+        together = combine(others, together)
     return together
 
 
-def _dimensions(operation: Operation) -> list[int]:
+def dimensions(operation: Operation) -> list[int]:
+    """Return the dimensions that a `stablehlo.reduce` reduces."""
     attribute: list[int] = operation.attributes["dimensions"]  # pyright: ignore
     return list(attribute)
 
 
 # ---- products ------------------------------------------------------------------------------------
-
-
-def takes_table(operation: Operation, table: Value) -> bool:
-    """True if an operation multiplies a register with an array that is read by rows."""
-    if operation.name != "stablehlo.dot_general" or not multiplies(operation):
-        return False
-    op, operands = _product(operation), list(operation.operands)
-    return operands.count(table) == 1 and not op.dimensions.lhs_batching
 
 
 def multiplies(operation: Operation) -> bool:
@@ -118,15 +119,6 @@ def work(operation: Operation) -> int:
     return prod(shape_of(operation.results[0])) * prod(left[i] for i in d.lhs_contracting)
 
 
-def rows(operation: Operation, table: Value) -> Value:
-    """Build a table with the contracting dimensions first, at the insertion point."""
-    op, is_left = _product(operation), operation.operands[0] == table
-    dimensions, rank = op.dimensions, len(shape_of(table))
-    contracting = dimensions.lhs_contracting if is_left else dimensions.rhs_contracting
-    free = dimensions.lhs_free(rank) if is_left else dimensions.rhs_free(rank)
-    return shape.transpose(table, (*contracting, *free))
-
-
 def product(operation: Operation, x: Value, y: Value) -> Value:
     """Lower `stablehlo.dot_general` of two registers."""
     op, (left, right) = _product(operation), operation.operands
@@ -136,34 +128,16 @@ def product(operation: Operation, x: Value, y: Value) -> Value:
     x_places, y_places = np.broadcast_arrays(x_places[:, :, None], y_places[:, None])
     total: Value | None = None
     for k in range(x_places.shape[-1]):
-        total = _multiply_add(
+        total = multiply_add(
             picked(x, x_places[..., k]), picked(y, y_places[..., k]), total, dtype_of(left)
         )
     assert total is not None
     return total
 
 
-def product_with_table(
-    operation: Operation, table_is_left: bool, x: Value, row: Callable[[int, int], Value]
-) -> Value:
-    """Multiply a table and a register; `row(k, size)` is the table's row at a position in the
-    contracting dimensions.
-    """
-    d, (left, right) = _product(operation).dimensions, operation.operands
-    if table_is_left:
-        places = _places(right, (), d.rhs_free(len(shape_of(right))), d.rhs_contracting)[0]
-    else:
-        places = _places(left, (), d.lhs_free(len(shape_of(left))), d.lhs_contracting)[0]
-    width = prod(shape_of(operation.results[0])) // places.shape[0]
-    totals: list[Value | None] = [None] * places.shape[0]
-    for k in range(places.shape[1]):
-        factor = row(k, width)
-        for i, total in enumerate(totals):
-            one = registers.spread(picked(x, places[i, k]), width)
-            totals[i] = _multiply_add(one, factor, total, dtype_of(left))
-    result = joined([total for total in totals if total is not None])
-    order = np.arange(places.shape[0] * width).reshape(places.shape[0], width)
-    return picked(result, order.T) if table_is_left else result
+def product_dimensions(operation: Operation) -> DotDimensions:
+    """Return the dimensions of a `stablehlo.dot_general`."""
+    return _product(operation).dimensions
 
 
 def _product(operation: Operation) -> DotGeneral:
@@ -180,7 +154,8 @@ def _places(x: Value, batching: Sequence[int], free: Sequence[int], contracting:
     )
 
 
-def _multiply_add(x: Value, y: Value, total: Value | None, dtype: np.dtype) -> Value:
+def multiply_add(x: Value, y: Value, total: Value | None, dtype: np.dtype) -> Value:
+    """Return x y + total, or x y."""
     if inexact(dtype):
         return emit("arith.mulf", x, y) if total is None else emit("math.fma", x, y, total)
     term = emit("arith.muli", x, y)

@@ -43,7 +43,7 @@ def is_known(operation: Operation) -> bool:
     if _sets(operation):
         return True
     is_number = is_plain(x) and dtype_of(x) != np.bool_
-    return is_number and all(blocks.is_known(o, set()) for o in nested(operation))
+    return is_number and all(blocks.is_known(o) for o in nested(operation))
 
 
 def _sets(operation: Operation) -> bool:

@@ -21,7 +21,7 @@ class _Lanes(blocks.Scope):
     """Registers that all have one element, or all the lanes of a vector."""
 
     def size(self, x: Value) -> int:
-        return self.lanes
+        return self.lanes or 1
 
 
 def compute(operations: Iterable[Operation], known: dict[Value, Value], lanes: int) -> None:

@@ -1,0 +1,114 @@
+"""The pass advance, which moves products of rows that a loop reads to one product before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.control_flow.trip_counts import count
+from irax_compiler.ops.core import full
+from irax_compiler.ops.dot import DotDimensions, DotGeneral
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
+from irax_compiler.passes.core import Pass, nested, register_pass, walk
+from irax_compiler.passes.rewriting import read_as
+
+MOST_BYTES = 1 << 26
+"""The most bytes that the products of all rows may take."""
+
+
+@register_pass
+@dataclass
+class Advance(Pass):
+    """Moves products `xs[i] @ w` out of counted loops that read each row of `xs`: `xs @ w` is
+    computed before the loop, which reads its rows. The input of a recurrent network is then
+    multiplied by one product of matrices.
+    """
+
+    name: ClassVar[str] = "advance"
+
+    def run(self, module: Module) -> None:
+        loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
+        for loop in loops:  # the inner before the outer, out of which a product may go on
+            how = count(loop, {})
+            for operation in list(walk(loop.regions[1].blocks[0])) if how else ():
+                row = _row(operation, loop)
+                if how is not None and row is not None and _pays(row, how.steps):
+                    _move(row, loop)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A product of a row of an array with something loop-invariant."""
+
+    product: Operation
+    op: DotGeneral
+    place: int
+    """Which of the factors is the row."""
+    read: Operation
+    """The dynamic_slice that reads it."""
+
+    @property
+    def array(self) -> Value:
+        return self.read.operands[0]
+
+
+def _row(product: Operation, loop: Operation) -> _Row | None:
+    op = read_as(DotGeneral, product)
+    if op is None:
+        return None
+    captured = set(mlir.captured(loop))
+    for place, x in enumerate(product.operands):
+        view = mlir.definition(x)
+        read = None if view is None or view.name != shape.Reshape.name else view.operands[0]
+        read = None if read is None else mlir.definition(read)
+        if read is None or read.name != DynamicSlice.name:
+            continue
+        array, part = read.operands[0], read.results[0]
+        is_row = shape_of(part) == (1, *shape_of(array)[1:]) and shape_of(x) == shape_of(part)[1:]
+        others = (array, product.operands[1 - place])
+        if is_row and captured.issuperset(others):
+            return _Row(product, op, place, read)
+    return None
+
+
+def _pays(row: _Row, steps: int) -> bool:
+    rows = shape_of(row.array)[0]
+    result = row.product.results[0]
+    size = rows * prod(shape_of(result)) * dtype_of(result).itemsize
+    return 1 < rows <= 2 * steps and size <= MOST_BYTES
+
+
+def _move(row: _Row, loop: Operation) -> None:
+    """Build the product of all rows before a loop, and read its row in the loop."""
+    d, other = row.op.dimensions, row.product.operands[1 - row.place]
+    if row.place == 1:
+        d = d.swapped
+    rank = len(shape_of(row.array))
+    batching, contracting = ((i + 1 for i in x) for x in (d.lhs_batching, d.lhs_contracting))
+    rows = DotDimensions(tuple(batching), d.rhs_batching, tuple(contracting), d.rhs_contracting)
+    free = len(rows.lhs_free(rank)) - 1
+    op, factors, place = row.op, [row.array, other], len(d.lhs_batching)
+    # The free dimensions of the left factor come first.
+    is_swapped = row.place == 1 and (free > 0 or place > 0)
+    if row.place == 1 and not is_swapped and op.precision is not None:
+        op = replace(op, precision=(op.precision[1], op.precision[0]))
+    if is_swapped:
+        factors.reverse()
+        place += len(d.rhs_free(len(shape_of(other))))
+    with InsertionPoint(loop), row.product.location:
+        op = replace(op, dimensions=rows.swapped if is_swapped else rows)
+        products = op(*factors)
+    with InsertionPoint(row.product), row.product.location:
+        start = row.read.operands[1]
+        starts = [full((), 0, dtype_of(start))] * len(shape_of(products))
+        starts[place] = start
+        sizes = list(shape_of(products))
+        sizes[place] = 1
+        part = DynamicSlice(tuple(sizes))(products, *starts)
+        result = shape.reshape(part, shape_of(row.product.results[0]))
+    row.product.results[0].replace_all_uses_with(result)
+    row.product.erase()

@@ -1,0 +1,184 @@
+"""Products of arrays in memory.
+
+Of one factor, several columns are read at a time; of the other, single elements of some rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import registers, shape
+from irax_compiler.ops.registers import emit
+from irax_compiler.passes.loops import nests, vectors
+from irax_compiler.passes.loops.arrays import Array, Place, moved
+from irax_compiler.passes.loops.nests import LANES
+from irax_compiler.passes.loops.stored import New, copied
+
+ROWS = 8
+"""The most rows that are multiplied together."""
+SUMS = 1024
+"""The bytes of sums that are kept in registers."""
+
+
+def product(
+    operation: Operation, left: Array, right: Array, left_has_columns: bool, new: New
+) -> Array:
+    """Lower `stablehlo.dot_general`."""
+    d = vectors.product_dimensions(operation)
+    x = _Factor.of(left, d.lhs_batching, d.lhs_contracting)
+    y = _Factor.of(right, d.rhs_batching, d.rhs_contracting)
+    if left_has_columns:
+        x, y = y, x
+    y = y.with_columns(new)
+    batch, rows, columns = (part.extents for part in (x.batch, x.free, y.free))
+    result = new(dtype_of(operation.results[0]), (*batch, *rows, *columns))
+    over_rows = _strided(x.array, result, (*x.batch.strides, *x.free.strides, *(0,) * len(columns)))
+    over_columns = _strided(y.array, result, (*y.batch.strides, *(0,) * len(rows), *y.free.strides))
+    last = len(batch) + len(rows) - 1 if rows else None
+    _multiply([over_rows, over_columns, result], x.depth, y.depth, last, prod(columns))
+    if not left_has_columns:
+        return result
+    b, r, n = len(batch), len(batch) + len(rows), len(result.extents)
+    return result.ordered((*range(b), *range(r, n), *range(b, r)))
+
+
+def free_sizes(operation: Operation) -> tuple[int, int]:
+    """Return the numbers of elements along the free dimensions of the factors."""
+    d = vectors.product_dimensions(operation)
+    left, right = (shape_of(x) for x in operation.operands)
+    return (
+        prod(left[i] for i in d.lhs_free(len(left))),
+        prod(right[i] for i in d.rhs_free(len(right))),
+    )
+
+
+def with_columns(operation: Operation, factor: Value) -> tuple[Value, Callable[[Array], Array]]:
+    """Transpose a factor for a product, at the insertion point, so that the elements along its free
+    dimensions are side by side. Return it, and a function that undoes this for its array.
+    """
+    d = vectors.product_dimensions(operation)
+    if operation.operands[0] != factor:
+        d = d.swapped
+    rank = len(shape_of(factor))
+    order = (*d.lhs_batching, *d.lhs_contracting, *d.lhs_free(rank))
+    back = [order.index(i) for i in range(rank)]
+    return shape.transpose(factor, order), lambda array: array.ordered(back)
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """A factor, with its parts along the batching, free and contracting dimensions."""
+
+    array: Array
+    dimensions: tuple[Sequence[int], Sequence[int], Sequence[int]]
+
+    @classmethod
+    def of(cls, array: Array, batching: Sequence[int], contracting: Sequence[int]) -> _Factor:
+        others = range(len(array.extents))
+        free = [d for d in others if d not in batching and d not in contracting]
+        return cls(array, (batching, free, contracting))
+
+    @property
+    def batch(self) -> Array:
+        return self.array.ordered(self.dimensions[0])
+
+    @property
+    def free(self) -> Array:
+        return self.array.ordered(self.dimensions[1])
+
+    @property
+    def depth(self) -> Array:
+        return self.array.ordered(self.dimensions[2])
+
+    def with_columns(self, new: New) -> _Factor:
+        """Return the factor with the elements along its free dimensions side by side."""
+        strides = self.free.squeezed().strides
+        if not strides or strides[-1] == 1:
+            return self
+        batching, free, contracting = self.dimensions
+        array = copied(self.array.ordered((*batching, *contracting, *free)), new)
+        b, k = len(batching), len(batching) + len(contracting)
+        return _Factor.of(array, range(b), range(b, k))
+
+
+def _strided(array: Array, result: Array, strides: Sequence[int]) -> Array:
+    return replace(array, extents=result.extents, strides=tuple(strides))
+
+
+def _multiply(arrays: Sequence[Array], x: Array, y: Array, rows: int | None, columns: int) -> None:
+    """Build the loops over the elements of a result: `arrays` are the factors at its indices, and
+    itself; `x` and `y` the factors in what is summed over; `rows` a dimension of the result.
+    """
+    count = 1 if rows is None else arrays[0].extents[rows]
+    remaining = count % ROWS
+    for first, part, together in (
+        (0, count - remaining, ROWS),
+        (count - remaining, remaining, remaining),
+    ):
+        if not part:
+            continue
+        steps = [0 if rows is None else array.strides[rows] for array in arrays]
+        some = arrays if rows is None else [_blocks(a, rows, first, part, together) for a in arrays]
+        block = _Block(x, y, together, steps[0], steps[2])
+        sums = SUMS // (block.dtype.itemsize * together)
+        lanes = max(LANES, sums - sums % LANES) if columns > 1 else 1
+        nests.each(some, block.build, lanes)
+
+
+def _blocks(array: Array, d: int, first: int, count: int, size: int) -> Array:
+    """Return the first elements of blocks of a dimension."""
+    extents, strides = list(array.extents), list(array.strides)
+    base = moved(array.base, registers.index(first), strides[d] if first else 0)
+    extents[d], strides[d] = count // size, strides[d] * size
+    return replace(array, base=base, extents=tuple(extents), strides=tuple(strides))
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The sums for some rows and columns."""
+
+    x: Array
+    y: Array
+    rows: int
+    row: int
+    """The distance between rows of `x`."""
+    result_row: int
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of sums."""
+        dtype = self.x.dtype
+        return np.dtype(np.float32) if inexact(dtype) and dtype.itemsize < 4 else dtype
+
+    def build(self, size: int, places: list[Place]) -> None:
+        x, y, result = places
+        zero = registers.spread(registers.constant(np.zeros((), self.dtype)), size)
+
+        def step(at: list[Place], sums: list[Value]) -> list[Value]:
+            column = self._wide(replace(at[1], distance=y.distance).read(size))
+            rows = (self._row(at[0], i, self.row) for i in range(self.rows))
+            each = (registers.spread(self._wide(place.read(1)), size) for place in rows)
+            return [self._added(z, column, total) for z, total in zip(each, sums, strict=True)]
+
+        inside = [replace(self.x, base=x.at), replace(self.y, base=y.at)]
+        sums = nests.fold(nests.collapsed(inside), [zero] * self.rows, step)
+        for i, total in enumerate(sums):
+            narrow = registers.with_elements(total, result.dtype)
+            found = total if self.dtype == self.x.dtype else emit("arith.truncf", total, to=narrow)
+            self._row(result, i, self.result_row).write(found)
+
+    def _row(self, place: Place, i: int, distance: int) -> Place:
+        return replace(place, at=moved(place.at, registers.index(i), distance if i else 0))
+
+    def _wide(self, x: Value) -> Value:
+        if self.dtype == self.x.dtype:
+            return x
+        return emit("arith.extf", x, to=registers.with_elements(x, self.dtype))
+
+    def _added(self, x: Value, y: Value, total: Value) -> Value:
+        return vectors.multiply_add(x, y, total, self.dtype)
