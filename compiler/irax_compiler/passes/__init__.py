@@ -32,6 +32,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         decompose,
         defer,
         divide,
+        fourier,
         host,
         jvp,
         legalize,

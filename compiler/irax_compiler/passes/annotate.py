@@ -12,6 +12,7 @@ from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
@@ -137,7 +138,7 @@ def _writing_time(operation: Operation, is_step: bool) -> float:
 
 def _time(operation: Operation) -> float:
     """Return the microseconds that a product, a reduction or a sort takes beside that."""
-    if operation.name in (DotGeneral.name, Convolution.name):
+    if operation.name in (DotGeneral.name, Convolution.name, Fft.name):
         return traits_of(operation).flops(operation) / FLOPS_PER_MICROSECOND
     if operation.name in ("stablehlo.reduce", "stablehlo.sort"):
         return prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND

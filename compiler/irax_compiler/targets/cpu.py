@@ -11,6 +11,7 @@ from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.divide import Divide
+from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.loops import Loops
@@ -43,6 +44,7 @@ CPU = register(
         passes=(
             *standard_passes(NAME, calls_formulas=True),
             Loops(),
+            Fourier(),
             Blas(),
             Reductions(),
             Host(),

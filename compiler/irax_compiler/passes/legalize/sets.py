@@ -49,7 +49,8 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_empty_array,
     cumulative_windows.cumulative_window,
     definitions.reduction_in_another_dtype,
-    fourier.fourier_transform,
+    fourier.fourier_transform_by_axes,
+    fourier.fourier_transform_without_kernel,
     small_matrices.small_triangular_solve,
     small_matrices.small_cholesky,
     triangular.triangular_solve_on_host,
@@ -149,6 +150,8 @@ ON_HOST = (
 
 _ON_CPU = (
     *ON_HOST,
+    fourier.fourier_transform_by_axes,
+    fourier.fourier_transform_without_kernel,
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,
     products.extremum_of_bfloat16,
@@ -158,6 +161,7 @@ _ON_CPU = (
 )
 
 GPU = (
+    fourier.fourier_transform,
     sorting_networks.sort_by_exchanges,
     *(legalization for legalization in IREE if legalization not in _ON_CPU),
     gpu.contraction_of_float8,

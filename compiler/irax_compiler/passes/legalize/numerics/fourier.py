@@ -1,4 +1,4 @@
-"""The legalization of Fourier transforms as products of matrices.
+"""Legalizations of Fourier transforms: as products of matrices, where there is no kernel.
 
 A transform of length n = n1 * n2 is n2 transforms of length n1, a twiddle factor for each number,
 and n1 transforms of length n2 (J. W. Cooley and J. W. Tukey, 1965). One of length up to `DIRECT` is
@@ -19,6 +19,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
+from irax_compiler.passes.fourier import transform_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -35,25 +36,54 @@ def fourier_transform(operation: Operation) -> Sequence[Value] | None:
     float32.
     """
     op = read_as(fft.Fft, operation)
-    if op is None:
+    return None if op is None else [_by_products(op, operation)]
+
+
+@legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
+def fourier_transform_by_axes(operation: Operation) -> Sequence[Value] | None:
+    """Transform one axis after the other, as the last one, for which there are kernels."""
+    op = read_as(fft.Fft, operation)
+    if op is None or op.rank == 1 or 0 in shape_of(operation.results[0]):
         return None
     (x,) = operation.operands
+    rank, last = len(shape_of(x)), fft.Fft(op.fft_type, op.fft_length[-1:])
+    is_last = op.fft_type == "IRFFT"
+    z = x if is_last else last(x)
+    kind = "IFFT" if op.fft_type in ("IFFT", "IRFFT") else "FFT"
+    for axis in range(rank - op.rank, rank - 1):
+        order = [*(d for d in range(rank) if d != axis), axis]
+        z = fft.Fft(kind, (shape_of(z)[axis],))(shape.transpose(z, order))
+        z = shape.transpose(z, np.argsort(order).tolist())
+    return [last(z) if is_last else z]
+
+
+@legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
+def fourier_transform_without_kernel(operation: Operation) -> Sequence[Value] | None:
+    """Compute the Fourier transforms that the pass `fourier` has no kernel for."""
+    op = read_as(fft.Fft, operation)
+    if op is None or transform_of(operation) is not None:
+        return None
+    return [_by_products(op, operation)]
+
+
+def _by_products(op: fft.Fft, operation: Operation) -> Value:
+    (x,) = operation.operands
     if 0 in shape_of(x) or 0 in shape_of(operation.results[0]):
-        return [full_like(operation.results[0], 0)]
+        return full_like(operation.results[0], 0)
     rank = len(shape_of(x))
     first = rank - op.rank
     others = range(first, rank - 1)
     inverse = op.fft_type in ("IFFT", "IRFFT")
     if op.fft_type == "IRFFT":
         parts = _transformed(_parts(x), others, inverse)
-        return [_real_result(parts, op.fft_length[-1])]
+        return _real_result(parts, op.fft_length[-1])
     axes = [*others, rank - 1]
     parts = _transformed(_parts(x), axes, inverse)
     re, im = _part(parts, 0), _part(parts, 1)
     if op.fft_type == "RFFT":
         half = op.fft_length[-1] // 2 + 1
         re, im = (slicing.slice_in_dim(v, 0, half, rank - 1) for v in (re, im))
-    return [elementwise.complex_(re, im)]
+    return elementwise.complex_(re, im)
 
 
 def _parts(x: Value) -> Value:
