@@ -1,8 +1,9 @@
-// IREE refuses to sum booleans over several dimensions, and adds them modulo 2.
-// EXPECT: right
+// IREE adds booleans modulo 2, here where it computes what follows along with the product.
+// EXPECT: wrong
+// INPUT: [True, False, False]
 // INPUT: [True]
-// INPUT: [True]
-func.func @main(%x: tensor<2x4x6xi1>, %y: tensor<4x6x2xi1>) -> tensor<2x2xi1> {
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1, 2] x [0, 1] : (tensor<2x4x6xi1>, tensor<4x6x2xi1>) -> tensor<2x2xi1>
-  return %0 : tensor<2x2xi1>
+func.func @main(%x: tensor<3x4xi1>, %y: tensor<4x3xi1>) -> tensor<3x3xi1> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x4xi1>, tensor<4x3xi1>) -> tensor<3x3xi1>
+  %1 = stablehlo.not %0 : tensor<3x3xi1>
+  return %1 : tensor<3x3xi1>
 }

@@ -1,19 +1,18 @@
-// IREE loses, or crashes on, what a loop carries and only overwrites.
-// EXPECT: right
-// INPUT: [0]
-// INPUT: [1.0, 2.0]
-func.func @main(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %z = stablehlo.constant dense<0> : tensor<i32>
-  %o = stablehlo.constant dense<1> : tensor<i32>
-  %0:2 = stablehlo.while(%i = %z, %a = %x) : tensor<i32>, tensor<4xf32>
+// IREE's compiler crashes where a loop carries what it never reads, only overwrites.
+// EXPECT: crashes
+// INPUT: [5.0]
+// INPUT: [7.0]
+func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %0:3 = stablehlo.while(%a = %x, %on = %true, %old = %y) : tensor<f32>, tensor<i1>, tensor<f32>
   cond {
-    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %1 : tensor<i1>
+    stablehlo.return %on : tensor<i1>
   } do {
-    %f = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
-    %1 = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<4xf32>
-    %2 = stablehlo.add %i, %o : tensor<i32>
-    stablehlo.return %2, %1 : tensor<i32>, tensor<4xf32>
+    %1 = stablehlo.multiply %a, %half : tensor<f32>
+    %2 = stablehlo.compare GT, %1, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1, %2, %a : tensor<f32>, tensor<i1>, tensor<f32>
   }
-  return %0#1 : tensor<4xf32>
+  return %0#0, %0#2 : tensor<f32>, tensor<f32>
 }

@@ -36,8 +36,8 @@ def select_of_complex(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
-    """Convert booleans explicitly: IREE treats them as signed 1-bit integers, which its SPIR-V
-    backend lacks.
+    """Convert booleans explicitly: IREE treats them as signed 1-bit integers, which it cannot
+    convert to bfloat16 in SPIR-V.
     """
     (x,) = operation.operands
     dtype = dtype_of(operation.results[0])

@@ -33,8 +33,8 @@ def empty_contraction(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.dot_general", kind="missing", of=("IREE", "XLA"))
 def contraction_by_algorithm(operation: Operation) -> Sequence[Value] | None:
-    """Drop the precision algorithm of a product: IREE has no choice, and its own is at least as
-    precise as any that is faster.
+    """Drop the precision algorithm of a product: IREE has no choice and refuses it in batches, and
+    its own is at least as precise as any that is faster.
     """
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.algorithm is None:
