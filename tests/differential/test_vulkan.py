@@ -34,7 +34,7 @@ IN_ONE_MODULE = 8
 SAMPLE = 150
 """By default each so many-th form."""
 ALWAYS = {("householder_qr", "vjp")}
-"""Forms to try by default: in this one's loops IREE loses buffers (`targets/branches.py`)."""
+"""Forms to try by default: in loops such as this one IREE loses buffers (`iree/references.py`)."""
 
 _NARROWER = {
     np.dtype(np.float64): np.dtype(np.float32),

@@ -6,7 +6,6 @@ from irax_compiler.passes.legalization import Legalization
 from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
 from irax_compiler.passes.legalize.iree import (
     aliasing,
-    branches,
     broadcasts,
     computations,
     convolution,
@@ -121,7 +120,6 @@ IREE: tuple[Legalization, ...] = (
     products.extremum_of_bfloat16,
     complex_numbers.pad_of_complex,
     complex_numbers.bitcast_of_complex,
-    branches.branch_returning_captured_value,
     loops.overwritten_carry,
     loops.carried_constant,
     fusion.stride_of_one_element_slice,
