@@ -235,8 +235,8 @@ def test_linear_transpose():
     np.testing.assert_allclose(transposed, matrix.sum(0))
     with pytest.raises(NotImplementedError, match="sine"):
         irax.linear_transpose(jnp.sin, 1.0)
-    with pytest.raises(TypeError, match="int32"):
-        irax.linear_transpose(lambda x: x, 1)
+    (integers,) = irax.linear_transpose(lambda x: 3 * x, jnp.arange(2))(jnp.array([1, 2]))
+    np.testing.assert_array_equal(integers, [3, 6])
     with pytest.raises(TypeError, match="structure"):
         irax.linear_transpose(lambda x: x, 1.0)((1.0,))
 

@@ -233,3 +233,11 @@ def test_lanes_of_lanes_keep_what_is_perturbed():
     np.testing.assert_array_equal(irax.grad(total)(matrix, row), np.tile(row, (2, 1)))
     np.testing.assert_array_equal(irax.grad(total, 1)(matrix, row), np.sum(matrix, 0))
     assert product.seen == [[True, False], [False, True]]
+
+
+def test_zeros_of_another_shape_are_refused():
+    f = irax.custom_vjp(lambda x, y: (x, y))
+    swapped = lambda _, cts: (cts[1], cts[0])
+    f.defvjp(lambda x, y: (f(x.value, y.value), None), swapped, symbolic_zeros=True)
+    with pytest.raises(ValueError, match=r"zeros of shape \(2,\) as a cotangent"):
+        irax.grad(lambda x: f(x, jnp.ones(2))[0].sum())(jnp.ones(1))

@@ -204,7 +204,6 @@ class _Backward:
 
     def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
         numbers, structure = array_trees.tree_flatten(arg)
-        part = array_trees.tree_map(lambda x: None if isinstance(x, SymbolicZero) else x, part)
         given, there = array_trees.flatten_tangents(part)
         try:  # None may stand for the zeros of several arrays, an array for one alone
             leaves = array_trees.prefix_broadcast(part, arg)
@@ -217,10 +216,20 @@ class _Backward:
             )
         avals, moving = self.given.avals, self.given.moving
         return [
-            zeros(avals[n]) if x is None else of_type(x, avals[n], name, "cotangent", ValueError)
-            for x, n in zip(leaves, numbers, strict=True)
-            if moving[n]
+            _cotangent(x, avals[n], name) for x, n in zip(leaves, numbers, strict=True) if moving[n]
         ]
+
+
+def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
+    """Return what a rule gives for an array as an array; None and `SymbolicZero` are zeros."""
+    if isinstance(x, SymbolicZero) and x.shape != aval.shape:
+        raise ValueError(
+            f"the rule of {name} returned zeros of shape {x.shape} as a cotangent; expected "
+            f"{aval}, or None"
+        )
+    if x is None or isinstance(x, SymbolicZero):
+        return zeros(aval)
+    return of_type(x, aval, name, "cotangent", ValueError)
 
 
 @api_boundary
