@@ -170,7 +170,7 @@ def counts(what: str, name: str, values: Any, rank: int) -> tuple[int, ...]:
     except TypeError:
         found = None
     if found is None or len(found) != rank or any(n < 1 for n in found):
-        raise ValueError(
+        raise (TypeError if found is None else ValueError)(
             f"{what}: {name} must be an int of at least 1 for each of the {rank} spatial "
             f"dimensions, got {values!r}"
         )
