@@ -90,3 +90,12 @@ func.func @reduction_of_selected_slice(%x: tensor<4xf32>, %mask: tensor<3xi1>) -
 // CHECK-LABEL: func.func @reduction_of_selected_slice
 // CHECK:         [[APART:%\w+]] = stablehlo.optimization_barrier
 // CHECK-NEXT:    stablehlo.reduce([[APART]] init:
+
+// GPUs have no kernels for transforms: products of matrices.
+func.func @fourier_transform(%x: tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [8] : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>>
+  return %0 : tensor<3x8xcomplex<f32>>
+}
+// CHECK:      func.func @fourier_transform
+// CHECK:        stablehlo.dot_general {{.*}} -> tensor<2x3x16xf32>
+// CHECK-NOT:    stablehlo.fft
