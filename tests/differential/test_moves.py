@@ -11,6 +11,7 @@ from tests.differential.test_iree import UNDETERMINED, Function, compiled, lower
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.passes.legalize.iree import moves
 from irax_compiler.passes.moves import gathers
@@ -72,3 +73,30 @@ def test_shares_of_workgroups(dtype: type) -> None:
         expected = _moves(*map(jnp.asarray, (x, i, j, u)))
         for number, (a, b) in enumerate(zip(found, expected, strict=True)):
             np.testing.assert_array_equal(a, b, err_msg=f"result {number}")
+
+
+def _copies(x, y):
+    zero = jnp.zeros((), x.dtype)
+    return (
+        jnp.flip(x),
+        jnp.flip(x, 0),
+        jnp.flip(x, 1),
+        jnp.flip(x.reshape(-1)[:-1]),
+        jnp.flip(x.reshape(7, 11, -1), (0, 2)),
+        jnp.concatenate([x, y, x], 1),
+        jnp.stack([x, x], -1),
+        jnp.roll(x, 5, 1),
+        jnp.concatenate([x[::2, 1:-1:3], y[:501]], 1),
+        jnp.pad(x, 3),
+        jnp.pad(x.reshape(-1), (5, 100_000)),
+        lax.pad(x.reshape(7, 11, -1), zero + True, [(1, 0, 0), (0, 2, 0), (3, 4, 0)]),
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.complex64, np.bool_])
+def test_copies_of_parts(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-9, 100, (1001, n)).astype(dtype) for n in (77, 5))
+    expected = _copies(jnp.asarray(x), jnp.asarray(y))
+    for number, (a, b) in enumerate(zip(irax.jit(_copies)(x, y), expected, strict=True)):
+        np.testing.assert_array_equal(a, b, err_msg=f"result {number}")

@@ -128,6 +128,9 @@ IREE: tuple[Legalization, ...] = (
     fusion.read_of_slice,
     fusion.pad_of_pad,
     fusion.update_of_part,
+    moves.reverse_by_vectors,
+    moves.concatenate_by_vectors,
+    moves.pad_by_vectors,
     computations.rounding_in_computation,
     computations.bits_in_computation,
     computations.precision_in_computation,
@@ -156,6 +159,9 @@ _ON_CPU = (
     indexing.gather_of_known_rows,
     moves.gather_by_vectors,
     moves.scatter_by_vectors,
+    moves.reverse_by_vectors,
+    moves.concatenate_by_vectors,
+    moves.pad_by_vectors,
 )
 
 GPU = (

@@ -1,1 +1,1 @@
-"""Moves of data as dispatches of IREE's that are written out: gathers and scatters."""
+"""Moves of data as dispatches whose kernels copy by vectors."""

@@ -18,6 +18,7 @@ from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.kernels import plus, times
 from irax_compiler.passes.moves.windows import (
     REGISTER,
+    SHARE,
     Indices,
     Places,
     Shares,
@@ -25,8 +26,6 @@ from irax_compiler.passes.moves.windows import (
     from_the_end,
 )
 
-SHARE = 64 << 10
-"""The bytes that a workgroup writes."""
 WIDE = 16
 """The bytes of consecutive elements from which copying them by vectors pays."""
 INT32 = np.dtype(np.int32)

@@ -20,6 +20,8 @@ from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
 REGISTER = 64
 """The bytes of a vector."""
+SHARE = 64 << 10
+"""The bytes that a workgroup writes."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ class Windows:
         indices: Indices,
         windows: Sequence[int],
     ) -> Windows:
-        in_array, in_windows = _strides(array), _strides(windows)
-        in_indices = _strides(indices.extents)
+        in_array, in_windows = strides(array), strides(windows)
+        in_indices = strides(indices.extents)
         apart = dims.collapsed_dims + dims.operand_batching_dims
         spanned = iter(d for d in range(len(array)) if d not in apart)
         batch = iter(d for d in range(len(in_indices)) if d != dims.index_vector_dim)
@@ -119,7 +121,7 @@ class Windows:
             Coordinate(*indices.place(e), array[d] - sizes[d], in_array[d], indices.ends[e])
             for e, d in enumerate(dims.index_map)
         )
-        loops, run = _with_run(_merged(loops))
+        loops, run = _with_run(merged(loops))
         return cls(loops, run, coordinates, prod(array), prod(indices.extents), prod(windows))
 
     def places(self, indices: Sequence[Value], at: Value, is_unsigned: bool) -> list[Value]:
@@ -255,11 +257,12 @@ def _share(number: Value, steps: int, extent: int) -> tuple[Value, Value]:
     return first, emit("arith.minsi", plus(first, index(steps)), index(extent))
 
 
-def _strides(extents: Sequence[int]) -> list[int]:
+def strides(extents: Sequence[int]) -> list[int]:
+    """Return the strides of an array of a shape, in elements."""
     return [prod(extents[d + 1 :]) for d in range(len(extents))]
 
 
-def _merged(loops: Sequence[Loop]) -> list[Loop]:
+def merged(loops: Sequence[Loop]) -> list[Loop]:
     """Merge loops that follow each other in all memories, and drop those of one step."""
     found: list[Loop] = []
     for loop in loops:

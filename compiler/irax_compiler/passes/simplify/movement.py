@@ -7,6 +7,7 @@ operand dimensions to any result dimensions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
 
 import numpy as np
 
@@ -221,3 +222,29 @@ def concatenate_of_empty(op: slicing.Concatenate, *operands: Value) -> Value | N
 def iota_of_one(op: shape.Iota) -> Value | None:
     """iota -> 0, where it counts a dimension of one element."""
     return full(op.shape, 0, op.dtype) if op.shape[op.iota_dimension] == 1 else None
+
+
+# ---- pad -----------------------------------------------------------------------------------------
+
+
+@rewrites(slicing.Pad)
+def pad_of_pad(op: slicing.Pad, x: Value, fill: Value) -> Value | None:
+    """pad(pad(x)) -> pad(x), where both add the same constant around it."""
+    inner = made_by(x, slicing.Pad)
+    if inner is None or any(op.interior_padding):
+        return None
+    edges = (*op.edge_padding_low, *op.edge_padding_high)
+    inner_edges = (*inner.op.edge_padding_low, *inner.op.edge_padding_high)
+    ours, theirs = mlir.splat(fill), mlir.splat(inner.operands[1])
+    if min((*edges, *inner_edges), default=0) < 0 or ours is None or theirs is None:
+        return None
+    if ours.tobytes() != theirs.tobytes():
+        return None
+    low, high = (
+        tuple(map(add, outer, own))
+        for outer, own in (
+            (op.edge_padding_low, inner.op.edge_padding_low),
+            (op.edge_padding_high, inner.op.edge_padding_high),
+        )
+    )
+    return slicing.Pad(low, high, inner.op.interior_padding)(inner.operand, fill)

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter, ScatterBy
+from irax_compiler.ops.slicing import Concatenate, Pad, Reverse
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.moves import gathers, scatters
+from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
 
 MANY = 4096
@@ -43,3 +45,49 @@ def scatter_by_vectors(operation: Operation) -> Sequence[Value] | None:
     if 0 in sizes or max(prod(shape_of(x)), prod(shape_of(updates))) < MANY:
         return None
     return [scatters.scattered(op, operation)] if scatters.is_known(operation) else None
+
+
+MOST = 24
+"""The most arrays that are concatenated by one kernel."""
+
+
+def _is_large(result: Value) -> bool:
+    return prod(shape_of(result)) >= MANY and dtype_of(result).itemsize <= 8
+
+
+@legalizes("stablehlo.reverse", kind="slow", of="IREE")
+def reverse_by_vectors(operation: Operation) -> Sequence[Value] | None:
+    """Reverse dimensions by vectors. IREE copies each element by itself."""
+    op, (x,), (result,) = read_as(Reverse, operation), operation.operands, operation.results
+    if op is None or not _is_large(result):
+        return None
+    return [copies.copied(result, *copies.reversal(x, op.dimensions))]
+
+
+@legalizes("stablehlo.concatenate", kind="slow", of="IREE")
+def concatenate_by_vectors(operation: Operation) -> Sequence[Value] | None:
+    """Concatenate rows of arrays in one kernel. IREE has a kernel for each array, which is slow
+    unless the rows fit its tiles.
+    """
+    op, (result,) = read_as(Concatenate, operation), operation.results
+    if op is None or not _is_large(result) or len(operation.operands) > MOST:
+        return None
+    if prod(shape_of(result)[: op.dimension]) == 1:  # IREE copies these as a whole
+        return None
+    given = [x for x in operation.operands if 0 not in shape_of(x)]
+    return [copies.copied(result, *copies.concatenation(result, given, op.dimension))]
+
+
+@legalizes("stablehlo.pad", kind="slow", of="IREE")
+def pad_by_vectors(operation: Operation) -> Sequence[Value] | None:
+    """Copy and fill the parts of a padded array in one kernel. IREE fills all of it before, and
+    copies rows slowly unless they fit its tiles.
+    """
+    op, (result,) = read_as(Pad, operation), operation.results
+    x, fill = operation.operands
+    element = mlir.splat(fill)
+    if op is None or element is None or 0 in shape_of(x) or not _is_large(result):
+        return None
+    if min((*op.edge_padding_low, *op.edge_padding_high)) < 0 or any(op.interior_padding):
+        return None
+    return [copies.copied(result, *copies.padding(x, result, op.edge_padding_low), element)]

@@ -1,0 +1,240 @@
+"""Concatenations, pads and reversals as dispatches that copy parts of arrays by vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+from math import prod
+from operator import mul
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
+from irax_compiler.ops import registers, slicing
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.executables import workgroup
+from irax_compiler.passes.moves import kernels
+from irax_compiler.passes.moves.kernels import plus
+from irax_compiler.passes.moves.windows import (
+    REGISTER,
+    SHARE,
+    Loop,
+    Places,
+    Shares,
+    merged,
+    strides,
+)
+from irax_compiler.passes.simplify.matching import made_by
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a result, and the elements of an operand that are copied to it."""
+
+    operand: int | None
+    """The number of the operand; None if the part is filled."""
+    loops: tuple[Loop, ...]
+    """The loops around consecutive elements of the result: "windows" in the result, "array" in the
+    operand."""
+    run: int
+    """The number of consecutive elements."""
+    out: int
+    """The place of the first element in the result."""
+    source: int
+    """The place of the first element in the operand."""
+    is_backwards: bool = False
+    """True if consecutive elements of the result are in reverse order in the operand."""
+
+    @classmethod
+    def of(
+        cls,
+        operand: int | None,
+        extents: Sequence[int],
+        out: tuple[int, Sequence[int]],
+        source: tuple[int, Sequence[int]],
+    ) -> Part:
+        """Return a part with the given extents; `out` and `source` are its first place and its
+        strides.
+        """
+        loops = merged([Loop(*x, 0) for x in zip(extents, out[1], source[1], strict=True)])
+        run, is_backwards = 1, False
+        if loops and loops[-1].windows == 1 and abs(loops[-1].array) == 1:
+            is_backwards = loops[-1].array < 0
+            run = loops.pop().extent
+        return cls(operand, tuple(loops), run, out[0], source[0], is_backwards)
+
+    def divided(self, most: int) -> list[Part]:
+        """Return parts with runs of at most `most` elements."""
+        rest = self.run % most
+        whole = self.run - rest
+        if not whole:
+            return [self]
+        sign = -1 if self.is_backwards else 1
+        found = []
+        loop = Loop(whole // most, most, sign * most, 0)
+        found.append(replace(self, loops=tuple(merged([*self.loops, loop])), run=most))
+        if rest:
+            out, source = self.out + whole, self.source + sign * whole
+            found.append(replace(self, run=rest, out=out, source=source))
+        return found
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that writes parts of its result."""
+
+    parts: tuple[Part, ...]
+    sizes: tuple[int, ...]
+    """The numbers of elements of the operands, and of the result."""
+    dtype: np.dtype
+    fill: bytes
+    """The element with which parts are filled."""
+
+    @property
+    def name(self) -> str:
+        """A name that other kernels do not have."""
+        digest = blake2s(repr(self).encode(), digest_size=4).hexdigest()
+        return f"copy_{self.sizes[-1]}_{digest}"
+
+    def shares(self, part: Part) -> Shares:
+        """Return the shares of workgroups in a part."""
+        return Shares.of(part.loops, SHARE // (part.run * self.dtype.itemsize))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of workgroups."""
+        return sum(prod(self.shares(part).counts) for part in self.parts), 1
+
+    def build(self, bindings: list[Value]) -> None:
+        """Build the body for one workgroup, which is in one of the parts."""
+        element = kernels.bits(self.dtype)
+        memory = [
+            kernels.view(x, size, element) for x, size in zip(bindings, self.sizes, strict=True)
+        ]
+        number, first = workgroup(0), 0
+        for part in self.parts:
+            inner, outer = self.shares(part).counts
+            own = emit("arith.subi", number, index(first))
+            is_here = registers.compare("LT", "u", own, index(inner * outer))
+            chosen = mlir.emit("scf.if", [is_here], {}, [], regions=2)
+            with InsertionPoint(mlir.Block.create_at_start(chosen.regions[0], [])):
+                place = (
+                    emit("arith.remui", own, index(inner)),
+                    emit("arith.divui", own, index(inner)),
+                )
+                self._copy(part, place, memory)
+                mlir.emit("scf.yield", [], {}, [])
+            first += inner * outer
+
+    def _copy(self, part: Part, place: tuple[Value, Value], memory: Sequence[Value]) -> None:
+        *operands, out = memory
+        shares = self.shares(part)
+
+        def load(start: Value, offset: Value, width: int) -> Value:
+            if part.operand is None:
+                bits = np.frombuffer(self.fill, f"i{self.dtype.itemsize}")
+                return registers.spread(registers.constant(bits), width)
+            array = operands[part.operand]
+            if not part.is_backwards:
+                return kernels.load(array, plus(start, offset), width)
+            last = emit("arith.subi", start, plus(offset, index(width - 1)))
+            return _reversed(kernels.load(array, last, width))
+
+        def share(base: Places, first: Value, last: Value) -> None:
+            def step(at: Value) -> None:
+                places = base.after(shares.inner, at)
+                to = plus(places.windows, index(part.out))
+                source = plus(places.array, index(part.source))
+                kernels.in_registers(
+                    part.run,
+                    REGISTER // self.dtype.itemsize,
+                    lambda offset, width: kernels.store(
+                        load(source, offset, width), out, plus(to, offset)
+                    ),
+                )
+
+            kernels.loop(first, last, 1, step)
+
+        shares.build(place, share)
+
+
+def _reversed(x: Value) -> Value:
+    size = registers.size_of(x)
+    if size == 1:
+        return x
+    order = ", ".join(map(str, reversed(range(size))))
+    return emit("vector.shuffle", x, x, mask=mlir.parse_attribute(f"array<i64: {order}>"))
+
+
+def copied(
+    result: Value, operands: Sequence[Value], parts: Sequence[Part], fill: np.ndarray | None = None
+) -> Value:
+    """Build the dispatch of a kernel that writes parts of a result."""
+    dtype = dtype_of(result)
+    most = SHARE // dtype.itemsize
+    sizes = tuple(prod(shape_of(x)) for x in (*operands, result))
+    divided = tuple(piece for part in parts for piece in part.divided(most))
+    kernel = Kernel(divided, sizes, dtype, b"" if fill is None else fill.tobytes())
+    return kernels.dispatch(kernel.name, operands, result, kernel.counts, kernel.build)
+
+
+# ---- which parts ---------------------------------------------------------------------------------
+
+Arrays = list[Value]
+
+
+def reversal(x: Value, dimensions: Sequence[int]) -> tuple[Arrays, list[Part]]:
+    """Return the one part of an array reversed along dimensions."""
+    extents, out = shape_of(x), strides(shape_of(x))
+    array, start, steps = _source(x)
+    start += sum((extents[d] - 1) * steps[d] for d in dimensions)
+    signed = [-n if d in dimensions else n for d, n in enumerate(steps)]
+    return [array], [Part.of(0, extents, (0, out), (start, signed))]
+
+
+def concatenation(
+    result: Value, operands: Sequence[Value], dimension: int
+) -> tuple[Arrays, list[Part]]:
+    """Return arrays, and the parts of a concatenation that are copied from each."""
+    steps, place = strides(shape_of(result)), 0
+    arrays, parts = [], []
+    for x in operands:
+        array, start, along = _source(x)
+        if array not in arrays:
+            arrays.append(array)
+        out = place * steps[dimension], steps
+        parts.append(Part.of(arrays.index(array), shape_of(x), out, (start, along)))
+        place += shape_of(x)[dimension]
+    return arrays, parts
+
+
+def padding(x: Value, result: Value, low: Sequence[int]) -> tuple[Arrays, list[Part]]:
+    """Return the part of a padded array that is copied, and those that are filled: two for each
+    dimension, within the copied part of the dimensions before it.
+    """
+    extents, whole, steps = shape_of(x), shape_of(result), strides(shape_of(result))
+    array, start, along = _source(x)
+    first = sum(map(mul, low, steps))
+    parts = [Part.of(0, extents, (first, steps), (start, along))]
+    for d, n in enumerate(extents):
+        start = sum(low[k] * steps[k] for k in range(d))
+        beyond = low[d] + n
+        for place, count in ((0, low[d]), (beyond, whole[d] - beyond)):
+            if count:
+                size = (*extents[:d], count, *whole[d + 1 :])
+                parts.append(Part.of(None, size, (start + place * steps[d], steps), (0, steps)))
+    return [array], parts
+
+
+def _source(x: Value) -> tuple[Value, int, list[int]]:
+    """Return the array that has a value's elements, the place of the first, and their strides.
+    Slices are read from the array that they are slices of.
+    """
+    sliced = made_by(x, slicing.Slice)
+    if sliced is None:
+        return x, 0, strides(shape_of(x))
+    steps = strides(shape_of(sliced.operand))
+    start = sum(map(mul, sliced.op.start_indices, steps))
+    return sliced.operand, start, list(map(mul, sliced.op.strides, steps))
