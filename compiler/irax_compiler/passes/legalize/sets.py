@@ -24,6 +24,7 @@ from irax_compiler.passes.legalize.iree import (
 from irax_compiler.passes.legalize.numerics import (
     complex_functions,
     complex_numbers,
+    exponentials,
     floats,
     fourier,
     integers,
@@ -111,6 +112,7 @@ IREE: tuple[Legalization, ...] = (
     powers.power_of_floats,
     powers.power_of_integers,
     powers.cube_root,
+    exponentials.exponential_of_doubles,
     products.empty_contraction,
     products.contraction_by_algorithm,
     products.narrow_contraction,
@@ -155,6 +157,7 @@ _ON_CPU = (
     fourier.fourier_transform_without_kernel,
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,
+    exponentials.exponential_of_doubles,
     products.extremum_of_bfloat16,
     indexing.gather_of_known_rows,
     moves.gather_by_vectors,
