@@ -223,7 +223,7 @@ def test_moments():
         (lambda: random.bernoulli(random.key(0), 1), TypeError, "p must be floating-point"),
         (lambda: random.categorical(random.key(0), 1.0), ValueError, "axis of categories"),
         (lambda: random.choice(random.key(0), 3, (4,), replace=False), ValueError, "4 of 3"),
-        (lambda: random.randint(random.key(0), (), 0.5, 2), TypeError, "minval must be an int"),
+        (lambda: random.randint(random.key(0), (), 1j, 2), TypeError, "minval must be real"),
     ],
 )
 def test_errors(call, kind, message):
