@@ -202,7 +202,7 @@ def test_host_functions_in_a_loop_that_begins_with_constants():
         return jnp.linalg.qr(a)[0]
 
     def loops():
-        small = jnp.eye(6) + jnp.arange(36.0).reshape(6, 6) ** 2
+        small = 30 * jnp.eye(6) + jnp.arange(36.0).reshape(6, 6)
         large = jnp.eye(80) + 1.0
         once = lax.fori_loop(0, 3, lambda _, a: orthogonal(a), small)
         both = lax.fori_loop(0, 3, lambda _, c: (orthogonal(c[1]), c[0]), (large, large))
