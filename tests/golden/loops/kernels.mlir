@@ -4,11 +4,11 @@
 // CHECK:         [[OWN:%\w+]] = stream.binding.subspan %arg5[
 // CHECK:         [[H:%\w+]] = stream.binding.subspan %arg4[
 // CHECK:         scf.while {{.*}} : (i32) -> i32
-// CHECK:           [[SUM:%\w+]] = scf.for {{.*}} -> (vector<192xf32>)
+// CHECK:           [[SUM:%\w+]] = scf.for {{.*}} -> (vector<128xf32>)
 // CHECK:             memref.load [[H]]
-// CHECK:             math.fma {{.*}} : vector<192xf32>
+// CHECK:             math.fma {{.*}} : vector<128xf32>
 // CHECK:           vector.store [[SUM]], [[OWN]]
-// CHECK:           scf.for {{.*}} -> (vector<8xf32>)
+// CHECK:           scf.for {{.*}} -> (vector<64xf32>)
 // CHECK:           scf.for
 // CHECK:             arith.addf {{.*}} : vector<16xf32>
 // CHECK:             [[NEW:%\w+]] = arith.negf {{.*}} : vector<16xf32>

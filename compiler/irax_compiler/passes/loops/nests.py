@@ -22,7 +22,7 @@ Step = Callable[[list[Place], list[Value]], Registers]
 
 def each(arrays: Sequence[Array], body: Body, lanes: int = LANES) -> None:
     """Build loops over all elements of arrays of one shape: `lanes` at a time in the innermost
-    one, and after it the remaining ones, first as many as are a multiple of `LANES`.
+    one, and after it the remaining ones.
     """
     _nest(collapsed(arrays), body, lanes)
 
@@ -107,9 +107,11 @@ def _nest(arrays: Sequence[Array], body: Body, lanes: int) -> None:
         counted(n, 1, [], outer)
     else:
         whole = n - n % lanes
-        vectors = max(whole, n - n % LANES)
         if whole:
             counted(whole, lanes, [], innermost(lanes))
-        for first, end in ((whole, vectors), (vectors, n)):
-            if first < end:
-                innermost(end - first)(registers.index(first), [])
+        while whole < n:
+            # LLVM splits vectors into single elements unless their size is a power of two.
+            left = n - whole
+            size = left if left < LANES else 1 << (left.bit_length() - 1)
+            innermost(size)(registers.index(whole), [])
+            whole += size

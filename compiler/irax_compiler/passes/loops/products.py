@@ -126,7 +126,7 @@ def _multiply(arrays: Sequence[Array], x: Array, y: Array, rows: int | None, col
         some = arrays if rows is None else [_blocks(a, rows, first, part, together) for a in arrays]
         block = _Block(x, y, together, steps[0], steps[2])
         sums = SUMS // (block.dtype.itemsize * together)
-        lanes = max(LANES, sums - sums % LANES) if columns > 1 else 1
+        lanes = max(LANES, 1 << (sums.bit_length() - 1)) if columns > 1 else 1
         nests.each(some, block.build, lanes)
 
 
