@@ -50,18 +50,6 @@ func.func @log_plus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
 // CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[KEPT]]
 // CHECK-NEXT:   stablehlo.multiply [[LOG]], [[LOST]]
 
-// exp(x) - 1, likewise.
-func.func @exponential_minus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
-  %0 = stablehlo.exponential_minus_one %x : tensor<4xf64>
-  return %0 : tensor<4xf64>
-}
-// CHECK:      func.func @exponential_minus_one_of_doubles([[X:%\w+]]: tensor<4xf64>
-// CHECK:        [[EXP:%\w+]] = "stablehlo.map"([[X]])
-// CHECK:        [[LESS:%\w+]] = stablehlo.subtract [[EXP]],
-// CHECK:        [[LOG:%\w+]] = stablehlo.log [[EXP]]
-// CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[LOG]]
-// CHECK-NEXT:   stablehlo.multiply [[LESS]], [[LOST]]
-
 // What IREE does right stays as it is.
 func.func @untouched(%x: tensor<4xf32>, %y: tensor<4xf64>) -> (tensor<4xf32>, tensor<4xf64>) {
   %0 = stablehlo.log_plus_one %x : tensor<4xf32>

@@ -99,3 +99,15 @@ func.func @fourier_transform(%x: tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex
 // CHECK:      func.func @fourier_transform
 // CHECK:        stablehlo.dot_general {{.*}} -> tensor<2x3x16xf32>
 // CHECK-NOT:    stablehlo.fft
+
+// exp(x) - 1, corrected by what the subtraction lost.
+func.func @exponential_minus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.exponential_minus_one %x : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @exponential_minus_one_of_doubles([[X:%\w+]]: tensor<4xf64>
+// CHECK:        [[EXP:%\w+]] = stablehlo.exponential [[X]]
+// CHECK:        [[LESS:%\w+]] = stablehlo.subtract [[EXP]],
+// CHECK:        [[LOG:%\w+]] = stablehlo.log [[EXP]]
+// CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[LOG]]
+// CHECK-NEXT:   stablehlo.multiply [[LESS]], [[LOST]]
