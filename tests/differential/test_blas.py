@@ -123,9 +123,9 @@ def test_several_workgroups(always):
 
 
 def test_loops(always):
-    """Products in loops; those on few elements are still a part of the loop's kernel."""
-    w = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32) / 8
-    xs = np.random.default_rng(1).standard_normal((10, 32, 64)).astype(np.float32)
+    """Products in loops; those on fewer elements are still a part of the loop's kernel."""
+    w = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32) / 22
+    xs = np.random.default_rng(1).standard_normal((4, 64, 512)).astype(np.float32)
 
     def f(w, xs):
         def step(h, x):
@@ -134,7 +134,7 @@ def test_loops(always):
 
         return irax.lax.scan(step, jnp.zeros(xs.shape[1:]), xs)[1]
 
-    h, expected = np.zeros((32, 64)), []
+    h, expected = np.zeros((64, 512)), []
     for x in xs:
         h = np.tanh(h @ w + x)
         expected.append(h)

@@ -72,7 +72,7 @@ def test_few_elements_with_results_that_are_alike() -> None:
     rng = np.random.default_rng(0)
     arrays = [np.arange(8, dtype=I32) * 7 % 5, rng.standard_normal((200, 8)).astype(F32)]
     module = mlir.parse_module(FEW)
-    assert "flow.dispatch.region" in str(lower(module))
+    assert "flow.dispatch @kernel" in str(lower(module))
     check(module, arrays)
 
 
@@ -146,5 +146,5 @@ def test_a_cluster_of_too_many_arrays_is_cut() -> None:
         for x in rest:
             total = elementwise.add(total, x)
     mlir.finish_function(function, [total])
-    assert str(lower(module)).count("flow.dispatch.region") == 9
+    assert str(lower(module)).count("flow.dispatch @kernel") == 9
     check(module, [np.float32(i) for i in range(250)])

@@ -121,6 +121,23 @@ def test_caches_can_be_cleared():
     assert f.count == 3
 
 
+class Doubled:
+    """A callable object whose attributes have names of methods of jitted functions."""
+
+    def __init__(self):
+        self._call = self.lower = self.scale = 2.0
+
+    def __call__(self, x):
+        return x * self.scale
+
+
+def test_attributes_of_a_function_are_kept_beside_methods():
+    f = irax.jit(Doubled())
+    assert f.scale == 2.0
+    assert float(twice(f, 3.0)) == 6.0
+    assert "multiply" in f.lower(3.0).as_text()
+
+
 class Scale:
     """A static argument that can change, with the hash and equality of its contents."""
 

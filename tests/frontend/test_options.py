@@ -215,7 +215,7 @@ def test_trees_one_level_at_a_time():
     tree_util = irax.tree_util
     children, static = tree_util.flatten_one_level({"b": [1], "a": 2})
     assert children == (2, [1])
-    assert static == ["a", "b"]
+    assert static == ("a", "b")
     keyed, _ = tree_util.flatten_one_level_with_keys({"b": [1], "a": 2})
     assert keyed[1] == (tree_util.DictKey("b"), [1])
     with pytest.raises(ValueError, match="leaf"):

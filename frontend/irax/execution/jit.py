@@ -166,7 +166,10 @@ class JitFunction(Generic[P, R]):
         donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
     ) -> None:
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun, updated=())
+        # Attributes of the function's, but none in the place of methods.
+        own = getattr(fun, "__dict__", {})
+        self.__dict__.update({k: v for k, v in own.items() if not hasattr(JitFunction, k)})
         self._fun: Callable[..., R] = fun
         self._device = device
         self._static = static

@@ -200,13 +200,3 @@ func.func @pad_of_pad(%x: tensor<2x3xf32>) -> tensor<9x6xf32> {
 // CHECK:      func.func @pad_of_pad([[X:%\w+]]: tensor<2x3xf32>)
 // CHECK:        [[PAD:%\w+]] = stablehlo.pad [[X]], {{.*}}, low = [1, 1], high = [2, 2], interior = [4, 0] : (tensor<2x3xf32>, tensor<f32>) -> tensor<9x6xf32>
 // CHECK-NEXT:   return [[PAD]] : tensor<9x6xf32>
-
-func.func @pad_by_another(%x: tensor<3xf32>) -> tensor<5xf32> {
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %one = stablehlo.constant dense<1.0> : tensor<f32>
-  %a = stablehlo.pad %x, %zero, low = [1], high = [0], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<4xf32>
-  %b = stablehlo.pad %a, %one, low = [0], high = [1], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>
-  return %b : tensor<5xf32>
-}
-// CHECK:      func.func @pad_by_another
-// CHECK-COUNT-2: stablehlo.pad

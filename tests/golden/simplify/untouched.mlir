@@ -128,3 +128,14 @@ func.func @sums(%x: tensor<1xf32>, %y: tensor<2xf32>) -> (tensor<f32>, tensor<2x
 // CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[Y]], dims = [0] : (tensor<2xf32>) -> tensor<2x0xf32>
 // CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[BROADCAST]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<2x0xf32>, tensor<f32>) -> tensor<2xf32>
 // CHECK-NEXT:   return [[REDUCE]], [[REDUCE_2]] : tensor<f32>, tensor<2xf32>
+
+// Pads by different values
+func.func @pad_by_another(%x: tensor<3xf32>) -> tensor<5xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %a = stablehlo.pad %x, %zero, low = [1], high = [0], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = stablehlo.pad %a, %one, low = [0], high = [1], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>
+  return %b : tensor<5xf32>
+}
+// CHECK:      func.func @pad_by_another
+// CHECK-COUNT-2: stablehlo.pad

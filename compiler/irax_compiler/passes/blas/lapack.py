@@ -558,8 +558,10 @@ def batch_of(operation: Operation, workers: int = 1) -> Batch | None:
     """
     operands = list(operation.operands)
     name, parameters = read_host_call(operation)
+    if name not in ROUTINES or any(0 in shape_of(x) for x in operands):
+        return None
     dtype = dtype_of(operands[0])
-    if name not in ROUTINES or dtype.name not in LETTERS or any(0 in shape_of(x) for x in operands):
+    if dtype.name not in LETTERS:
         return None
     *extents, _, _ = shape_of(operands[0])
     shapes = tuple(shape_of(x)[-2:] for x in operands)
