@@ -33,3 +33,15 @@ func.func @atan2_of_floats(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32
 // CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[Y]]
 // CHECK:        [[NEGATIVE:%\w+]] = stablehlo.compare LT, [[BITS]],
 // CHECK:        stablehlo.select [[NEGATIVE]],
+
+// That of float64 is arithmetic in one operation, which becomes vectors.
+func.func @atan2_of_doubles(%y: tensor<4xf64>, %x: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.atan2 %y, %x : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @atan2_of_doubles
+// CHECK:        [[R:%\w+]] = "stablehlo.map"(%arg0, %arg1)
+// CHECK-NOT:      stablehlo.atan2
+// CHECK:          stablehlo.divide
+// CHECK:          stablehlo.return
+// CHECK:        return [[R]]

@@ -1,4 +1,4 @@
-"""Legalizations of sine, cosine, tangent and atan2 of float32.
+"""Legalizations of sine, cosine and tangent of float32, and of atan2.
 
 The coefficients of all polynomials are minimax fits of relative error.
 """
@@ -153,3 +153,51 @@ def atan2_of_floats(operation: Operation) -> Sequence[Value] | None:
     angle = where(steep, np.pi / 2 - angle, angle)
     angle = where(is_negative(x), np.pi - angle, angle)
     return [copy_sign(angle, y).value]
+
+
+_QUARTER_PI = (np.pi / 4, float.fromhex("0x1.1a62633145c07p-55"))
+"""pi/4 in two parts, of which the first ends in zeros: its product with 3 is exact."""
+_ARC_TANGENT_OF_DOUBLES = (
+    -0.333333333333332,
+    0.19999999999953205,
+    -0.14285714280162023,
+    0.11111110781919917,
+    -0.09090897718265985,
+    0.07692059589388509,
+    -0.0666309770799881,
+    0.05847848114210706,
+    -0.05039138976315885,
+    0.03806080469737425,
+    -0.017903548272640027,
+)
+"""atan(t) / t is 1 + t**2 P(t**2), for t up to tan(pi/8)."""
+
+
+@legalizes("stablehlo.atan2", kind="slow", of="IREE")
+def atan2_of_doubles(operation: Operation) -> Sequence[Value] | None:
+    """Compute atan2 of float64 by arithmetic, which becomes vectors: IREE calls a function for each
+    element.
+    """
+    y, x = operation.operands
+    return [by_scalars(_angle_of_doubles, y, x)] if dtype_of(x) == np.float64 else None
+
+
+def _angle_of_doubles(y: Number, x: Number) -> Number:
+    """Return n pi/4 plus or minus the angle of a tangent t up to tan(pi/8)."""
+    across, along = abs(y), abs(x)
+    steep = across > along
+    small, large = where(steep, along, across), where(steep, across, along)
+    both = small.equals(large)  # also where both are zero or infinite
+    diagonal = (small > large * (np.sqrt(2) - 1)) | small.equals(np.inf)
+    # Halves, whose sum does not overflow.
+    above = where(diagonal, where(both, 0.0, (small - large) * 0.5), small)
+    below = where(diagonal, small * 0.5 + large * 0.5, where(large.equals(0), 1.0, large))
+    tangent = above / below
+    square = tangent * tangent
+    rest = tangent + tangent * square * polynomial(square, _ARC_TANGENT_OF_DOUBLES)
+    eighths = diagonal.to(np.float64)
+    eighths, rest = where(steep, 2 - eighths, eighths), where(steep, -rest, rest)
+    behind = is_negative(x)
+    eighths, rest = where(behind, 4 - eighths, eighths), where(behind, -rest, rest)
+    high, low = _QUARTER_PI
+    return copy_sign(eighths * high + (eighths * low + rest), y)

@@ -37,3 +37,19 @@ def test_function_of_doubles(
     np.testing.assert_array_almost_equal_nulp(result[:11990], expected[:11990], units)
     np.testing.assert_allclose(result[11990:], expected[11990:], rtol=4e-16)
     np.testing.assert_array_equal(np.signbit(result[11990:]), np.signbit(expected[11990:]))
+
+
+def test_atan2_of_doubles():
+    generator = np.random.default_rng(0)
+    special = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e308, -1.7e308, 1e-300)
+    wide = generator.normal(size=(2, 9900)) * 10.0 ** generator.uniform(-9, 9, (2, 9900))
+    corners = np.stack([x.ravel() for x in np.meshgrid(special, special)])
+    y, x = np.concatenate([wide, generator.normal(size=(2, 10000)), corners], axis=1)
+    with irax.enable_x64(True):
+        result = np.asarray(irax.jit(irax.lax.atan2)(y, x))
+    expected = np.arctan2(y, x)
+    np.testing.assert_array_almost_equal_nulp(result[:19900], expected[:19900], 3)
+    flushed = np.finfo(np.float64).tiny  # subnormal results may be 0
+    np.testing.assert_allclose(result[19900:], expected[19900:], rtol=4e-16, atol=flushed)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(expected[numbers]))
