@@ -25,7 +25,7 @@ class PyTreeDef:
     __slots__ = ("spec",)
 
     def __init__(self, spec: optree.PyTreeSpec) -> None:
-        self.spec = spec
+        self.spec: optree.PyTreeSpec = spec
 
     @property
     def num_leaves(self) -> int:
