@@ -122,6 +122,69 @@ def test_several_workgroups(always):
         np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
 
 
+UPDATES = [
+    # sums, shapes of the factors; the shares of two workgroups are of rows, columns or a batch
+    ("ij,jk->ik", (333, 450), (450, 61)),
+    ("ij,jk->ik", (61, 450), (450, 333)),
+    ("ji,jk->ik", (50, 333), (50, 301)),
+    ("ji,kj->ik", (50, 7), (3, 50)),
+    ("ij,jk->ki", (333, 50), (50, 301)),
+    ("ij,jk->ki", (301, 50), (50, 333)),
+    ("bij,bkj->bik", (5, 70, 80), (5, 90, 80)),
+    ("bhts,bshd->bthd", (2, 4, 9, 11), (2, 11, 4, 8)),
+]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
+def test_updates(always, dtype, tolerance):
+    """Products are added to arrays in memory, which stay as they are."""
+    generator = np.random.default_rng(0)
+    pairs = [[generator.standard_normal(s).astype(dtype) for s in u[1:]] for u in UPDATES]
+    products = [np.einsum(u[0], *pair) for u, pair in zip(UPDATES, pairs, strict=True)]
+    bases = [generator.standard_normal(p.shape).astype(dtype) for p in products]
+    combine = [lambda c, p: c - 0.1 * p, lambda c, p: p + c, lambda c, p: c + p * 3.0]
+    kinds = [combine[i % 3] for i in range(len(UPDATES))]
+
+    def update(bases, pairs):
+        each = zip(UPDATES, kinds, bases, pairs, strict=True)
+        return [kind(c, jnp.einsum(sums, *pair)) for (sums, *_), kind, c, pair in each]
+
+    with irax.enable_x64(True):
+        arrays = irax.tree_util.tree_map(jnp.asarray, (bases, pairs))
+        text = irax.jit(update).lower(*arrays).as_text()
+        lowered = str(lower(mlir.parse_module(text), "update"))
+        assert lowered.count("flow.dispatch @product") == len(UPDATES)
+        assert not any(f"stablehlo.{x}" in lowered for x in ("add", "multiply", "subtract"))
+        results = irax.jit(update)(*arrays)
+    for kind, c, p, kept, got in zip(kinds, bases, products, arrays[0], results, strict=True):
+        expected = kind(c, p)
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got, expected, atol=tolerance * np.abs(p).max() * 3)
+        np.testing.assert_array_equal(kept, c)
+
+
+def test_updates_of_what_a_program_made(always):
+    """A product is added to another, and steps of a loop to a value that the loop carries."""
+    generator = np.random.default_rng(0)
+    w = generator.standard_normal((64, 48)).astype(np.float32)
+    xs = generator.standard_normal((5, 70, 64)).astype(np.float32)
+
+    def f(w, xs):
+        def step(w, x):
+            return w - 0.01 * (x.T @ (x @ w)), None
+
+        first = xs[0].T @ xs[1]
+        return irax.lax.scan(step, w, xs)[0], first, first + xs[2].T @ xs[3]
+
+    steps = w.astype(np.float64)
+    for x in xs:
+        steps = steps - 0.01 * (x.T @ (x @ steps))
+    first = xs[0].T @ xs[1]
+    expected = steps, first, first + xs[2].T @ xs[3]
+    for got, exact in zip(irax.jit(f)(w, xs), expected, strict=True):
+        np.testing.assert_allclose(got, exact, atol=1e-5 * np.abs(exact).max())
+
+
 def test_loops(always):
     """Products in loops; those on fewer elements are still a part of the loop's kernel."""
     w = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32) / 22

@@ -26,6 +26,7 @@ from irax_compiler.passes.blas.layouts import Layout, layout
 from irax_compiler.passes.blas.library import LETTERS
 from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
+from irax_compiler.passes.blas.updates import SUMS, Update, update_of
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import dispatch, workers_of
 from irax_compiler.passes.host import is_host_call
@@ -88,6 +89,7 @@ class _Calls:
     def patterns(self) -> list[Pattern]:
         return [
             Pattern("convolution", (Convolution.name,), (), self.convolution),
+            Pattern("update", SUMS, (), self.update),
             Pattern("product", (DotGeneral.name,), (), self.product),
             Pattern("factorization", (ForeignCall.name,), (), self.factorization),
         ]
@@ -112,16 +114,36 @@ class _Calls:
         name = self._executable("convolution", tiles, add)
         return dispatch(name, [x, y], tiles.types)[0]
 
-    def product(self, operation: Operation) -> Replacement:
-        """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""
-        op = read_as(DotGeneral, operation)
-        dtype = None if op is None else _summed_in(op, operation)
-        found = None if op is None or dtype is None else layout(operation, op, dtype)
-        if found is None or not (
-            self.always or pays(found.product, dtype_of(found.lhs.array).name)
+    def update(self, operation: Operation) -> Replacement:
+        """Return the dispatch's result for the sum of an array and a multiple of a product."""
+        update = update_of(operation)
+        found = None if update is None else self._layout(update.dot_general)
+        if (
+            update is None
+            or found is None
+            or found.result != update.product
+            or found.product.is_of_vector
+            or found.product.dtype.kind != "f"
+            or dtype_of(update.array) != found.product.dtype
         ):
             return None
-        return {found.result: self._dispatch(found)}
+        return self._dispatch(found, update)
+
+    def product(self, operation: Operation) -> Replacement:
+        """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""
+        found = self._layout(operation)
+        return None if found is None else {found.result: self._dispatch(found)}
+
+    def _layout(self, operation: Operation | None) -> Layout | None:
+        """Return the layout of a `dot_general`; None if BLAS does not pay."""
+        op = None if operation is None else read_as(DotGeneral, operation)
+        dtype = None if operation is None or op is None else _summed_in(op, operation)
+        if operation is None or op is None or dtype is None:
+            return None
+        found = layout(operation, op, dtype)
+        if found is None or self.always or pays(found.product, dtype_of(found.lhs.array).name):
+            return found
+        return None
 
     def factorization(self, operation: Operation) -> Replacement:
         """Return a dispatch's results for those of a host function."""
@@ -137,16 +159,19 @@ class _Calls:
         results = dispatch(name, operands, found.types)
         return found.routine.finish(results[: len(found.routine.results)])
 
-    def _dispatch(self, found: Layout) -> Value:
+    def _dispatch(self, found: Layout, update: Update | None = None) -> Value:
         product = found.product
+        factor = None if update is None else update.factor
 
         def add(name: str) -> None:
-            add_product(self.module, name, product, self.workers)
+            add_product(self.module, name, product, self.workers, factor)
 
-        name = self._executable("product", (product, self.workers), add)
-        factors = [conversion.convert(x.build(), product.dtype) for x in (found.lhs, found.rhs)]
+        name = self._executable("product", (product, self.workers, factor), add)
+        operands = [conversion.convert(x.build(), product.dtype) for x in (found.lhs, found.rhs)]
+        if update is not None:
+            operands.append(update.array)
         type_ = mlir.tensor_type(shape_of(found.result), product.dtype)
-        (result,) = dispatch(name, factors, [type_])
+        (result,) = dispatch(name, operands, [type_])
         return conversion.convert(result, dtype_of(found.result))
 
     def _executable(self, name: str, key: object, add: Callable[[str], None]) -> str:

@@ -88,7 +88,7 @@ class Library:
         callee = {"callee": mlir.symbol(name)}
         return mlir.emit("func.call", values, callee, results).results
 
-    def scalar(self, number: int) -> Value:
+    def scalar(self, number: float) -> Value:
         """Return a number as BLAS takes it: complex ones by address."""
         if self.dtype.kind != "c":
             return self._value(float(number))

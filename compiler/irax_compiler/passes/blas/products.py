@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.blas.layouts import Matrices, Product
 from irax_compiler.passes.blas.library import Cblas, Library, base
-from irax_compiler.passes.executables import SHARE, add_executable, for_each, long, moved, share
+from irax_compiler.passes.executables import (
+    SHARE,
+    add_executable,
+    for_each,
+    long,
+    moved,
+    share,
+    times,
+)
 
 _MULTIPLE = 16
 """The number of rows or columns of a workgroup is a multiple of this."""
@@ -40,14 +49,18 @@ class Shares:
         return cls(products, by_rows, min(extent, -(-part // _MULTIPLE) * _MULTIPLE))
 
 
-def add_product(module: Module, name: str, product: Product, workers: int) -> None:
+def add_product(
+    module: Module, name: str, product: Product, workers: int, factor: float | None = None
+) -> None:
     """Add the executable `name` to a module, with one function of the same name from the product's
-    factors to its result.
+    factors to its result. With `factor`, which is for products of real matrices, the function has
+    another argument, of the result's layout, and adds `factor` times the product to that.
     """
     shares = Shares.of(product, workers)
     extent = product.m if shares.by_rows else product.n
     counts = -(-product.count // shares.products), -(-extent // shares.part)
-    add_executable(module, name, counts, 3, _Calls(product, shares).build)
+    arrays = 3 if factor is None else 4
+    add_executable(module, name, counts, arrays, _Calls(product, shares, factor).build)
 
 
 @dataclass(frozen=True)
@@ -56,28 +69,32 @@ class _Calls:
 
     product: Product
     shares: Shares
+    factor: float | None
 
     def build(self, block: Block, bindings: Sequence[Value]) -> None:
         product, shares = self.product, self.shares
         library = Library(product.dtype, block)
-        scalars = library.scalar(1), library.scalar(0)
+        scalars = [library.scalar(x) for x in ((1, 0) if self.factor is None else (self.factor, 1))]
         first, last = share(product.count, shares.products, 0)
         start, end = share(product.m if shares.by_rows else product.n, shares.part, 1)
         part = long(emit("arith.subi", end, start))
-        layouts = product.lhs, product.rhs, product.out
+        layouts = [product.lhs, product.rhs, *[product.out] * (len(bindings) - 2)]
         arrays = [
             base(binding, x.size * product.dtype.itemsize)
             for binding, x in zip(bindings, layouts, strict=True)
         ]
-        is_shared = shares.by_rows, not shares.by_rows, True
+        is_shared = [shares.by_rows, not shares.by_rows, *[True] * (len(bindings) - 2)]
 
         def multiply(number: Value) -> None:
             places = [
                 self._place(array, x, number, start if flag else None)
                 for array, x, flag in zip(arrays, layouts, is_shared, strict=True)
             ]
+            lhs, rhs, *added, out = places
+            for source in added:
+                self._copy(library, source, out, part)
             call = self._of_vector if product.is_of_vector else self._of_matrices
-            call(library, places, part, scalars)
+            call(library, (lhs, rhs, out), part, scalars)
 
         for_each(first, last, multiply)
 
@@ -98,10 +115,27 @@ class _Calls:
             address = moved(address, start, distance * size)
         return long(address)
 
+    def _copy(self, library: Library, source: Value, out: Value, part: Value) -> None:
+        """Copy the workgroup's part of a matrix of the result's layout, line by line."""
+        product, layout = self.product, self.product.out
+        is_row_major = layout.columns == 1
+        if self.shares.by_rows == is_row_major:
+            lines = emit("arith.index_cast", part, to=mlir.parse_type("index"))
+            length = product.n if is_row_major else product.m
+        else:
+            lines, length = index(product.m if is_row_major else product.n), part
+
+        def copy(line: Value) -> None:
+            start = long(times(line, _leading(layout) * product.dtype.itemsize))
+            x, y = (emit("arith.addi", address, start) for address in (source, out))
+            library.call(f"cblas_{library.letter}copy", length, x, 1, y, 1)
+
+        for_each(index(0), lines, copy)
+
     def _of_matrices(
-        self, library: Library, places: Sequence[Value], part: Value, scalars: tuple[Value, Value]
+        self, library: Library, places: Sequence[Value], part: Value, scalars: Sequence[Value]
     ) -> None:
-        product, (lhs, rhs, out), (one, zero) = self.product, places, scalars
+        product, (lhs, rhs, out), (alpha, beta) = self.product, places, scalars
         m, n = (part, product.n) if self.shares.by_rows else (product.m, part)
         is_row_major = product.out.columns == 1
         orders = [
@@ -113,14 +147,14 @@ class _Calls:
             Cblas.ROW_MAJOR if is_row_major else Cblas.COLUMN_MAJOR,
             *orders,
             *(m, n, product.k),
-            *(one, lhs, _leading(product.lhs), rhs, _leading(product.rhs)),
-            *(zero, out, _leading(product.out)),
+            *(alpha, lhs, _leading(product.lhs), rhs, _leading(product.rhs)),
+            *(beta, out, _leading(product.out)),
         )
 
     def _of_vector(
-        self, library: Library, places: Sequence[Value], part: Value, scalars: tuple[Value, Value]
+        self, library: Library, places: Sequence[Value], part: Value, scalars: Sequence[Value]
     ) -> None:
-        product, (lhs, rhs, out), (one, zero) = self.product, places, scalars
+        product, (lhs, rhs, out), (alpha, beta) = self.product, places, scalars
         by_rows = self.shares.by_rows
         if product.n == 1:
             layout, matrix, vector = product.lhs, lhs, rhs
@@ -135,8 +169,8 @@ class _Calls:
             Cblas.ROW_MAJOR if layout.columns == 1 else Cblas.COLUMN_MAJOR,
             Cblas.AS_IT_IS,
             *(length, product.k),
-            *(one, matrix, _leading(layout), vector, distances[0]),
-            *(zero, out, distances[1]),
+            *(alpha, matrix, _leading(layout), vector, distances[0]),
+            *(beta, out, distances[1]),
         )
 
 
