@@ -1,4 +1,4 @@
-"""Patterns for dynamic slices whose starts are known."""
+"""Patterns for dynamic slices whose starts are known, and for clamped indices of gathers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import slicing
+from irax_compiler.ops import clamp, elementwise, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.matching import made_by
 
 
 @rewrites(DynamicSlice)
@@ -49,6 +51,27 @@ def update_of_constant(
         return None
     high = tuple(n - size - at for n, size, at in zip(outer, inner, low, strict=True))
     return slicing.Pad(low, high, (0,) * len(low))(update, full((), element, dtype_of(x)))
+
+
+@rewrites(Gather)
+def gather_at_clamped(op: Gather, x: Value, indices: Value) -> Value | None:
+    """gather(x, clamp(0, i, n)) -> gather(x, i), for n no less than the largest index of a window,
+    since a gather clamps indices by itself. Likewise for max(i, 0) and min(i, n).
+    """
+    limit = max((shape_of(x)[d] - op.slice_sizes[d] for d in op.dims.index_map), default=0)
+    for clamping, operand, low, high in (
+        (clamp.Clamp, 1, 0, 2),
+        (elementwise.maximum, 0, 1, None),
+        (elementwise.minimum, 0, None, 1),
+    ):
+        found = made_by(indices, clamping)
+        if found is None:
+            continue
+        least = 0 if low is None else mlir.splat(found.operands[low])
+        most = limit if high is None else mlir.splat(found.operands[high])
+        if least is not None and most is not None and least <= 0 and most >= limit:
+            return op(x, found.operands[operand])
+    return None
 
 
 def known_starts(
