@@ -10,6 +10,13 @@
 // CHECK:        scf.if
 // CHECK:          %[[SUM:.*]] = arith.addf
 // CHECK-NEXT:     vector.store %[[SUM]]
+// CHECK:      stream.executable private @[[OTHER:gather_\w+]]
+// CHECK:      stream.executable private @[[FILLED:gather_\w+]]
+// CHECK:        %[[INSIDE:.*]] = arith.cmpi ule, {{.*}} vector<16xi32>
+// CHECK:        %[[FOUND:.*]] = vector.gather
+// CHECK:        %[[RESULT:.*]] = arith.select %[[INSIDE]], %[[FOUND]]
+// CHECK-NEXT:   vector.store %[[RESULT]]
+// CHECK:        arith.cmpi ule, {{.*}} index
 // CHECK:      stream.executable private @[[GATHER:gather_\w+]]
 // CHECK:        %[[I:.*]] = memref.load
 // CHECK:        arith.addi %[[I]], %c4096
@@ -34,6 +41,48 @@ func.func @gather_by_vectors(%x: tensor<4096x100xui8>, %i: tensor<50x1xi32>) -> 
 // CHECK:        [[BITS:%\w+]] = stablehlo.bitcast_convert [[X]] : (tensor<4096x100xui8>) -> tensor<4096x100xi8>
 // CHECK:        flow.dispatch @[[GATHER]]::@[[GATHER]]([[BITS]], [[I]])
 // CHECK:        flow.dispatch @[[GATHER]]::@[[GATHER]]
+
+// A select that fills the windows beyond the array is part of the kernel, here of 16 windows at a
+// time, or else of one.
+func.func @filled_gather(%x: tensor<4096xf32>, %i: tensor<5000xi32>) -> tensor<5000xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<5000xi32>
+  %size = stablehlo.constant dense<4096> : tensor<5000xi32>
+  %nan = stablehlo.constant dense<0x7FC00000> : tensor<5000xf32>
+  %low = stablehlo.compare GE, %i, %zero : (tensor<5000xi32>, tensor<5000xi32>) -> tensor<5000xi1>
+  %high = stablehlo.compare GT, %size, %i : (tensor<5000xi32>, tensor<5000xi32>) -> tensor<5000xi1>
+  %inside = stablehlo.and %low, %high : tensor<5000xi1>
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4096xf32>, tensor<5000xi32>) -> tensor<5000xf32>
+  %1 = stablehlo.select %inside, %0, %nan : tensor<5000xi1>, tensor<5000xf32>
+  return %1 : tensor<5000xf32>
+}
+// CHECK:      func.func @filled_gather([[X:%\w+]]: tensor<4096xf32>, [[I:%\w+]]: tensor<5000xi32>
+// CHECK:        [[FOUND:%\w+]] = flow.dispatch @[[FILLED]]::@[[FILLED]]({{.*}}, [[I]])
+// CHECK-NOT:    stablehlo.select
+// CHECK:        return
+
+// Another select stays: it has a bound within the array, or the gather has another use.
+func.func @other_selects(%x: tensor<4096xf32>, %i: tensor<5000xi32>) -> (tensor<5000xf32>, tensor<5000xf32>, tensor<5000xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<5000xi32>
+  %less = stablehlo.constant dense<4095> : tensor<5000xi32>
+  %size = stablehlo.constant dense<4096> : tensor<5000xi32>
+  %nan = stablehlo.constant dense<0x7FC00000> : tensor<5000xf32>
+  %low = stablehlo.compare GE, %i, %zero : (tensor<5000xi32>, tensor<5000xi32>) -> tensor<5000xi1>
+  %lower = stablehlo.compare LT, %i, %less : (tensor<5000xi32>, tensor<5000xi32>) -> tensor<5000xi1>
+  %high = stablehlo.compare LT, %i, %size : (tensor<5000xi32>, tensor<5000xi32>) -> tensor<5000xi1>
+  %within = stablehlo.and %low, %lower : tensor<5000xi1>
+  %inside = stablehlo.and %low, %high : tensor<5000xi1>
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4096xf32>, tensor<5000xi32>) -> tensor<5000xf32>
+  %1 = stablehlo.select %within, %0, %nan : tensor<5000xi1>, tensor<5000xf32>
+  %2 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4096xf32>, tensor<5000xi32>) -> tensor<5000xf32>
+  %3 = stablehlo.select %inside, %2, %nan : tensor<5000xi1>, tensor<5000xf32>
+  return %1, %2, %3 : tensor<5000xf32>, tensor<5000xf32>, tensor<5000xf32>
+}
+// CHECK:      func.func @other_selects
+// CHECK:        flow.dispatch @[[OTHER]]::@[[OTHER]]
+// CHECK-NEXT:   stablehlo.select
+// CHECK-NEXT:   [[FOUND:%\w+]] = flow.dispatch @[[OTHER]]::@[[OTHER]]
+// CHECK-NEXT:   [[CHOSEN:%\w+]] = stablehlo.select
+// CHECK-NEXT:   return %{{\w+}}, [[FOUND]], [[CHOSEN]]
 
 // The array is copied and combined with the windows in one kernel. Each workgroup has a part of the
 // array, and skips the windows of others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2s
 
@@ -15,6 +15,7 @@ from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.executables import workgroup
 from irax_compiler.passes.moves import kernels
+from irax_compiler.passes.moves.fills import filled
 from irax_compiler.passes.moves.kernels import plus, times
 from irax_compiler.passes.moves.windows import (
     REGISTER,
@@ -31,19 +32,21 @@ WIDE = 16
 INT32 = np.dtype(np.int32)
 
 
-def gathered(op: Gather, operation: Operation) -> Value | None:
-    """Build the dispatch of a gather; None if vectors bring nothing. Index vectors are moved so
-    that windows lie within the array.
+def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
+    """Build the dispatch of a gather, and return it as the replacement of its result, or of the
+    result of the select that fills windows beyond the array; None if vectors bring nothing.
     """
-    x, result = operation.operands[0], operation.results[0]
+    x = operation.operands[0]
+    result, fill = filled(op, operation) or (operation.results[0], None)
     indices = Indices.of(operation.operands[1], op.dims)
     windows = Windows.of(op.dims, op.slice_sizes, shape_of(x), indices, shape_of(result))
-    kernel = Kernel(windows, dtype_of(x), indices.dtype)
+    kernel = Kernel(windows, dtype_of(x), indices.dtype, None if fill is None else fill.tobytes())
     if not kernel.has_vectors:
         return None
-    return kernels.dispatch(
-        kernel.name, [x, *indices.arrays], result, kernel.shares.counts, kernel.build
-    )
+    operands = [x, *indices.arrays]
+    return {
+        result: kernels.dispatch(kernel.name, operands, result, kernel.shares.counts, kernel.build)
+    }
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Kernel:
     windows: Windows
     dtype: np.dtype
     index_dtype: np.dtype
+    fill: bytes | None
+    """The element that windows beyond the array are full of; None if they are moved to lie within
+    it."""
 
     @property
     def name(self) -> str:
@@ -95,9 +101,11 @@ class Kernel:
         """Copy one window, or its consecutive elements."""
         places = base.after(self.shares.inner, at)
         is_unsigned = self.index_dtype.kind == "u"
-        source = places.array
+        source, inside = places.array, []
         found = self.windows.places(memory.indices, places.indices, is_unsigned)
         for x, coordinate in zip(found, self.windows.coordinates, strict=True):
+            if self.fill is not None:
+                inside.append(registers.compare("LE", "u", x, index(coordinate.limit)))
             if not is_unsigned:
                 x = emit("arith.maxsi", x, index(0))
             x = emit("arith.minui", x, index(coordinate.limit))
@@ -105,9 +113,20 @@ class Kernel:
 
         def copy(offset: Value, width: int) -> None:
             loaded = kernels.load(memory.array, plus(source, offset), width)
+            loaded = self._or_fill(loaded, inside)
             kernels.store(loaded, memory.out, plus(places.windows, offset))
 
         kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
+
+    def _or_fill(self, found: Value, inside: Sequence[Value]) -> Value:
+        """Replace elements by the fill value unless all conditions hold."""
+        if self.fill is None:
+            return found
+        element = np.frombuffer(self.fill, f"i{self.dtype.itemsize}")
+        fill = registers.spread(registers.constant(element), registers.size_of(found))
+        for condition in inside:
+            found = registers.select(condition, found, fill)
+        return found
 
     # -- windows of one element, several at a time --
 
@@ -124,11 +143,15 @@ class Kernel:
         lanes, inner = self._lanes, self.shares.inner
         places = base.after(inner, at)
         steps = np.arange(lanes) * inner.array
-        source = registers.constant(steps.astype(INT32))
+        source, inside = registers.constant(steps.astype(INT32)), []
         for coordinate in self.windows.coordinates:
             start = plus(places.indices, index(coordinate.place))
             x = kernels.load(memory.indices[coordinate.operand], start, lanes)
-            x = self._clamped(from_the_end(x, coordinate.end), coordinate.limit)
+            x = from_the_end(x, coordinate.end)
+            limit = min(coordinate.limit, int(np.iinfo(self.index_dtype).max))
+            if self.fill is not None:
+                inside.append(registers.compare("LE", "u", x, registers.number(limit, x)))
+            x = self._clamped(x, limit)
             x = emit("arith.muli", x, registers.number(coordinate.stride, x))
             source = emit("arith.addi", source, x)
         element = kernels.bits(self.dtype)
@@ -136,14 +159,14 @@ class Kernel:
         all_lanes = registers.constant(np.ones(lanes, np.bool_))
         none = registers.number(0, registers.constant(np.zeros(lanes, f"i{self.dtype.itemsize}")))
         found = emit("vector.gather", memory.array, places.array, source, all_lanes, none, to=to)
-        kernels.store(found, memory.out, places.windows)
+        kernels.store(self._or_fill(found, inside), memory.out, places.windows)
 
     def _clamped(self, x: Value, limit: int) -> Value:
         """Clamp a register of places, and make it one of int32."""
         dtype = self.index_dtype
         if dtype.kind != "u":
             x = emit("arith.maxsi", x, registers.number(0, x))
-        x = emit("arith.minui", x, registers.number(min(limit, int(np.iinfo(dtype).max)), x))
+        x = emit("arith.minui", x, registers.number(limit, x))
         if dtype.itemsize == INT32.itemsize:
             return x
         name = "arith.trunci" if dtype.itemsize > INT32.itemsize else "arith.extui"

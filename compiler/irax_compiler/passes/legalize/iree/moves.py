@@ -4,7 +4,7 @@ and several workgroups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from irax_compiler import mlir
@@ -21,16 +21,15 @@ MANY = 4096
 
 
 @legalizes("stablehlo.gather", kind="slow", of="IREE")
-def gather_by_vectors(operation: Operation) -> Sequence[Value] | None:
+def gather_by_vectors(operation: Operation) -> Mapping[Value, Value] | None:
     """Gather windows by vectors. IREE copies them element by element, and computes the place of
-    each element.
+    each element. Windows beyond the array are filled with a value by the same kernel.
     """
     op, (result,) = read_as(Gather, operation), operation.results
     x, indices = operation.operands
     if op is None or 0 in (*shape_of(x), *shape_of(indices)) or prod(shape_of(result)) < MANY:
         return None
-    found = gathers.gathered(op, operation)
-    return None if found is None else [found]
+    return gathers.gathered(op, operation)
 
 
 @legalizes("stablehlo.scatter", kind="slow", of="IREE")
