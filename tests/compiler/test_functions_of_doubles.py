@@ -53,3 +53,18 @@ def test_atan2_of_doubles():
     np.testing.assert_allclose(result[19900:], expected[19900:], rtol=4e-16, atol=flushed)
     numbers = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize(("function", "reference"), [(jnp.log, np.log), (jnp.log1p, np.log1p)])
+def test_logarithm_of_doubles(function: Callable[..., Any], reference: Callable[..., Any]):
+    generator = np.random.default_rng(0)
+    special = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 1e-310, 1.7e308)
+    near = 1 + generator.normal(size=3000) * 10.0 ** generator.uniform(-12, -1, 3000)
+    wide = np.exp(generator.uniform(-700, 700, 4000))
+    x = np.concatenate([generator.uniform(0.4, 2.5, 10000), wide, near, special])
+    with irax.enable_x64(True):
+        result = np.asarray(irax.jit(function)(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = reference(x)
+    np.testing.assert_array_almost_equal_nulp(result[:17000], expected[:17000], 3)
+    np.testing.assert_allclose(result[17000:], expected[17000:], rtol=4e-16)

@@ -51,3 +51,16 @@ func.func @logistic_of_doubles(%x: tensor<4xf64>, %y: tensor<4xf32>) -> (tensor<
 // CHECK:          stablehlo.return
 // CHECK:        [[Y:%\w+]] = stablehlo.logistic %arg1 : tensor<4xf32>
 // CHECK-NEXT:   return [[X]], [[Y]]
+
+func.func @log_of_doubles(%x: tensor<4xf64>, %y: tensor<4xf32>) -> (tensor<4xf64>, tensor<4xf32>) {
+  %0 = stablehlo.log %x : tensor<4xf64>
+  %1 = stablehlo.log %y : tensor<4xf32>
+  return %0, %1 : tensor<4xf64>, tensor<4xf32>
+}
+// CHECK:      func.func @log_of_doubles
+// CHECK:        [[X:%\w+]] = "stablehlo.map"(%arg0)
+// CHECK-NOT:      stablehlo.log
+// CHECK:          stablehlo.bitcast_convert
+// CHECK:          stablehlo.return
+// CHECK:        [[Y:%\w+]] = stablehlo.log %arg1 : tensor<4xf32>
+// CHECK-NEXT:   return [[X]], [[Y]]

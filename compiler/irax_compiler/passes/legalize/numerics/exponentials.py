@@ -22,9 +22,9 @@ from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 _MAGIC = 1.5 * 2.0**52
 """Added to a small number, leaves the nearest integer in the low bits."""
-_LOG2_HIGH = float.fromhex("0x1.62e42feep-1")
+LOG2_HIGH = float.fromhex("0x1.62e42feep-1")
 """The logarithm of 2 without its last bits, so that products with exponents are exact."""
-_LOG2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
+LOG2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 _TERMS = 14
 """The terms of the series for numbers up to log(2) / 2."""
 _TINY = 2.0**-60
@@ -111,7 +111,7 @@ def _reduced(x: Number, low: float, high: float) -> tuple[Number, Number]:
     bounded = where(x < low, low, where(x > high, high, x))
     shifted = bounded * log2(np.e) + _MAGIC
     whole = shifted - _MAGIC
-    rest = (bounded - whole * _LOG2_HIGH) - whole * _LOG2_LOW
+    rest = (bounded - whole * LOG2_HIGH) - whole * LOG2_LOW
     series = polynomial(rest, [1 / factorial(i) for i in range(2, _TERMS)])
     exponent = shifted.bits(np.int64) - int(np.float64(_MAGIC).view(np.int64))
     return rest + rest * rest * series, exponent
