@@ -139,3 +139,19 @@ func.func @pad_by_another(%x: tensor<3xf32>) -> tensor<5xf32> {
 }
 // CHECK:      func.func @pad_by_another
 // CHECK-COUNT-2: stablehlo.pad
+
+// These clamp indices to others
+func.func @tighter_clamps(%x: tensor<5xf32>, %i: tensor<3xi32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %one = stablehlo.constant dense<1> : tensor<3xi32>
+  %most = stablehlo.constant dense<3> : tensor<3xi32>
+  %j = stablehlo.maximum %i, %one : tensor<3xi32>
+  %k = stablehlo.minimum %i, %most : tensor<3xi32>
+  %0 = "stablehlo.gather"(%x, %j) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<5xf32>, tensor<3xi32>) -> tensor<3xf32>
+  %1 = "stablehlo.gather"(%x, %k) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<5xf32>, tensor<3xi32>) -> tensor<3xf32>
+  return %0, %1 : tensor<3xf32>, tensor<3xf32>
+}
+// CHECK:      func.func @tighter_clamps(
+// CHECK:        [[J:%\w+]] = stablehlo.maximum
+// CHECK:        [[K:%\w+]] = stablehlo.minimum
+// CHECK:        "stablehlo.gather"(%{{\w+}}, [[J]])
+// CHECK:        "stablehlo.gather"(%{{\w+}}, [[K]])
