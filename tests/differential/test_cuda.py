@@ -136,8 +136,11 @@ def test_races_are_found() -> None:
 
 @pytest.mark.parametrize("target", ["iree-hip", "iree-metal"])
 def test_others_compile(target: str) -> None:
-    functions = FUNCTIONS[:: 20 if EVERYTHING else 100]
+    functions = FUNCTIONS[:: 20 if EVERYTHING else 30]
+    count = 0
     for i in range(0, len(functions), IN_ONE_MODULE):
         _, ready, names = lowered(functions[i : i + IN_ONE_MODULE], target)
-        assert names
-        assert targets.compile(ready, target).startswith(b"PK")
+        if names:  # the target may refuse all of these
+            assert targets.compile(ready, target).startswith(b"PK")
+        count += len(names)
+    assert count

@@ -202,6 +202,7 @@ XLA = (
     products.reduction_of_one,
     xla.bitcast_of_booleans,
     complex_numbers.bitcast_of_complex,
+    complex_functions.complex_cube_root,
     products.narrow_reduction,
     xla.windows_over_padded,
     xla.narrow_windows,

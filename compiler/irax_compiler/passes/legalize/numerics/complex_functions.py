@@ -400,9 +400,9 @@ def complex_logistic(operation: Operation) -> Sequence[Value] | None:
     ]
 
 
-@legalizes("stablehlo.cbrt", kind="missing", of="IREE")
+@legalizes("stablehlo.cbrt", kind="missing", of=("IREE", "XLA"))
 def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
-    """Write the cube root, which IREE lacks, as a power, which other legalizations expand."""
+    """Write the cube root, which IREE and XLA lack, as a power."""
     if not _is_complex(operation):
         return None
     (z,) = operation.operands
