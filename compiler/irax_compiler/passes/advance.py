@@ -47,7 +47,7 @@ class _Row:
     product: Operation
     op: DotGeneral
     place: int
-    """Which of the factors is the row."""
+    """The number of the factor that is the row: 0 or 1."""
     read: Operation
     """The dynamic_slice that reads it."""
 

@@ -40,9 +40,10 @@ def bound_call(
     tree: Any,
     captured: Sequence[Buffer],
     results: Results,
+    state: Any,
 ) -> BoundCall | None:
-    """Return a call of a program for arguments of one signature, in the state that options have
-    now. None where an argument is neither an array of irax's or NumPy's nor a number of Python's.
+    """Return a call of a program for arguments of one signature, in one state of the options. None
+    where an argument is neither an array of irax's or NumPy's nor a number of Python's.
 
     Args:
         executable: the program, for one device.
@@ -50,10 +51,11 @@ def bound_call(
         tree: their structure.
         captured: further arguments of the program.
         results: makes the results.
+        state: `config.state` when the signature was looked up.
     """
     if not all(type(x) in _LEAVES for x in leaves):
         return None
-    state, device, count = config.state, executable.device, len(leaves)
+    device, count = executable.device, len(leaves)
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
     flatten: Any = None if tree == tree_of_leaves(count) else array_trees.flatten_tangents

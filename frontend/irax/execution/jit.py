@@ -229,6 +229,7 @@ class JitFunction(Generic[P, R]):
         if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
             with resumed() as trace:
                 return self._call_traced(trace, leaves, tree, static)
+        state = config.state
         try:
             key = (tree, static, config.traced, *map(_signature, leaves))
         except TypeError:
@@ -242,7 +243,7 @@ class JitFunction(Generic[P, R]):
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
         result = compiled.run(leaves, asked, fixed)
-        last = compiled.bound(leaves, tree, asked)
+        last = compiled.bound(leaves, tree, asked, state)
         self._cache.last = (
             bound_call.with_static(last, static, len(args)) if static and last else last
         )

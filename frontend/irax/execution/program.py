@@ -82,7 +82,7 @@ class Program:
         return program.results(program.executable.run(buffers), committed)
 
     def bound(
-        self, leaves: Sequence[Any], tree: Any, asked: Device | str | None
+        self, leaves: Sequence[Any], tree: Any, asked: Device | str | None, state: Any
     ) -> BoundCall | None:
         """Return the short way of calls like one that has just run, with these leaves. None if
         there is none, as where results are looked at.
@@ -90,7 +90,8 @@ class Program:
         if config.debug_nans or config.debug_infs:
             return None
         program = self.programs[asked]
-        return bound_call(program.executable, leaves, tree, program.captured, program.results)
+        captured, results = program.captured, program.results
+        return bound_call(program.executable, leaves, tree, captured, results, state)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""

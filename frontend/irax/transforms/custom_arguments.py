@@ -61,7 +61,7 @@ class Arguments:
 
     @property
     def moving(self) -> list[bool]:
-        """Which leaves have tangents and cotangents."""
+        """For each leaf, True if it has tangents and cotangents."""
         return [p and is_inexact(a) for p, a in zip(self.perturbed, self.avals, strict=True)]
 
     def in_place(self, values: Sequence[Any]) -> list[Any]:

@@ -41,7 +41,8 @@ class Blas(Pass):
     where measurements say that it is faster. Equal computations share an executable. Public
     functions get the reflection attribute `irax.libraries`, the packages that the program needs.
 
-    With `always`, all that the library supports are. Without the library, nothing changes.
+    With `always`, all computations that the library supports are replaced. Without the library,
+    nothing changes.
     """
 
     name: ClassVar[str] = "blas"
