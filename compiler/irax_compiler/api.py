@@ -20,7 +20,7 @@ import numpy as np
 
 from irax_compiler.cost import cost_of
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import check, lower
+from irax_compiler.lowering import check, layouts_of_results, lower, partition
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -41,6 +41,7 @@ from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.core import find_function, nested
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.deferred_rules import write_rules
+from irax_compiler.passes.donation import overwritten as overwritten
 from irax_compiler.passes.jvp import active_arguments
 from irax_compiler.passes.jvp import derive_jvp as jvp
 from irax_compiler.passes.linearize import Linearize
@@ -83,11 +84,13 @@ __all__ = [
     "evaluate",
     "find_function",
     "jvp",
+    "layouts_of_results",
     "linearize",
     "lower",
     "nested",
     "parse",
     "parse_pipeline",
+    "partition",
     "passes",
     "reverse",
     "run_passes",

@@ -33,13 +33,18 @@ _state = _State()
 
 
 @contextmanager
-def watching(watch: Watch | None) -> Iterator[None]:
-    """For the length of a `with` block, `watch` sees what is evaluated in this thread."""
-    outer, _state.watch = _state.watch, watch
+def watching(seeing: Watch | None) -> Iterator[None]:
+    """For the length of a `with` block, `seeing` sees what is evaluated in this thread."""
+    outer, _state.watch = _state.watch, seeing
     try:
         yield
     finally:
         _state.watch = outer
+
+
+def watch() -> Watch | None:
+    """Return what sees the evaluation of this thread."""
+    return _state.watch
 
 
 class Evaluator:
@@ -126,12 +131,12 @@ class Program:
         env: list[Any] = [None] * len(self.types)
         for slot, argument in zip(self.inputs, arguments, strict=True):
             env[slot] = argument
-        watch = _state.watch
+        seeing = _state.watch
         for step in self.steps:
             operands = [env[i] for i in step.inputs]
             results = evaluated(step.op, call, operands)
-            if watch is not None:
-                results = watch(step, operands, results) or results
+            if seeing is not None:
+                results = seeing(step, operands, results) or results
             for slot, result in zip(step.outputs, results, strict=True):
                 env[slot] = result
             for slot in step.dead:

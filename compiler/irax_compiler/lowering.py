@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
+from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.passes.check import Check
+from irax_compiler.passes.communicate import Mesh
 from irax_compiler.passes.core import Pass, find_function
 from irax_compiler.passes.decompose import Decompose
-from irax_compiler.passes.standard import REMOVE_DEAD_FUNCTIONS
+from irax_compiler.passes.donation import donate
+from irax_compiler.passes.lanes import Lanes
+from irax_compiler.passes.partition import (
+    Partition,
+    layouts_of,
+    layouts_of_uses,
+    state_layouts,
+)
+from irax_compiler.passes.standard import INLINE, REMOVE_DEAD_FUNCTIONS
 from irax_compiler.pipeline import run_passes
 from irax_compiler.targets import find
 
@@ -20,12 +30,14 @@ def lower(
     target: str = "iree-cpu",
     after: Callable[[str, Module], None] | None = None,
     passes: Iterable[Pass] | None = None,
+    donated: Sequence[int] = (),
 ) -> Module:
     """Return a new module with the function `func` of `module` and all that it calls, lowered for
     `target`.
 
     `func` is its only public function. `after(name, module)` is called after each pass. `passes`
     are those still to run, for a module that has seen some; by default it is all of the target's.
+    Arguments with the numbers `donated` may be overwritten, on targets that can.
     Raises PassError where the module has no such function, ValueError where the target is not
     known, and UnsupportedOp for what irax cannot run.
 
@@ -33,8 +45,41 @@ def lower(
         print(lowered)
     """
     lowered = _alone(module, func, is_foreign=passes is None)
+    if find(target).overwrites:
+        donate(mlir.functions(lowered)[func], donated)
     run_passes(lowered, find(target).passes if passes is None else passes, after)
     return lowered
+
+
+def partition(
+    module: Module,
+    func: str,
+    mesh: Mesh,
+    in_specs: Sequence[Spec] | None = None,
+    out_specs: Sequence[Spec | None] | None = None,
+    target: str = "iree-cpu",
+) -> Module:
+    """Return a new module with the program that each device of a mesh runs in place of `func`.
+
+    The specs are the layouts of arguments and results; a result may have None, which stands for the
+    layout that it is computed in. Without `in_specs`, arguments have the layouts in which they are
+    first used. `layouts_of_results` returns those that results have.
+    """
+    divided = _alone(module, func, is_foreign=False)
+    run_passes(divided, (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS))
+    function = find_function(divided, func)
+    if in_specs is None:
+        in_specs = layouts_of_uses(function, mesh)
+    if out_specs is None:
+        out_specs = [None] * len(mlir.result_types(function))
+    state_layouts(function, mesh, in_specs, out_specs)
+    run_passes(divided, (Partition(), INLINE, REMOVE_DEAD_FUNCTIONS))
+    return divided
+
+
+def layouts_of_results(module: Module, func: str) -> tuple[Spec, ...]:
+    """Return the layouts of the results of a function that was partitioned."""
+    return layouts_of(find_function(module, func))
 
 
 def check(module: Module, func: str = "main") -> None:
@@ -43,7 +88,8 @@ def check(module: Module, func: str = "main") -> None:
 
     What just some targets have (a library of the CPU's) counts as what irax can run.
     """
-    passes = (REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"), REMOVE_DEAD_FUNCTIONS, Check())
+    without_composites = (Lanes(), REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"))
+    passes = (REMOVE_DEAD_FUNCTIONS, *without_composites, REMOVE_DEAD_FUNCTIONS, Check())
     run_passes(_alone(module, func, is_foreign=True), passes)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from irax_compiler import bytecode_format
+from irax_compiler import bytecode_format, manual_computations
 
 _MESH = re.compile(r'^[ \t]*(?:sdy\.mesh @|"sdy\.mesh"\().*$', re.MULTILINE)
 _CONSTRAINT = re.compile(
@@ -34,7 +34,10 @@ def without_annotations(module: str | bytes) -> str | bytes:
 
 
 def _without_operations(text: str) -> str:
-    """Remove meshes from the text; a sharding constraint becomes a reshape to the same shape."""
+    """Remove meshes from the text; a sharding constraint becomes a reshape to the same shape, and a
+    manual computation a call of a function of shards.
+    """
+    text = manual_computations.with_functions(text)
     text = _CONSTRAINT.sub(r"stablehlo.reshape \1 : (\2) -> \2", _MESH.sub("", text))
     text = _GENERIC_CONSTRAINT.sub(r'"stablehlo.reshape"\1', text)
     computes = _OTHER.search(text)

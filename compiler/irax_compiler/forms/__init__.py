@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from irax_compiler import mlir
-from irax_compiler.forms import devices, quantized, random_numbers, scans, tokens, tuples
+from irax_compiler.forms import devices, manual, quantized, random_numbers, scans, tokens, tuples
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
@@ -45,8 +45,12 @@ def rewrite(module: Module) -> None:
             continue
         number = numbers[operation.name]
         numbers[operation.name] += 1
+        mesh = manual.mesh_around(operation) if operation.name in manual.MANUAL else None
         with InsertionPoint(operation), operation.location:
-            results = form(operation, number)
+            if mesh is None:
+                results = form(operation, number)
+            else:
+                results = manual.MANUAL[operation.name](operation, mesh)
         if results is not None:
             for result, value in zip(operation.results, results, strict=True):
                 result.replace_all_uses_with(value)

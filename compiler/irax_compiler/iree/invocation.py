@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from irax_compiler.once import once
-
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
     *("stream", "executable-sources", "executable-configurations", "executable-targets"),
@@ -35,23 +33,6 @@ class CompileError(RuntimeError):
     """IREE could not compile a module. The message has its diagnostics, with source locations."""
 
 
-LARGEST_CONSTANT = 1024
-"""In bytes, of the constants that the kernels of `passes/loops` have in registers: 128 numbers."""
-
-
-@once
-def _set_flags_of_the_process() -> None:
-    """Sets what IREE takes once, for all that a process compiles: a second time ends the process.
-
-    A constant that is larger than this IREE leaves outside of a kernel, and crashes if it is not
-    an array.
-    """
-    from iree.compiler.api import ctypes_dl
-
-    flag = f"--iree-flow-inline-constants-max-byte-length={LARGEST_CONSTANT}"
-    ctypes_dl._initializeGlobalCL("irax", flag)
-
-
 @contextmanager
 def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
     """IREE's compiler with a module in it, MLIR text or bytecode.
@@ -62,7 +43,6 @@ def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
     """
     from iree.compiler.api import Session, Source
 
-    _set_flags_of_the_process()
     session = Session()
     session.set_flags(*flags)
     if _is_forked:  # IREE would wait for its threads for ever

@@ -28,6 +28,7 @@ from irax_compiler.ops import (
     slicing,
     structured,
     synonyms,
+    varying,
 )
 from irax_compiler.ops.control_flow import (
     branches,
@@ -36,7 +37,10 @@ from irax_compiler.ops.control_flow import (
     custom_rules,
     deferred_rules,
     implicit,
+    linear_calls,
     scan,
+    shard_map,
+    user_primitives,
     while_loops,
 )
 from irax_compiler.ops.indexing import (

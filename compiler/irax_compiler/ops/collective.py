@@ -3,23 +3,32 @@
     stablehlo.custom_call @irax.all_reduce(%x) {backend_config =
         {axis = "i", size = 8, combiner = "add"}}
 
-They are defined only under a vmap that names the axis. The pass `batch` for that axis replaces them
-by reductions, transposes and gathers over it (`over_lanes`); for other axes it keeps them. An
-operand with one element per lane has a dimension of the axis's size for them.
+They are defined only under a vmap or a shard_map that names the axis. The pass `batch` for that
+axis replaces them by reductions, transposes and gathers over it (`over_lanes`); for other axes it
+keeps them. An operand with one element per lane has a dimension of the axis's size for them. The
+evaluator runs them device by device (`lockstep`).
+
+With `groups`, each lane communicates with those of its group alone.
+
+A value that is the same in all lanes of an axis is *invariant* along it, others are *varying*. By
+itself a collective takes and gives varying values, and that is what it is transposed by: the
+transpose of a sum over the lanes is a sum over the lanes. `Pvary` takes an invariant value as a
+varying one; it and the sums that are marked as invariant are each other's transposes.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape, slicing
-from irax_compiler.ops.attributes import call_attributes
+from irax_compiler.ops import elementwise, lockstep, shape, slicing
+from irax_compiler.ops.attributes import FLAG, call_attributes
 from irax_compiler.ops.core import (
     Axis,
     Linear,
@@ -29,32 +38,45 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     full,
     full_like,
+    no_calls,
     only,
 )
-from irax_compiler.ops.indexing import gather_scatter
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce, window_shapes
+from irax_compiler.ops.registry import traits_named
 from irax_compiler.ops.shape import insert
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 INT32 = np.dtype(np.int32)
+Groups = tuple[tuple[int, ...], ...]
 BY_LANE = 0
 """The dimension at which `over_lanes` puts the mapped axis of a result that differs between lanes.
 """
 
 
 class Collective(Op):
-    """A custom call in which all lanes of `axis` take part."""
+    """A custom call in which all lanes of `axis` take part, or the lanes of each group."""
 
     name = "stablehlo.custom_call"
+    is_pure = False
+    joins_operands = False
     kind: ClassVar[str]
     axis: str
     size: int
+    groups: Groups = ()
+    """The lanes that communicate with each other, groups of one size; by default it is all."""
+
+    @property
+    def width(self) -> int:
+        """The number of lanes that communicate with each other."""
+        return len(self.groups[0]) if self.groups else self.size
 
     # -- building and reading --
 
     def attributes(self):
-        config = {f.name: _encoded(getattr(self, f.name)) for f in fields(self)}  # pyright: ignore
+        given = [(f, getattr(self, f.name)) for f in fields(self)]  # pyright: ignore
+        config = {f.name: _encoded(value) for f, value in given if value != f.default}
         return call_attributes(self.kind, config)
 
     def result_types(self, operands: Sequence[Value]):
@@ -65,17 +87,28 @@ class Collective(Op):
         """The shape of a lane's result, from that of its operand."""
         return extents
 
-    # -- rules --
+    # -- evaluation --
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
-        raise self.unbound()
+        own = lockstep.index_along(self.axis)
+        if own is None:
+            raise self.unbound()
+        groups = self.groups or (tuple(range(self.size)),)
+        group = next(group for group in groups if own in group)
+        return lockstep.exchange(self, self.axis, group, np.asarray(operands[0]), self.exchanged)
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """Return the results of the lanes of a group from their operands."""
+        raise NotImplementedError
 
     def unbound(self, where: str = "") -> UnboundAxis:
-        """Return the error for a collective over an axis that no vmap names."""
+        """Return the error for a collective over an axis that nothing around names."""
         return UnboundAxis(
             f"{self.kind} is over the axis {self.axis!r}: it means something only in a function "
             f"that is mapped along an axis of this name{where}"
         )
+
+    # -- batching --
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         """The results of all lanes, from their operands with the mapped axis."""
@@ -84,11 +117,28 @@ class Collective(Op):
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         if self.axis == transform.axis_name:
             self._check_size(transform.size)
+            if self.groups:
+                return [self._over_groups(operands[0], axes[0])], [BY_LANE]
             result, axis = self.over_lanes(operands, axes)
             return [result], [axis]
         (x,), (axis,) = operands, axes
         lanes_first = shape.move_axis(x, axis, 0)
         return [self.beside_lanes()(lanes_first)], [0]
+
+    def _over_groups(self, x: Value, axis: Axis) -> Value:
+        """The results of all lanes, by the same op over the lanes of a group, beside the groups."""
+        x = shape.batched_at(x, axis, self.size, BY_LANE)
+        order = np.array(self.groups).reshape(-1)
+        count, width = len(self.groups), self.width
+        by_group = shape.reshape(_rows(x, order), (count, width, *shape_of(x)[1:]))
+        whole = replace(self, size=width, groups=()).beside_lanes()  # pyright: ignore
+        found, place = whole.over_lanes([by_group], [1])
+        if place == BY_LANE:
+            found = shape.move_axis(found, 0, 1)
+        else:
+            found = shape.batched_at(found, place, width, 1)
+        lanes = shape.reshape(found, (self.size, *shape_of(found)[2:]))
+        return _rows(lanes, np.argsort(order))
 
     def _check_size(self, size: int) -> None:
         if size != self.size:
@@ -103,8 +153,37 @@ class Collective(Op):
 
 
 @dataclass(frozen=True)
+class Pvary(Collective, LinearOp):
+    """An invariant value, taken as one that may differ between lanes: its transpose is the sum of
+    all lanes.
+    """
+
+    kind = "irax.pvary"
+    axis: str
+    size: int
+    groups: Groups = field(default=(), init=False)
+
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
+        return operands[0]
+
+    def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
+        return operands[0], axes[0]
+
+    def beside_lanes(self) -> Collective:
+        return self
+
+    def transpose(
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        return [AllReduce(self.axis, self.size, "add", invariant=True)(only(cotangents))]
+
+
+@dataclass(frozen=True)
 class AllReduce(Collective):
-    """The sum, maximum or minimum of all lanes; the sum is linear, and its own transpose."""
+    """The sum, maximum or minimum of all lanes; the sum is linear."""
 
     kind = "irax.all_reduce"
     linear_in = None
@@ -112,6 +191,15 @@ class AllReduce(Collective):
     size: int
     combiner: str
     """One of "add", "maximum" and "minimum"."""
+    groups: Groups = ()
+    invariant: bool = False
+    """True for a result that counts as invariant."""
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        op = traits_named(f"stablehlo.{self.combiner}")
+        assert isinstance(op, Op)
+        total = functools.reduce(lambda x, y: np.asarray(op.evaluate(no_calls, x, y)), values)
+        return [total] * len(values)
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         (x,), (axis,) = operands, axes
@@ -140,7 +228,8 @@ class AllReduce(Collective):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return [self(only(cotangents))]
+        op = Pvary(self.axis, self.size) if self.invariant else self
+        return [op(only(cotangents))]
 
 
 @dataclass(frozen=True)
@@ -152,15 +241,21 @@ class AllGather(Collective, LinearOp):
     size: int
     dimension: int
     """The new dimension, by its number in the result."""
+    groups: Groups = ()
+    invariant: bool = False
+    """True for a result that counts as invariant."""
 
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
-        return insert(extents, self.dimension, self.size)
+        return insert(extents, self.dimension, self.width)
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        return [np.stack(values, self.dimension)] * len(values)
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         return shape.batched_at(operands[0], axes[0], self.size, self.dimension), None
 
     def beside_lanes(self) -> Collective:
-        return AllGather(self.axis, self.size, self.dimension + 1)
+        return replace(self, dimension=self.dimension + 1)
 
     def transpose(
         self,
@@ -168,7 +263,18 @@ class AllGather(Collective, LinearOp):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return [ReduceScatter(self.axis, self.size, self.dimension)(only(cotangents))]
+        ct = only(cotangents)
+        if self.invariant:
+            return [self._own_part(Pvary(self.axis, self.size)(ct))]
+        return [ReduceScatter(self.axis, self.size, self.dimension, self.groups)(ct)]
+
+    def _own_part(self, x: Value) -> Value:
+        """The part of a gathered array that came from this lane."""
+        zero, own = full((), 0, INT32), AxisIndex(self.axis, self.size)()
+        starts = [own if d == self.dimension else zero for d in range(len(shape_of(x)))]
+        sizes = insert(_without(shape_of(x), self.dimension), self.dimension, 1)
+        part = dynamic_slices.DynamicSlice(sizes)(x, *starts)
+        return shape.reshape(part, _without(sizes, self.dimension))
 
 
 @dataclass(frozen=True)
@@ -180,16 +286,21 @@ class ReduceScatter(Collective, LinearOp):
     size: int
     dimension: int
     """The operand's dimension that is split; the result does not have it."""
+    groups: Groups = ()
 
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return _without(extents, self.dimension)
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        total, *_ = AllReduce(self.axis, self.size, "add").exchanged(values)
+        return list(np.moveaxis(total, self.dimension, 0))
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         total, _ = AllReduce(self.axis, self.size, "add").over_lanes(operands, axes)
         return shape.move_axis(total, self.dimension, BY_LANE), BY_LANE
 
     def beside_lanes(self) -> Collective:
-        return ReduceScatter(self.axis, self.size, self.dimension + 1)
+        return replace(self, dimension=self.dimension + 1)
 
     def transpose(
         self,
@@ -197,7 +308,7 @@ class ReduceScatter(Collective, LinearOp):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return [AllGather(self.axis, self.size, self.dimension)(only(cotangents))]
+        return [AllGather(self.axis, self.size, self.dimension, self.groups)(only(cotangents))]
 
 
 @dataclass(frozen=True)
@@ -209,9 +320,14 @@ class AllToAll(Collective, LinearOp):
     size: int
     split: int
     concat: int
+    groups: Groups = ()
 
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
-        return insert(_without(extents, self.split), self.concat, self.size)
+        return insert(_without(extents, self.split), self.concat, self.width)
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        parts = np.moveaxis(np.stack(values), self.split + 1, 0)
+        return list(np.moveaxis(parts, 1, self.concat + 1))
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         x = shape.batched_at(operands[0], axes[0], self.size, 0)
@@ -219,7 +335,7 @@ class AllToAll(Collective, LinearOp):
         return shape.move_axis(parts_first, 1, self.concat + 1), BY_LANE
 
     def beside_lanes(self) -> Collective:
-        return AllToAll(self.axis, self.size, self.split + 1, self.concat + 1)
+        return replace(self, split=self.split + 1, concat=self.concat + 1)
 
     def transpose(
         self,
@@ -227,7 +343,7 @@ class AllToAll(Collective, LinearOp):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        return [AllToAll(self.axis, self.size, self.concat, self.split)(only(cotangents))]
+        return [replace(self, split=self.concat, concat=self.split)(only(cotangents))]
 
 
 @dataclass(frozen=True)
@@ -239,22 +355,17 @@ class Permute(Collective, LinearOp):
     size: int
     sources: tuple[int, ...]
     """For each lane, the one it gets its result from, or -1."""
+    groups: Groups = field(default=(), init=False)
+
+    def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        zeros = np.zeros_like(values[0])
+        return [values[source] if source >= 0 else zeros for source in self.sources]
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         x = shape.batched_at(operands[0], axes[0], self.size, 0)
-        rank, extents = len(shape_of(x)), shape_of(x)[1:]
-        zeros = full((1, *extents), 0, dtype_of(x))
+        zeros = full((1, *shape_of(x)[1:]), 0, dtype_of(x))
         with_zeros = slicing.Concatenate(0)(x, zeros) if -1 in self.sources else x
-        rows = shape.Constant(np.array(self.sources, INT32) % shape_of(with_zeros)[0])()
-        dims = window_shapes.WindowDims(
-            window_dims=tuple(range(1, rank)),
-            collapsed_dims=(0,),
-            index_map=(0,),
-            index_vector_dim=1,
-        )
-        return gather_scatter.Gather(dims, (1, *extents), indices_are_sorted=False)(
-            with_zeros, rows
-        ), BY_LANE
+        return _rows(with_zeros, np.array(self.sources) % shape_of(with_zeros)[0]), BY_LANE
 
     def beside_lanes(self) -> Collective:
         return self
@@ -279,18 +390,34 @@ class AxisIndex(Collective):
     kind = "irax.axis_index"
     axis: str
     size: int
+    groups: Groups = field(default=(), init=False)
 
     def result_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type((), INT32)]
+
+    def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Any:
+        own = lockstep.index_along(self.axis)
+        if own is None:
+            raise self.unbound()
+        return np.array(own, INT32)
 
     def over_lanes(self, operands: Sequence[Value], axes: Sequence[Axis]) -> tuple[Value, Axis]:
         return shape.Iota((self.size,), INT32, 0)(), BY_LANE
 
 
 KINDS: dict[str, type[Collective]] = {
-    cls.kind: cls for cls in (AllReduce, AllGather, ReduceScatter, AllToAll, Permute, AxisIndex)
+    cls.kind: cls
+    for cls in (AllReduce, AllGather, ReduceScatter, AllToAll, Permute, AxisIndex, Pvary)
 }
 """The collectives by the target names of their custom calls."""
+
+
+def collective_of(operation: Operation) -> Collective | None:
+    """Return the collective that an operation is, or None."""
+    if operation.name != Collective.name:
+        return None
+    target: Any = operation.attributes["call_target_name"]
+    return read_call(operation) if target.value in KINDS else None
 
 
 def read_call(operation: Operation) -> Collective:
@@ -307,10 +434,9 @@ def axes_in(operation: Operation, seen: set[str] | None = None) -> set[str]:
     seen = set() if seen is None else seen
     found: set[str] = set()
     for reference in mlir.references(operation):
-        if reference.name == Collective.name:
-            target: Any = reference.attributes["call_target_name"]
-            if target.value in KINDS:
-                found.add(read_call(reference).axis)
+        collective = collective_of(reference)
+        if collective is not None:
+            found.add(collective.axis)
         for name in mlir.named_functions(reference):
             if name not in seen:
                 seen.add(name)
@@ -327,13 +453,32 @@ def _times(x: Value, factor: int) -> Value:
     return elementwise.multiply(x, full_like(x, factor))
 
 
-def _encoded(value: int | str | tuple[int, ...]) -> Attribute:
+def _rows(x: Value, numbers: np.ndarray) -> Value:
+    """The rows of an array that have some numbers."""
+    extents = shape_of(x)[1:]
+    dims = window_shapes.WindowDims(
+        window_dims=tuple(range(1, len(extents) + 1)),
+        collapsed_dims=(0,),
+        index_map=(0,),
+        index_vector_dim=1,
+    )
+    rows = shape.Constant(np.asarray(numbers, INT32))()
+    return gather_scatter.Gather(dims, (1, *extents), indices_are_sorted=False)(x, rows)
+
+
+def _encoded(value: Any) -> Attribute:
     if isinstance(value, str):
         return mlir.string(value)
+    if isinstance(value, bool):
+        return FLAG.encode(value)
     if isinstance(value, int):
         return mlir.parse_attribute(f"{value} : i64")
+    if value and isinstance(value[0], tuple):
+        return mlir.array([_encoded(row) for row in value])
     return mlir.parse_attribute(f"array<i64: {', '.join(map(str, value))}>")
 
 
 def _decoded(attribute: Any) -> Any:
-    return attribute.value if hasattr(attribute, "value") else tuple(attribute)
+    if hasattr(attribute, "value"):
+        return attribute.value
+    return tuple(n if isinstance(n, int) else tuple(n) for n in attribute)

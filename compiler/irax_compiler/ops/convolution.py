@@ -27,6 +27,7 @@ from irax_compiler.ops.attributes import I64, I64S, AttributeCodec, attribute, r
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, no_calls, working_dtype
 from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]
@@ -303,6 +304,22 @@ class Convolution(Bilinear):
 
     # -- batching --
 
+    def sharding_rule(
+        self, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        if self.feature_group_count * self.batch_group_count > 1:
+            return None
+        dims, (x, y), (result,) = (
+            self.dimensions,
+            map(_undivided, operands),
+            map(_undivided, results),
+        )
+        batch, contracted, features = range(3)
+        x[dims.lhs[0]] = result[dims.out[0]] = batch
+        x[dims.lhs[1]] = y[dims.rhs[1]] = contracted
+        y[dims.rhs[0]] = result[dims.out[1]] = features
+        return ShardingRule((tuple(x), tuple(y)), (tuple(result),), {contracted: "add"})
+
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """The mapped axis becomes part of a dimension that is there already: of the batch, or of
         the output features, or, where both operands have one, of the groups.
@@ -390,3 +407,7 @@ def _split(
         shape.reshape(x, (*before, outer, size, rest, *after)), dimension + 1, dimension
     )
     return [shape.reshape(x, (*before, size, outer * rest, *after))], [dimension]
+
+
+def _undivided(shape: Shape) -> list[int | None]:
+    return [None] * len(shape)

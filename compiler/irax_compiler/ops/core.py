@@ -14,7 +14,7 @@ each rule is the transformation that calls it (`transformation.py`); its operand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -24,6 +24,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops.attributes import decoders, encoded
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import (
     Batching,
     Differentiation,
@@ -163,6 +164,9 @@ class Op:
     """The lowering to operations on registers, for kernels of loops over few elements. IREE runs a
     loop that has an op without one as separate kernels."""
 
+    joins_operands: bool = True
+    """True if its results depend on all operands together: in a function that devices run on their
+    shards, these vary along the same axes then (`varying.py`)."""
     linear_in: Sequence[int] | None = ()
     """The operands that its results are linear in, by number; None for all of them."""
 
@@ -255,6 +259,20 @@ class Op:
         At least one of `axes` is not None.
         """
         raise UnsupportedOp(f"{self.name}: no batch rule")
+
+    def sharding_rule(
+        self, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        """Return the dimensions that may be divided between devices; None if the op needs whole
+        arrays.
+        """
+        return pointwise(operands, results) if self.elementwise else None
+
+    def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Op:
+        """Return the op that gives shards of these shapes: by default, with the field `shape`
+        changed, if there is one.
+        """
+        return replace(self, shape=results[0]) if hasattr(self, "shape") else self  # pyright: ignore
 
 
 def evaluated(op: Op, call: Evaluation, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray]:

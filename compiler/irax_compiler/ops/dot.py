@@ -23,6 +23,7 @@ from irax_compiler.ops.attributes import AttributeCodec, attribute, numbers, res
 from irax_compiler.ops.core import ArrayType, Axis, Linear, Op, Tangent, Widened, working_dtype
 from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
 
 Dimensions = tuple[int, ...]
@@ -179,6 +180,21 @@ class DotGeneral(Bilinear):
             return conversion.convert(op.swapped()(y, ct), dtype_of(x))
         result = conversion.convert(op(ct, y), dtype_of(x))
         return shape.transpose(result, np.argsort(order).tolist())
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        dims, (left, right) = self.dimensions, map(len, operands)
+        x, y = list(range(left)), list(range(left, left + right))
+        pairs = zip(
+            dims.lhs_batching + dims.lhs_contracting,
+            dims.rhs_batching + dims.rhs_contracting,
+            strict=True,
+        )
+        for d, e in pairs:
+            y[e] = x[d]
+        result = [x[d] for d in dims.lhs_batching + dims.lhs_free(left)]
+        result += [y[d] for d in dims.rhs_free(right)]
+        reduced = dict.fromkeys((x[d] for d in dims.lhs_contracting), "add")
+        return ShardingRule((tuple(x), tuple(y)), (tuple(result),), reduced)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x_axis, y_axis = axes

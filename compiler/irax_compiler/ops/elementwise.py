@@ -57,6 +57,8 @@ class Elementwise(Op):
     transcendental: bool = False
     short: bool | None = None
     """True if it takes few instructions; None means every op that is not transcendental."""
+    length: int = 1
+    """The number of common functions, such as `log`, that take as long to compile."""
     commutative: bool = False
     identity: Callable[[np.dtype], Any] | None = None
     memory: Memory = Memory.SAME_SIZE
@@ -133,6 +135,7 @@ class Traits(TypedDict, total=False):
     arithmetic: bool
     transcendental: bool
     short: bool
+    length: int
     commutative: bool
     identity: Callable[[np.dtype], Any]
     memory: Memory
@@ -367,8 +370,8 @@ def conjugate(x: Value) -> Value:
 
 
 def _abs_tangent(t: Value, x: Value, y: Value) -> Value:
-    if dtype_of(x).kind != "c":
-        return multiply(t, sign(x))
+    if dtype_of(x).kind != "c":  # at 0 it is that of positive numbers
+        return comparison.select(comparison.greater_equal(x, full_like(x, 0)), t, negate(t))
     # The part of the tangent along x, whose length is 0 where x has no direction.
     along = multiply(conjugate(sign(x)), t)
     return real(along)
@@ -476,6 +479,7 @@ sine = unary(
     np.sin,
     lambda x, y: cosine(x),
     transcendental=True,
+    length=2,
     scalar_lowering=registers.of_floats("sin"),
 )
 cosine = unary(
@@ -483,6 +487,7 @@ cosine = unary(
     np.cos,
     lambda x, y: negate(sine(x)),
     transcendental=True,
+    length=2,
     scalar_lowering=registers.of_floats("cos"),
 )
 tan = unary(
@@ -490,6 +495,7 @@ tan = unary(
     np.tan,
     lambda x, y: add(full_like(y, 1), multiply(y, y)),
     transcendental=True,
+    length=2,
     scalar_lowering=registers.of_floats("tan"),
 )
 tanh = unary(

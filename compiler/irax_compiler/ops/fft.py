@@ -15,6 +15,7 @@ from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, constant, full, full_like, only
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _NUMPY = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}
@@ -129,6 +130,10 @@ class Fft(Op):
         order = [*range(rank - self.rank), rank - 1, *others]
         turned = Fft("IFFT", self.fft_length[:-1])(shape.transpose(z, order))
         return shape.transpose(turned, np.argsort(order).tolist())
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        kept = range(len(results[0]) - len(self.fft_length))
+        return same_along(kept, operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build([shape.move_axis(operands[0], axes[0], 0)]), [0]

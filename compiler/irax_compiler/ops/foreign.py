@@ -14,6 +14,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
 from irax_compiler.ops import callback, collective, formulas, numpy_call
 from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.control_flow import shard_map
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.linalg import lapack
 from irax_compiler.ops.registry import register_class
@@ -56,6 +57,8 @@ class ForeignCall(DefinedOp):
             return formulas.FormulaCall.read(operation)
         if target.value in collective.KINDS:
             return collective.read_call(operation)
+        if target.value == shard_map.TARGET:
+            return shard_map.ShardMap.read(operation)
         if target.value not in TARGETS:
             raise UnsupportedOp(
                 f"{operation.name} of {target} at {operation.location} is not supported"

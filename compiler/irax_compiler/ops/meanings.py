@@ -14,7 +14,8 @@ from irax_compiler.mlir import inexact
 
 
 def complex_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    result = np.empty(x.shape, np.complex64 if x.dtype == np.float32 else np.complex128)
+    dtype = np.complex64 if x.dtype == np.float32 else np.complex128
+    result = np.empty(np.broadcast(x, y).shape, dtype)
     result.real, result.imag = x, y
     return result
 

@@ -176,7 +176,21 @@ def compare(direction: str, kind: str, x: Value, y: Value) -> Value:
 def _comparison(operation: Operation, x: Registers) -> Value:
     direction = str(operation.attributes["comparison_direction"])
     found = next(d for d in ("EQ", "NE", "LE", "LT", "GE", "GT") if d in direction)
-    return compare(found, _kind(operation), x[0], x[1])
+    kind = _kind(operation)
+    if kind == "f" and "TOTAL" in str(operation.attributes):
+        return compare(found, "i", *map(total_order_key, x))
+    return compare(found, kind, x[0], x[1])
+
+
+def total_order_key(x: Value) -> Value:
+    """Return integers in the total order of floats: the bits, of negative ones inverted but the
+    sign.
+    """
+    scalar = x.type.element_type if isinstance(x.type, mlir.VectorType) else x.type
+    width = int(str(scalar).strip("bf"))
+    bits = emit("arith.bitcast", x, to=with_elements(x, np.dtype(f"i{width // 8}")))
+    sign = emit("arith.shrsi", bits, number(width - 1, bits))
+    return emit("arith.xori", bits, emit("arith.shrui", sign, number(1, bits)))
 
 
 def select(condition: Value, on_true: Value, on_false: Value) -> Value:
@@ -328,11 +342,6 @@ def _is_elementwise(operation: Operation) -> bool:
     return dtype_of(x).itemsize == dtype_of(y).itemsize
 
 
-def _is_partial(operation: Operation) -> bool:
-    """True if it compares in the partial order, in which nan is unordered."""
-    return "TOTAL" not in str(operation.attributes)
-
-
 SIGN = ScalarLowering(_sign)
 IS_FINITE = ScalarLowering(_is_finite)
 LOGISTIC = ScalarLowering(_logistic)
@@ -343,7 +352,7 @@ REMAINDER = ScalarLowering(_division("rem", lambda x: x, 0))
 SHIFT_LEFT = ScalarLowering(_shift("arith.shli", _zero))
 SHIFT_RIGHT_ARITHMETIC = ScalarLowering(_shift("arith.shrsi", _sign_everywhere))
 SHIFT_RIGHT_LOGICAL = ScalarLowering(_shift("arith.shrui", _zero))
-COMPARE = ScalarLowering(_comparison, _is_partial)
+COMPARE = ScalarLowering(_comparison)
 SELECT = ScalarLowering(lambda operation, operands: select(*operands))
 CLAMP = ScalarLowering(_clamp)
 CONVERT = ScalarLowering(_convert)

@@ -25,6 +25,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, reshaped
 from irax_compiler.ops.transformation import Batching, Evaluation, Transposition
 
 _FEW = 4096
@@ -136,6 +137,11 @@ class BroadcastInDim(LinearOp):
         dimensions = (0, *(d + 1 for d in self.broadcast_dimensions))
         return [BroadcastInDim((transform.size, *self.shape), dimensions)(x)], [0]
 
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        pairs = zip(operands[0], self.broadcast_dimensions, strict=True)
+        own = tuple(d if n == self.shape[d] else None for n, d in pairs)
+        return ShardingRule((own,), (tuple(range(len(self.shape))),))
+
 
 @register_class
 @dataclass(frozen=True)
@@ -169,6 +175,11 @@ class Reshape(LinearOp):
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return [reshape(move_axis(operands[0], axes[0], 0), (transform.size, *self.shape))], [0]
 
+    def sharding_rule(
+        self, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        return None if 0 in self.shape else reshaped(operands[0], self.shape)
+
 
 @register_class
 @dataclass(frozen=True)
@@ -200,6 +211,9 @@ class Transpose(LinearOp):
         assert axis is not None
         others = [d for d in range(len(self.permutation) + 1) if d != axis]
         return [transpose(operands[0], [axis, *(others[p] for p in self.permutation)])], [0]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return ShardingRule((tuple(range(len(self.permutation))),), (self.permutation,))
 
 
 # ---- building blocks for rules -------------------------------------------------------------------

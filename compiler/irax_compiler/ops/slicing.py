@@ -27,6 +27,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 BOOL = np.dtype(np.bool_)
@@ -62,6 +63,10 @@ class Reverse(LinearOp):
         (axis,) = axes
         assert axis is not None
         return [Reverse(tuple(d + (d >= axis) for d in self.dimensions))(operands[0])], [axis]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        kept = [d for d in range(len(operands[0])) if d not in self.dimensions]
+        return same_along(kept, operands, results)
 
 
 @register_class
@@ -112,6 +117,15 @@ class Slice(LinearOp):
             shape.insert(self.strides, axis, 1),
         )
         return [wider(operands[0])], [axis]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return same_along(whole_dims(operands[0], results[0]), operands, results)
+
+    def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Slice:
+        whole = whole_dims(operands[0], results[0])
+        bounds = enumerate(zip(operands[0], self.limit_indices, strict=True))
+        limits = (n if d in whole else limit for d, (n, limit) in bounds)
+        return Slice(self.start_indices, tuple(limits), self.strides)
 
 
 @register_class
@@ -203,6 +217,13 @@ class Pad(Op):
             shape.insert(self.interior_padding, axis, 0),
         )
 
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        padding = zip(
+            self.edge_padding_low, self.edge_padding_high, self.interior_padding, strict=True
+        )
+        whole = [d for d, amounts in enumerate(padding) if not any(amounts)]
+        return same_along(whole, operands, results)
+
 
 @register_class
 @dataclass(frozen=True)
@@ -247,6 +268,10 @@ class Concatenate(Op):
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align(transform.size, operands, axes)
         return [Concatenate(self.dimension + (self.dimension >= axis))(*operands)], [axis]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        kept = [d for d in range(len(results[0])) if d != self.dimension]
+        return same_along(kept, operands, results)
 
 
 # ---- building blocks for rules -------------------------------------------------------------------

@@ -32,6 +32,7 @@ class StructuredOp(Op):
     """An op that holds or names functions, which its rules have transformed."""
 
     is_pure = False
+    joins_operands = False
     linear_in = None
 
     def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
@@ -130,6 +131,8 @@ class Call(StructuredOp):
 
 class DefinedOp(StructuredOp):
     """An op that is defined by simpler ops. It has their rules, unless it overrides them."""
+
+    joins_operands = True
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Build the definition."""

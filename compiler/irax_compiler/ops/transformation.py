@@ -92,6 +92,20 @@ class Differentiation(Transformation, Protocol):
         """Call function `name` from primals and tangents to results and their tangents."""
         ...
 
+    def deferred(self) -> DeferredDifferentiation:
+        """Return the forward mode that is applied to functions later."""
+        ...
+
+
+class DeferredDifferentiation(Protocol):
+    """Differentiates functions of the open module, in forward mode."""
+
+    def __call__(self, name: str, wrt: Sequence[int]) -> Differentiated:
+        """The derivative of function `name` for tangents of some arguments; all inexact results
+        have a tangent.
+        """
+        ...
+
 
 class Linearization(Differentiation, Protocol):
     """Computes tangents by operations each of which is either independent of or linear in them."""

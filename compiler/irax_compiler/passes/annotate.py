@@ -8,17 +8,20 @@ from math import inf, prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
+from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0
 FLOPS_PER_MICROSECOND = 20000.0
+BYTES_PER_MICROSECOND = 25000.0
+"""The bytes of an array that one core reads in a microsecond to reduce them."""
 TASK_THRESHOLD = 300.0
 """The microseconds of work on one core above which sharing it with other cores pays."""
 LAUNCH = 3.0
@@ -140,6 +143,9 @@ def _time(operation: Operation) -> float:
     """Return the microseconds that a product, a reduction or a sort takes beside that."""
     if operation.name in (DotGeneral.name, Convolution.name, Fft.name):
         return traits_of(operation).flops(operation) / FLOPS_PER_MICROSECOND
-    if operation.name in ("stablehlo.reduce", "stablehlo.sort"):
+    if operation.name == Reduce.name:
+        array = operation.operands[0]
+        return prod(shape_of(array)) * dtype_of(array).itemsize / BYTES_PER_MICROSECOND
+    if operation.name == "stablehlo.sort":
         return prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
     return 0.0

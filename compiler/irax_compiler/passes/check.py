@@ -12,6 +12,7 @@ from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
+from irax_compiler.passes.communicate import mesh_of
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
@@ -38,12 +39,13 @@ class Check(Pass):
         target = find(self.target) if self.target else NO_TARGET
         known = {*registered_names(), *_RETURNS}
         functions = mlir.functions(module)
+        axes = {axis for function in functions.values() for axis in mesh_of(function)}
         for name, function in functions.items():
             check_function(name, function)
             if mlir.is_public(function):
                 _check_boundary(name, function, target)
             for operation in nested(function):
-                _check_operation(operation, known)
+                _check_operation(operation, known, axes)
                 _check_numbers(operation, target)
                 if is_callback(operation):
                     _check_callback(operation, target)
@@ -96,12 +98,12 @@ def _check_callback(operation: Operation, target: Target) -> None:
             )
 
 
-def _check_operation(operation: Operation, known: set[str]) -> None:
+def _check_operation(operation: Operation, known: set[str], axes: set[str]) -> None:
     if operation.name not in known:
         raise unknown(operation)
     if operation.name == ForeignCall.name and not is_host_call(operation):
         op = read(operation)  # which refuses those that are not known
-        if isinstance(op, Collective):
+        if isinstance(op, Collective) and op.axis not in axes:
             raise op.unbound(f" (at {operation.location})")
     for result in operation.results:
         problem = mlir.type_problem(result.type)

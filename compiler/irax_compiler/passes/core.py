@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import cmp_to_key
 from typing import Any, ClassVar, Generic, TypeVar
 
 from irax_compiler import mlir
@@ -267,6 +268,32 @@ def nested(operation: Operation) -> Iterator[Operation]:
                 if len(inner.regions):
                     yield from nested(inner)
                 yield inner
+
+
+def enclosing(operation: Operation) -> Iterator[Operation]:
+    """Yield the operations that an operation is in, from the innermost."""
+    parent: Any = operation.operation.parent
+    while parent is not None:
+        yield parent.operation
+        parent = parent.operation.parent
+
+
+def ancestor_in(block: Block, operation: Any) -> Operation:
+    """Return the operation of a block that another one is, or is inside of."""
+    while operation.operation.block != block:
+        operation = operation.operation.parent
+    return operation.operation
+
+
+def users_in(block: Block, x: Value) -> list[Operation]:
+    """Return the operations of a block that use a value, or contain one that does."""
+    return [ancestor_in(block, use.owner) for use in x.uses]
+
+
+@cmp_to_key
+def in_order(one: Operation, other: Operation) -> int:
+    """Return the key that sorts the operations of a block."""
+    return 0 if one == other else -1 if one.is_before_in_block(other) else 1
 
 
 def returned(function: Operation) -> list[Value]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import Composite, decomposition_of
+from irax_compiler.ops.control_flow.user_primitives import UserPrimitive
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
 from irax_compiler.ops.linalg.matrices import LibraryOp
@@ -82,6 +83,8 @@ def _is_small(matrices: Value) -> bool:
 def _why_not(op: Op) -> str:
     if isinstance(op, LibraryOp):
         return "a library has it (LAPACK, for the CPU); this target has none"
+    if isinstance(op, UserPrimitive):
+        op.ask("compile").refuse()
     return "just its transpose is known (custom_vjp); it cannot be run itself"
 
 

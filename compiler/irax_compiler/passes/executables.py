@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -58,12 +60,42 @@ def add_executable(
     return outer
 
 
-def dispatch(name: str, operands: Sequence[Value], types: Sequence[Type]) -> list[Value]:
-    """Build a dispatch of the executable `name`, with results of these types."""
+@dataclass
+class Executables:
+    """The executables that a pass adds to a module, equal ones once."""
+
+    module: Module
+    names: dict[str, str] = field(default_factory=dict)
+    """Their names, by their code."""
+
+    def add(self, kind: str, build: Callable[[str], Operation]) -> str:
+        """Return the name of the executable that `build` adds under a name, or of an equal one."""
+        name = mlir.unique_name(self.module, kind)
+        executable = build(name)
+        known = self.names.setdefault(re.sub(rf"@{name}\b", "@", str(executable)), name)
+        if known != name:
+            executable.erase()
+        return known
+
+
+def dispatch(
+    name: str,
+    operands: Sequence[Value],
+    types: Sequence[Type],
+    ties: Mapping[int, int] | None = None,
+) -> list[Value]:
+    """Build a dispatch of the executable `name`, with results of these types.
+
+    `ties` has the numbers of results that are in the memory of an operand, and the operand's. These
+    results have no bindings of their own.
+    """
     attributes = {
         "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
         "operandSegmentSizes": mlir.parse_attribute(f"array<i32: 0, {len(operands)}, 0, 0>"),
     }
+    if ties:
+        tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
+        attributes["tied_operands"] = mlir.array(tied)
     return list(mlir.emit("flow.dispatch", operands, attributes, types).results)
 
 

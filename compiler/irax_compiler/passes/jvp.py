@@ -11,6 +11,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inex
 from irax_compiler.ops.core import Op, Tangent, zeros_like
 from irax_compiler.ops.derived import Differentiated
 from irax_compiler.ops.structured import call_function, scatter
+from irax_compiler.ops.transformation import DeferredDifferentiation
 from irax_compiler.passes.core import (
     D,
     Deriver,
@@ -57,6 +58,10 @@ def derive_jvp(
         results: for each result, True if its tangent is wanted; by default all of inexact types.
     """
     return JvpDeriver.derived(module, func, wrt, results)
+
+
+def _derive_in_open_module(name: str, wrt: Sequence[int]) -> Differentiated:
+    return derive_jvp(mlir.open_module(), name, wrt)
 
 
 def active_arguments(function: Operation, wrt: Sequence[int] | None) -> tuple[bool, ...]:
@@ -159,6 +164,10 @@ class DifferentiationDeriver(Deriver[D]):
     ) -> tuple[Sequence[Value], Sequence[Value]]:
         """Call a function from primals and tangents to results and their tangents."""
         raise NotImplementedError
+
+    def deferred(self) -> DeferredDifferentiation:
+        """Return the forward mode that is applied to functions later."""
+        return _derive_in_open_module
 
     def results(self, op: Op, primals: Sequence[Value]) -> Sequence[Value]:
         """Return the results of the operation whose rule is running, which is copied."""

@@ -32,8 +32,9 @@ long."""
 @dataclass
 class Outline(Pass):
     """Replaces elementwise functions of arrays of one size by calls of scalar functions, where a
-    module has at least `many`: each is then legalized and compiled once. Complex arithmetic between
-    them is split into parts. Elementwise composites are always replaced.
+    module has at least `many`: each is then legalized and compiled once. A long function counts as
+    several. Complex arithmetic beside them, or of which there is as much, is split into parts.
+    Elementwise composites are always replaced.
     """
 
     name: ClassVar[str] = "outline"
@@ -44,8 +45,9 @@ class Outline(Pass):
         functions = mlir.functions(module).items()
         blocks = [mlir.body(function) for name, function in functions if name not in composites]
         counts: Counter[int] = Counter()
-        for operation in (o for block in blocks for o in _within(block) if is_long(o)):
-            counts[_size(operation)] += _COMPLEX if parts.has_parts(operation) else 1
+        for operation in (o for block in blocks for o in _within(block)):
+            if length := _length(operation):
+                counts[_size(operation)] += length
         outlining = _Outlining(module, {size for size, n in counts.items() if n >= self.many})
         for block in blocks if counts else ():
             outlining.of_block(block, {})
@@ -58,6 +60,15 @@ def is_long(operation: Operation) -> bool:
         return _is_composite(operation) and isinstance(read(operation), ByFormula)
     is_short = operation.name in parts.RULES if parts.has_parts(operation) else traits.is_short
     return not is_short
+
+
+def _length(operation: Operation) -> int:
+    """Return the number of functions of real numbers that an operation counts as."""
+    if not is_long(operation):
+        return int(parts.has_parts(operation) and operation.name in parts.RULES)
+    traits = traits_of(operation)
+    length = traits.length if isinstance(traits, elementwise.Elementwise) else 1
+    return length * _COMPLEX if parts.has_parts(operation) else length
 
 
 def _is_composite(operation: Operation) -> bool:

@@ -132,11 +132,17 @@ def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
             break
 
 
-def rewrite_in_order(root: Operation, patterns: Sequence[Pattern]) -> None:
-    """Apply each pattern once to all operations inside one, in order. A pattern sees operations
-    that earlier patterns built, but not its own.
+def rewrite_in_order(
+    root: Operation,
+    patterns: Sequence[Pattern],
+    last_first: bool = False,
+    chosen: Callable[[Operation], bool] | None = None,
+) -> None:
+    """Apply each pattern once to all operations inside one, in order or from the last on; with
+    `chosen`, to those for which it holds, and to what is built in their place. A pattern sees
+    operations that earlier patterns built, but not its own.
     """
-    _InOrder(root, patterns).run()
+    _InOrder(root, patterns, last_first, chosen).run()
 
 
 MOST_SWEEPS = 10
@@ -308,13 +314,20 @@ class _InOrder(_Driver):
     they replace, so that operations of a name are found in order.
     """
 
-    def __init__(self, root: Operation, patterns: Sequence[Pattern]) -> None:
+    def __init__(
+        self,
+        root: Operation,
+        patterns: Sequence[Pattern],
+        last_first: bool,
+        chosen: Callable[[Operation], bool] | None,
+    ) -> None:
         super().__init__(root)
+        self._last_first = last_first
         self._turns = [(pattern, pattern.operations) for pattern in patterns]
         names = {name for _, names in self._turns for name in names}
         self._named: dict[str, _Places] = {name: {} for name in names}
         self._place: _Place = ()
-        self.added(self.operations)
+        self.added([o for o in self.operations if chosen is None or chosen(o)])
 
     def run(self) -> None:
         """Apply each pattern."""
@@ -329,7 +342,7 @@ class _InOrder(_Driver):
     def _in_order(self, names: Iterable[str]) -> list[tuple[_Place, _Places, Value]]:
         groups = [self._named[name] for name in names]
         found = [(place, group, x) for group in groups for x, (place, _) in group.items()]
-        return sorted(found, key=lambda each: each[0])
+        return sorted(found, key=lambda each: each[0], reverse=self._last_first)
 
     def added(self, operations: Sequence[Operation]) -> None:
         for i, operation in enumerate(operations):

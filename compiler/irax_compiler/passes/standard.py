@@ -7,10 +7,12 @@ from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.check import Check
+from irax_compiler.passes.communicate import Communicate
 from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.defer import Defer
+from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
 from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
 from irax_compiler.passes.outline import Outline
@@ -28,13 +30,19 @@ EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 
 
 def standard_passes(
-    target: str, largest_constant: int = ConstantFolding.elements, calls_formulas: bool = False
+    target: str,
+    largest_constant: int = ConstantFolding.elements,
+    calls_formulas: bool = False,
+    kernels_of_loops: bool = False,
 ) -> tuple[Pass, ...]:
     """Return the passes that make any module StableHLO without calls, composites and CHLO, legal on
     a target, with constants of up to `largest_constant` elements folded. Calls of formulas remain
-    if the target's own passes lower them.
+    if the target's own passes lower them. With `kernels_of_loops`, moves in loops are left for
+    another `Legalize` after the pass loops.
     """
     return (
+        REMOVE_DEAD_FUNCTIONS,
+        Lanes(),
         REMOVE_DEAD_FUNCTIONS,
         Decompose(target, elementwise=not calls_formulas),
         REMOVE_DEAD_FUNCTIONS,
@@ -53,8 +61,9 @@ def standard_passes(
         ConstantFolding(largest_constant),
         CSE,
         LoopInvariantCodeMotion(),
-        Legalize(target),
+        Legalize(target, "later" if kernels_of_loops else ""),
         Canonicalize(),
         CSE,
+        Communicate(target),
         Annotate(),
     )

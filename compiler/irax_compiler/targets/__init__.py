@@ -17,8 +17,8 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
         module: the module.
         target: the name of the target, such as `iree-cpu`, with a chip after a colon or without:
             `iree-cuda:sm_89`.
-        donated: arguments whose memory the program may use for its results. IREE's targets never
-            write into an argument.
+        donated: arguments whose memory the program may use for its results. IREE's targets know
+            them from `lower`, or never write into an argument.
 
     Raises:
         ValueError: there is no such target, or it has no such chip.

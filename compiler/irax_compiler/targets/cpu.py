@@ -11,10 +11,12 @@ from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.divide import Divide
+from irax_compiler.passes.donation import Donation
+from irax_compiler.passes.elementwise import Elementwise
 from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
-from irax_compiler.passes.legalize import sets
-from irax_compiler.passes.loops import Loops
+from irax_compiler.passes.legalize import Legalize, sets
+from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import standard_passes
@@ -42,14 +44,18 @@ CPU = register(
     CpuTarget(
         name=NAME,
         passes=(
-            *standard_passes(NAME, calls_formulas=True),
+            *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             Loops(),
+            Legalize(NAME, "now"),
+            Rows(),
             Fourier(),
             Blas(),
             Reductions(),
+            Elementwise(),
             Host(),
             Divide(),
             Barriers(),
+            Donation(),
             Split(),
         ),
         legalizations=sets.IREE,
@@ -57,6 +63,7 @@ CPU = register(
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")
         },
         calls_python=True,
+        overwrites=True,
         flags=(
             "--iree-hal-target-device=local",
             "--iree-hal-local-target-device-backends=llvm-cpu",

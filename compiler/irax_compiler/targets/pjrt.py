@@ -25,6 +25,7 @@ class PjrtTarget(Target):
     """A platform of PJRT's. The plugin compiles for the chip that it finds."""
 
     extension: str = ".pjrt"
+    has_collectives: bool = True
 
     def check_chip(self, chip: str) -> None:
         raise ValueError(f"{self.name}:{chip}: PJRT's plugins compile for the chip they find")

@@ -43,6 +43,10 @@ class Target:
     parameters of the composite are the host function's."""
     calls_python: bool = False
     """True if its programs can call Python functions."""
+    overwrites: bool = False
+    """True if its passes write results into the memory of donated arguments."""
+    has_collectives: bool = False
+    """True if its compiler has StableHLO's collectives; otherwise host functions communicate."""
     has_chips: bool = False
     """True if programs can be compiled for a given chip."""
     extension: str = ".vmfb"

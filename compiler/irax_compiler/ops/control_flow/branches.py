@@ -34,7 +34,7 @@ from irax_compiler.ops.transformation import (
 Build = Callable[[], Sequence[Value]]
 
 
-class _Branches(RegionOp):
+class Branches(RegionOp):
     """A selection of one of several branches by the first operand; the other operands are the
     captured values.
     """
@@ -174,7 +174,7 @@ class _Branches(RegionOp):
 
 
 @register_class
-class Case(_Branches):
+class Case(Branches):
     """Select a branch by an index; the last branch also serves indices out of range."""
 
     name = "stablehlo.case"
@@ -192,7 +192,7 @@ class Case(_Branches):
 
 
 @register_class
-class If(_Branches):
+class If(Branches):
     """The first branch if a condition holds, the second if not."""
 
     name = "stablehlo.if"

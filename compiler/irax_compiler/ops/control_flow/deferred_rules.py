@@ -59,7 +59,7 @@ RULES: WeakValueDictionary[str, DeferredRules] = WeakValueDictionary()
 
 
 @contextmanager
-def _users_code() -> Iterator[None]:
+def users_code() -> Iterator[None]:
     """Marks what rules raise, which is for the user to see as it is."""
     try:
         yield
@@ -95,7 +95,7 @@ class Deferred(RuledOp):
                 f"{self.name}: @{self.function} has derivative rules that are Python functions of "
                 "the process that traced it: differentiate it there, then write the module"
             )
-        with _users_code():
+        with users_code():
             return rules(self.unbatched, perturbed)
 
     def jvp(
@@ -239,7 +239,7 @@ class DeferredTranspose(ReverseOnly):
         self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]
     ) -> Sequence[Value]:
         backward = _backward(self.rule)
-        with _users_code():
+        with users_code():
             name = backward([ct is not None for ct in cotangents])
         transform.refresh()
         given = [ct for ct in cotangents if ct is not None]

@@ -31,8 +31,8 @@ class NoReverseMode(UnsupportedOp, TypeError):
     """Reverse mode was asked of a function that has only forward mode."""
 
 
-class _Implicit(RuledOp):
-    """The functions take `num_consts` constants, then their own arguments."""
+class WithConstants(RuledOp):
+    """An op whose functions take `num_consts` constants, then their own arguments."""
 
     num_consts: int
 
@@ -79,14 +79,14 @@ class _Implicit(RuledOp):
         results = op.build([*consts, *given])
         return results, [0] * len(results)
 
-    def _renamed(self, names: dict[str, str]) -> _Implicit:
+    def _renamed(self, names: dict[str, str]) -> WithConstants:
         """Return this op with its functions renamed."""
         raise NotImplementedError
 
 
 @register_composed
 @dataclass(frozen=True)
-class LinearSolve(_Implicit):
+class LinearSolve(WithConstants):
     """The solution of a system of linear equations. `matvec` applies A and `function` its inverse;
     `vecmat` applies the transpose of A and `transposed` its inverse, if they are given.
     """
@@ -158,7 +158,7 @@ class LinearSolve(_Implicit):
 
 @register_composed
 @dataclass(frozen=True)
-class Root(_Implicit):
+class Root(WithConstants):
     """A root of `equation` near a guess. `tangent_solve` takes the constants, the root and y, and
     returns the x along which the equation's derivative at the root is y.
     """

@@ -66,6 +66,10 @@ class RegionOp(StructuredOp):
         return len(self.operation.operands)
 
 
+class UnknownLength(UnsupportedOp, ValueError):
+    """Reverse mode was asked of a loop whose number of steps only a run tells."""
+
+
 @register_class
 class While(RegionOp):
     """Carries values from step to step for as long as a condition on them holds."""
@@ -145,12 +149,12 @@ class While(RegionOp):
     def _as_scan(
         self, transform: Transformation, operands: Sequence[Any]
     ) -> tuple[scan.Scan, list]:
-        """Return the loop as a scan, and the scan's operands. Raises UnsupportedOp if the trip
+        """Return the loop as a scan, and the scan's operands. Raises UnknownLength if the trip
         count is not known.
         """
         length = trip_count(self.operation, transform.functions)
         if length is None:
-            raise UnsupportedOp(
+            raise UnknownLength(
                 f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
                 "it takes is known only when it runs; give the loop a bound (max_steps), or a "
                 "fixed number of steps"

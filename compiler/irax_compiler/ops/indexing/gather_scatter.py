@@ -32,6 +32,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
@@ -132,6 +133,20 @@ class Gather(Op):
             unique_indices=False,
         )
         return [add(zeros_like(x), indices, ct), None]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        array, indices, windows = self.dims.factors(
+            operands[0], operands[1], self.slice_sizes, results[0]
+        )
+        return ShardingRule((array, indices), (windows,))
+
+    def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Gather:
+        window = iter(self.dims.window_dims)
+        apart = self.dims.collapsed_dims + self.dims.operand_batching_dims
+        sizes = (
+            n if d in apart else results[0][next(window)] for d, n in enumerate(self.slice_sizes)
+        )
+        return replace(self, slice_sizes=tuple(sizes))
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         axis, indices_axis = axes
@@ -239,6 +254,21 @@ class Scatter(Op):
         else:
             combiner_region(region, self.combiner, dtype_of(x))
         return tuple(operation.results)
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        """Windows that are combined may be divided among devices, each of which begins with
+        neutral elements.
+        """
+        x, indices, windows = operands
+        sizes = self.dims.sizes(x, windows)
+        array, vectors, updates = self.dims.factors(x, indices, sizes, windows)
+        combined = {f for f in vectors if f is not None and f not in array}
+        if self.combiner in ("add", "maximum", "minimum"):
+            reduced = dict.fromkeys(sorted(combined), self.combiner)
+            return ShardingRule((array, vectors, updates), (array,), reduced, init=0)
+        vectors = tuple(None if f in combined else f for f in vectors)
+        updates = tuple(None if f in combined else f for f in updates)
+        return ShardingRule((array, vectors, updates), (array,))
 
     def evaluate(
         self, call: Evaluation, x: np.ndarray, indices: np.ndarray, updates: np.ndarray

@@ -25,7 +25,7 @@ from irax_compiler.ops.linalg.matrices import (
     largest_from,
     numbers,
     of_finite,
-    reciprocal_or_zero,
+    reciprocal_beside_diagonal,
     total,
     where,
 )
@@ -64,15 +64,15 @@ class Eig(LibraryOp, Spectrum):
         return diagonal(self._inner(tangent, results[1]))
 
     def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
-        """Return dw = diag(V^-1 dA V) and dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 where
-        these are equal. Of each column of dV, the part that would change its norm and the phase of
-        its largest element is removed.
+        """Return dw = diag(V^-1 dA V) and dV = V (F * V^-1 dA V) with F = 1 / (w_j - w_i), 0 on the
+        diagonal. Vectors of equal values have no derivative: F is infinite. Of each column of dV,
+        the part that would change its norm and the phase of its largest element is removed.
         """
         values, vectors = results
         inner = self._inner(tangent, vectors)
         extents = shape_of(inner)
         gaps = elementwise.subtract(along(values, extents, 2), along(values, extents, 1))
-        moved = matmul(vectors, elementwise.multiply(reciprocal_or_zero(gaps), inner))
+        moved = matmul(vectors, elementwise.multiply(reciprocal_beside_diagonal(gaps), inner))
         stretch = elementwise.real(
             total(elementwise.multiply(elementwise.conjugate(vectors), moved), 2)
         )

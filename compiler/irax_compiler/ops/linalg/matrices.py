@@ -129,6 +129,14 @@ def reciprocal_or_zero(x: Value) -> Value:
     return comparison.select(zero, zeros_like(x), inverse)
 
 
+def reciprocal_beside_diagonal(x: Value) -> Value:
+    """1 / x; zero on the diagonal."""
+    on = on_diagonal(shape_of(x))
+    one = full_like(x, 1)
+    inverse = elementwise.divide(one, comparison.select(on, one, x))
+    return comparison.select(on, zeros_like(x), inverse)
+
+
 def squares(x: Value) -> Value:
     """|x|^2, which is real."""
     if dtype_of(x).kind != "c":

@@ -36,6 +36,7 @@ from irax_compiler.ops.linalg.matrices import (
     of_finite,
     on_diagonal,
     part,
+    reciprocal_beside_diagonal,
     reciprocal_or_zero,
     where,
 )
@@ -105,14 +106,14 @@ class Eigh(Spectrum):
         return elementwise.real(diagonal(self._inner(tangent, results[0])))
 
     def tangents(self, tangent: Value, results: Sequence[Value]) -> Sequence[Tangent]:
-        """dw = diag(V^H dA V), dV = V (F * V^H dA V) with F = 1 / (w_j - w_i), 0 for equal values
-        (J. R. Magnus, 1985).
+        """dw = diag(V^H dA V), dV = V (F * V^H dA V) with F = 1 / (w_j - w_i), 0 on the diagonal
+        (J. R. Magnus, 1985). Vectors of equal values have no derivative: F is infinite.
         """
         vectors, values = results
         inner = self._inner(tangent, vectors)
         extents = shape_of(inner)
         gaps = elementwise.subtract(along(values, extents, 2), along(values, extents, 1))
-        mixed = elementwise.multiply(adapted(reciprocal_or_zero(gaps), inner), inner)
+        mixed = elementwise.multiply(adapted(reciprocal_beside_diagonal(gaps), inner), inner)
         return [matmul(vectors, mixed), elementwise.real(diagonal(inner))]
 
 
@@ -185,7 +186,7 @@ class Svd(Spectrum):
         product = elementwise.multiply(
             elementwise.subtract(across, down), elementwise.add(across, down)
         )
-        gaps = adapted(reciprocal_or_zero(product), t)
+        gaps = adapted(reciprocal_beside_diagonal(product), t)
         by_column = elementwise.multiply(inner, adapted(across, t))
         by_row = elementwise.multiply(inner, adapted(down, t))
         d_u = elementwise.multiply(gaps, elementwise.add(by_column, adjoint(by_column)))

@@ -79,8 +79,8 @@ def one_side_batched(op: Op, a: Value, b: Value, axis: Axis, place: int):
 @register_class
 @dataclass(frozen=True)
 class Cholesky(Op):
-    """The triangular matrix L with L L^H = A (U^H U = A), of the lower (upper) triangle of A; nan
-    where A is not positive definite.
+    """The triangular matrix L with L L^H = A (U^H U = A), of the lower (upper) triangle of A; its
+    triangle is nan where A is not positive definite.
     """
 
     name = "stablehlo.cholesky"
@@ -98,7 +98,7 @@ class Cholesky(Op):
             try:
                 result[place] = np.linalg.cholesky(a[place])
             except np.linalg.LinAlgError:
-                result[place] = np.nan
+                result[place] = np.tril(np.full_like(result[place], np.nan))
         return result if self.lower else np.conj(np.swapaxes(result, -1, -2))
 
     def jvp(

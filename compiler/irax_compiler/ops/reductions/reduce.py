@@ -28,6 +28,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.reductions import building, variadic_reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import computed, register_class, traits_named
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 COMBINERS: dict[str, Any] = {
@@ -182,6 +183,14 @@ class Reduce(Op):
         assert axis is not None
         moved = Reduce(self.combiner, tuple(d + (d >= axis) for d in self.dimensions))
         return moved.build([x, init]), [axis - sum(d < axis for d in moved.dimensions)]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        rank = len(operands[0])
+        kept = tuple(d for d in range(rank) if d not in self.dimensions)
+        if self.combiner not in ("add", "maximum", "minimum"):
+            return ShardingRule((along(kept, rank), ()), (kept,))
+        reduced = dict.fromkeys(self.dimensions, self.combiner)
+        return ShardingRule((tuple(range(rank)), ()), (kept,), reduced, init=1)
 
 
 def find_combiner(operation: Operation) -> str | None:

@@ -16,6 +16,7 @@ from irax_compiler.ops import clamp, comparison, shape
 from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.sharding_rule import Factors, Shape
 
 Dimensions = tuple[int, ...]
 
@@ -85,6 +86,31 @@ class WindowDims:
             operand_batching_dims=_shifted(self.operand_batching_dims, axis),
             index_map=_shifted(self.index_map, axis),
         )
+
+    # -- sharding --
+
+    def factors(
+        self, array: Shape, indices: Shape, sizes: Shape, windows: Shape
+    ) -> tuple[Factors, Factors, Factors]:
+        """The factors of array, indices and windows (see `sharding_rule`): of dimensions that all
+        windows span, and of those in which the windows are arranged.
+        """
+        of_array: list[int | None] = [None] * len(array)
+        of_indices: list[int | None] = [None] * len(indices)
+        of_windows: list[int | None] = [None] * len(windows)
+        apart = self.collapsed_dims + self.operand_batching_dims
+        spanned = [d for d in range(len(array)) if d not in apart]
+        for d, place in zip(spanned, self.window_dims, strict=True):
+            if sizes[d] == array[d]:
+                of_array[d] = of_windows[place] = place
+        arranged = [d for d in range(len(windows)) if d not in self.window_dims]
+        vectors = [d for d in range(len(indices)) if d != self.index_vector_dim]
+        for d, place in zip(vectors, arranged, strict=True):
+            of_indices[d] = of_windows[place] = place
+        pairs = zip(self.operand_batching_dims, self.indices_batching_dims, strict=True)
+        for d, of_index in pairs:
+            of_array[d] = of_indices[of_index]
+        return tuple(of_array), tuple(of_indices), tuple(of_windows)
 
     # -- sizes --
 

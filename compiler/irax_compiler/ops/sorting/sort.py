@@ -23,6 +23,7 @@ from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full_like
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import read, register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 
@@ -122,6 +123,11 @@ class Sort(Op):
             return self.build(primals), tangents
         *results, order = self.build([*primals, numbers_along(primals[0], self.dimension)])
         return results, [None if t is None else take(t, order, self.dimension) for t in tangents]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        rank = len(results[0])
+        kept = [d for d in range(rank) if d != self.dimension % rank]
+        return same_along(kept, operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align(transform.size, operands, axes)

@@ -66,7 +66,7 @@ def _one_minus_square(x: Value) -> Value:
 
 sinh = chlo_unary("sinh", np.sinh, lambda x, y: cosh(x))
 cosh = chlo_unary("cosh", np.cosh, lambda x, y: sinh(x))
-tan = chlo_unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1))
+tan = chlo_unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1), length=2)
 asin = chlo_unary("asin", of_complex64(np.arcsin), lambda x, y: rsqrt(_one_minus_square(x)))
 acos = chlo_unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
 atan = chlo_unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
@@ -117,8 +117,8 @@ def _no_partial(name: str, operand: str) -> Callable[..., Value]:
     return fail
 
 
-lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x))
-digamma = chlo_unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x))
+lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x), length=4)
+digamma = chlo_unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x), length=4)
 polygamma = _binary(
     "polygamma",
     scipy_function("polygamma"),
@@ -126,6 +126,7 @@ polygamma = _binary(
         _no_partial("polygamma", "order"),
         lambda t, n, x, y: multiply(t, polygamma(_plus(n, 1), x)),
     ],
+    length=8,
 )
 zeta = _binary(
     "zeta",
@@ -134,6 +135,7 @@ zeta = _binary(
         _no_partial("zeta", "exponent"),
         lambda t, s, q, y: multiply(t, negate(multiply(s, zeta(_plus(s, 1), q)))),
     ],
+    length=8,
 )
 
 # ---- neighbours ----------------------------------------------------------------------------------

@@ -214,7 +214,8 @@ class OwensT(Smooth):
         area = total * reach
         p, q = _normal(-distance), _normal(-inner_h)
         area = where(steep, (p + q) * 0.5 - p * q - area, area)
-        return where(a < 0, -area, area)
+        area = where(a < 0, -area, area)
+        return where(h.equals(h), where(a.equals(a), area, a), h)
 
     def slopes(self, y: Number, h: Number, a: Number) -> list[Number | None]:
         inner = function(chlo_functions.erf, a * h / _ROOT_2)

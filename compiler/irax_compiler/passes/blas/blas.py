@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.iree import blas
-from irax_compiler.mlir import Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral, widest
@@ -22,13 +21,13 @@ from irax_compiler.passes.annotate import (
     reflection,
 )
 from irax_compiler.passes.blas import convolutions, lapack
-from irax_compiler.passes.blas.layouts import Layout, layout
+from irax_compiler.passes.blas.epilogues import Epilogue
+from irax_compiler.passes.blas.layouts import Layout, Product, layout
 from irax_compiler.passes.blas.library import LETTERS
 from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
-from irax_compiler.passes.blas.updates import SUMS, Update, update_of
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.executables import dispatch, workers_of
+from irax_compiler.passes.executables import Executables, dispatch, workers_of
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 
@@ -38,8 +37,9 @@ from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrit
 class Blas(Pass):
     """Replaces products of matrices, and of matrices and vectors, by dispatches that call BLAS, and
     calls of host functions that factor matrices or solve equations by dispatches that call LAPACK,
-    where measurements say that it is faster. Equal computations share an executable. Public
-    functions get the reflection attribute `irax.libraries`, the packages that the program needs.
+    where measurements say that it is faster. The elementwise operations on a product are part of
+    its dispatch. Equal computations share an executable. Public functions get the reflection
+    attribute `irax.libraries`, the packages that the program needs.
 
     With `always`, all computations that the library supports are replaced. Without the library,
     nothing changes.
@@ -58,8 +58,9 @@ class Blas(Pass):
         for function in mlir.functions(module).values():
             self._choose_driver(function)
             calls.workers = self.workers or workers_of(function)
-            rewrite_in_order(function, calls.patterns)
-        if calls.executables:
+            # Users first: what an epilogue computes again, no earlier one has to give.
+            rewrite_in_order(function, calls.patterns, last_first=True)
+        if calls.executables.names:
             for function in mlir.functions(module).values():
                 if mlir.is_public(function):
                     add_reflection(function, {"irax.libraries": blas.PACKAGE})
@@ -83,14 +84,14 @@ class _Calls:
     module: Module
     always: bool
     workers: int = 1
-    executables: dict[object, str] = field(default_factory=dict)
-    """The names of executables, by their computation and number of workers."""
+
+    def __post_init__(self) -> None:
+        self.executables = Executables(self.module)
 
     @property
     def patterns(self) -> list[Pattern]:
         return [
             Pattern("convolution", (Convolution.name,), (), self.convolution),
-            Pattern("update", SUMS, (), self.update),
             Pattern("product", (DotGeneral.name,), (), self.product),
             Pattern("factorization", (ForeignCall.name,), (), self.factorization),
         ]
@@ -109,37 +110,29 @@ class _Calls:
             return convolutions.product(windows, x, y)
         tiles = convolutions.Tiles(windows, self.workers)
 
-        def add(name: str) -> None:
-            tiles.add_executable(self.module, name)
-
-        name = self._executable("convolution", tiles, add)
+        name = self.executables.add(
+            "convolution", lambda name: tiles.add_executable(self.module, name)
+        )
         return dispatch(name, [x, y], tiles.types)[0]
 
-    def update(self, operation: Operation) -> Replacement:
-        """Return the dispatch's result for the sum of an array and a multiple of a product."""
-        update = update_of(operation)
-        found = None if update is None else self._layout(update.dot_general)
-        if (
-            update is None
-            or found is None
-            or found.result != update.product
-            or found.product.is_of_vector
-            or found.product.dtype.kind != "f"
-            or dtype_of(update.array) != found.product.dtype
-        ):
-            return None
-        return self._dispatch(found, update)
-
     def product(self, operation: Operation) -> Replacement:
-        """Return the dispatch's result for that of a `dot_general`, or for a transpose of that."""
+        """Return the dispatch's results for that of a `dot_general` or a transpose of it, and for
+        those of elementwise operations on it.
+        """
         found = self._layout(operation)
-        return None if found is None else {found.result: self._dispatch(found)}
+        if found is None:
+            return None
+        epilogue = found.epilogue()
+        if epilogue is None:
+            return {found.result: self._dispatch(found)}
+        with InsertionPoint(epilogue.place):
+            return self._finished(found, epilogue)
 
-    def _layout(self, operation: Operation | None) -> Layout | None:
+    def _layout(self, operation: Operation) -> Layout | None:
         """Return the layout of a `dot_general`; None if BLAS does not pay."""
-        op = None if operation is None else read_as(DotGeneral, operation)
-        dtype = None if operation is None or op is None else _summed_in(op, operation)
-        if operation is None or op is None or dtype is None:
+        op = read_as(DotGeneral, operation)
+        dtype = None if op is None else _summed_in(op, operation)
+        if op is None or dtype is None:
             return None
         found = layout(operation, op, dtype)
         if found is None or self.always or pays(found.product, dtype_of(found.lhs.array).name):
@@ -153,34 +146,30 @@ class _Calls:
             return None
         operands = found.routine.operands(list(operation.operands))
 
-        def add(name: str) -> None:
-            found.add_executable(self.module, name, operands)
-
-        name = self._executable(found.routine.name, found, add)
+        name = self.executables.add(
+            found.routine.name, lambda name: found.add_executable(self.module, name, operands)
+        )
         results = dispatch(name, operands, found.types)
         return found.routine.finish(results[: len(found.routine.results)])
 
-    def _dispatch(self, found: Layout, update: Update | None = None) -> Value:
-        product = found.product
-        factor = None if update is None else update.factor
-
-        def add(name: str) -> None:
-            add_product(self.module, name, product, self.workers, factor)
-
-        name = self._executable("product", (product, self.workers, factor), add)
-        operands = [conversion.convert(x.build(), product.dtype) for x in (found.lhs, found.rhs)]
-        if update is not None:
-            operands.append(update.array)
-        type_ = mlir.tensor_type(shape_of(found.result), product.dtype)
-        (result,) = dispatch(name, operands, [type_])
+    def _dispatch(self, found: Layout) -> Value:
+        name = self._product(found.product)
+        type_ = mlir.tensor_type(shape_of(found.result), found.product.dtype)
+        (result,) = dispatch(name, found.operands(), [type_])
         return conversion.convert(result, dtype_of(found.result))
 
-    def _executable(self, name: str, key: object, add: Callable[[str], None]) -> str:
-        """Return the name of the executable for a computation, which `add` adds."""
-        if key not in self.executables:
-            self.executables[key] = mlir.unique_name(self.module, name)
-            add(self.executables[key])
-        return self.executables[key]
+    def _finished(self, found: Layout, epilogue: Epilogue) -> dict[Value, Value]:
+        """Return the values that an epilogue gives, from a dispatch of product and epilogue."""
+        name = self._product(found.product, epilogue)
+        factors = found.operands()
+        ties = {i: len(factors) + number for i, number in epilogue.ties.items()}
+        results = dispatch(name, [*factors, *epilogue.operands], epilogue.types, ties)
+        return epilogue.released(results)
+
+    def _product(self, product: Product, epilogue: Epilogue | None = None) -> str:
+        return self.executables.add(
+            "product", lambda name: add_product(self.module, name, product, self.workers, epilogue)
+        )
 
 
 def _summed_in(op: DotGeneral, operation: Operation) -> np.dtype | None:

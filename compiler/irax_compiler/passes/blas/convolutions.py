@@ -87,12 +87,17 @@ def windows_of(operation: Operation, op: Convolution) -> Windows | None:
 
 
 def padded(op: Convolution, x: Value) -> Value:
-    """Pad the array of a convolution."""
-    if not any(map(any, op.padding)):
-        return x
+    """Pad the array of a convolution, and cut off what negative padding does."""
     (top, bottom), (left, right) = op.padding
-    pad = slicing.Pad((0, top, left, 0), (0, bottom, right, 0), (0, 0, 0, 0))
-    return pad(x, full((), 0, dtype_of(x)))
+    low, high = (0, top, left, 0), (0, bottom, right, 0)
+    if min((*low, *high)) < 0:
+        starts = [max(0, -p) for p in low]
+        ends = [n + min(0, p) for n, p in zip(shape_of(x), high, strict=True)]
+        x = slicing.slice_(x, starts, ends, (1,) * 4)
+        low, high = (tuple(max(0, p) for p in edge) for edge in (low, high))
+    if not any((*low, *high)):
+        return x
+    return slicing.Pad(low, high, (0,) * 4)(x, full((), 0, dtype_of(x)))
 
 
 def product(windows: Windows, x: Value, y: Value) -> Value:
@@ -148,8 +153,8 @@ class Tiles:
         tiles = -(-of_group * of_row // max(TILE, of_row))
         return -(-of_group // tiles)
 
-    def add_executable(self, module: Module, name: str) -> None:
-        """Add the executable `name` to a module, with one function of the same name."""
+    def add_executable(self, module: Module, name: str) -> Operation:
+        """Add the executable `name` to a module, with one function of the same name. Return it."""
         windows = self.windows
         extents = windows.array, windows.kernel, *self._results
         sizes = [prod(x) * windows.dtype.itemsize for x in extents]
@@ -158,7 +163,7 @@ class Tiles:
             pairs = zip(bindings, sizes, strict=True)
             self._build(Library(windows.dtype, block), [base(x, size) for x, size in pairs])
 
-        add_executable(module, name, (self._groups, 1), len(sizes), build)
+        return add_executable(module, name, (self._groups, 1), len(sizes), build)
 
     def _build(self, library: Library, arrays: Sequence[Value]) -> None:
         windows, size = self.windows, self.windows.dtype.itemsize

@@ -27,7 +27,7 @@ from irax_compiler.mlir import (
 from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.fft import real_dtype
-from irax_compiler.ops.registers import constant, emit
+from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.blas.library import LETTERS, Cblas, Library, Operand, base
 from irax_compiler.passes.executables import (
     SHARE,
@@ -35,7 +35,9 @@ from irax_compiler.passes.executables import (
     for_each,
     long,
     moved,
+    plus,
     share,
+    times,
     workgroup,
 )
 from irax_compiler.passes.host import read_host_call
@@ -104,8 +106,24 @@ class Lapack:
             for x in arrays:
                 self.fill(x, nan)
 
+        self.if_failed(status, fill)
+
+    def if_failed(self, status: Value, body: Callable[[], None]) -> None:
+        """Do something if a status is not zero."""
         failed = emit("arith.cmpi", status, _status(0), to=_boolean(), predicate=_predicate(1))
-        _if(failed, fill)
+        _if(failed, body)
+
+    def fill_triangle(self, x: Array, n: int, upper: bool, number: float) -> None:
+        """Fill a triangle of a matrix with contiguous columns, and its diagonal."""
+        step = n if upper else n + 1  # from the first element of one column to that of the next
+        size, reals = self.library.dtype.itemsize, self._reals(x) // (n * n)
+
+        def fill(j: Value) -> None:
+            start = emit("arith.addi", x.address, long(times(j, step * size)))
+            count = long(times(plus(j, 1) if upper else plus(times(j, -1), n), reals))
+            self.real.call("laset", "A", count, 1, number, number, start, count)
+
+        for_each(index(0), index(n), fill)
 
     def if_finite(self, x: Array, body: Callable[[], Value]) -> Value:
         """Do something if all numbers of an array are finite. Return its status, or one of failure
@@ -205,7 +223,7 @@ class Routine:
 
 @dataclass(frozen=True)
 class Cholesky(Routine):
-    """The triangle of Cholesky's factorization; nan where there is none."""
+    """The triangle of Cholesky's factorization, of nan where there is none."""
 
     lower: int
     name = "cholesky"
@@ -222,7 +240,7 @@ class Cholesky(Routine):
         lapack.fill(out, 0.0)
         lapack.call("lacpy", triangle, n, n, x, n, out, n)
         status = lapack.call("potrf", triangle, n, out, n)
-        lapack.fill_if_failed(status, [out])
+        lapack.if_failed(status, lambda: lapack.fill_triangle(out, n, bool(self.lower), nan))
 
 
 @dataclass(frozen=True)
@@ -529,8 +547,8 @@ class Batch:
         """The bytes of the scratch arrays of a workgroup."""
         return [-(-size // _LINE) * _LINE for size in self.routine.scratch]
 
-    def add_executable(self, module: Module, name: str, operands: Sequence[Value]) -> None:
-        """Add the executable `name` to a module, with one function of the same name."""
+    def add_executable(self, module: Module, name: str, operands: Sequence[Value]) -> Operation:
+        """Add the executable `name` to a module, with one function of the same name. Return it."""
         given = [_bytes(x.type) // self.count for x in operands]
         results = [prod(shape) * dtype.itemsize for shape, dtype in self.routine.results]
         sizes = [*given, *results]
@@ -549,7 +567,7 @@ class Batch:
 
             for_each(*share(self.count, self._share, 0), work)
 
-        add_executable(module, name, (self.groups, 1), len(of_all), build)
+        return add_executable(module, name, (self.groups, 1), len(of_all), build)
 
 
 def batch_of(operation: Operation, workers: int = 1) -> Batch | None:

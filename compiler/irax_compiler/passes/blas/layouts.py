@@ -10,9 +10,10 @@ from math import prod
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import shape
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
 
 Dimensions = Sequence[int]
 Groups = tuple[Dimensions, Dimensions, Dimensions]
@@ -67,6 +68,13 @@ class Product:
         return 1 in (self.m, self.n)
 
     @property
+    def line(self) -> int:
+        """Return the number of elements of the result that are neighbours in memory: those of a
+        row, or of a column.
+        """
+        return self.n if self.out.columns == 1 else self.m
+
+    @property
     def operations(self) -> int:
         """Return the number of multiplications and additions of real numbers."""
         return (8 if self.dtype.kind == "c" else 2) * self.count * self.m * self.n * self.k
@@ -96,6 +104,17 @@ class Layout:
     lhs: Factor
     rhs: Factor
     result: Value
+
+    def operands(self) -> list[Value]:
+        """Build the arrays that the product reads, in the dtype that it is summed in."""
+        return [conversion.convert(x.build(), self.product.dtype) for x in (self.lhs, self.rhs)]
+
+    def epilogue(self) -> Epilogue | None:
+        """Return what the dispatch of a product of matrices computes as well, if anything."""
+        product = self.product
+        if product.is_of_vector or product.dtype != dtype_of(self.result):
+            return None
+        return epilogue_of(self.result, product.line)
 
 
 def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | None:

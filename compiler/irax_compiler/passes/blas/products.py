@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Value
+from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Matrices, Product
 from irax_compiler.passes.blas.library import Cblas, Library, base
 from irax_compiler.passes.executables import (
@@ -50,17 +50,17 @@ class Shares:
 
 
 def add_product(
-    module: Module, name: str, product: Product, workers: int, factor: float | None = None
-) -> None:
+    module: Module, name: str, product: Product, workers: int, epilogue: Epilogue | None = None
+) -> Operation:
     """Add the executable `name` to a module, with one function of the same name from the product's
-    factors to its result. With `factor`, which is for products of real matrices, the function has
-    another argument, of the result's layout, and adds `factor` times the product to that.
+    factors to its result; with an epilogue, from factors and the arrays that it reads to the values
+    that it gives. Return the executable.
     """
     shares = Shares.of(product, workers)
     extent = product.m if shares.by_rows else product.n
     counts = -(-product.count // shares.products), -(-extent // shares.part)
-    arrays = 3 if factor is None else 4
-    add_executable(module, name, counts, arrays, _Calls(product, shares, factor).build)
+    arrays = 3 if epilogue is None else 2 + len(epilogue.bound)
+    return add_executable(module, name, counts, arrays, _Calls(product, shares, epilogue).build)
 
 
 @dataclass(frozen=True)
@@ -69,68 +69,77 @@ class _Calls:
 
     product: Product
     shares: Shares
-    factor: float | None
+    epilogue: Epilogue | None
 
     def build(self, block: Block, bindings: Sequence[Value]) -> None:
-        product, shares = self.product, self.shares
+        product, shares, epilogue = self.product, self.shares, self.epilogue
         library = Library(product.dtype, block)
-        scalars = [library.scalar(x) for x in ((1, 0) if self.factor is None else (self.factor, 1))]
-        first, last = share(product.count, shares.products, 0)
-        start, end = share(product.m if shares.by_rows else product.n, shares.part, 1)
-        part = long(emit("arith.subi", end, start))
-        layouts = [product.lhs, product.rhs, *[product.out] * (len(bindings) - 2)]
+        scalars = library.scalar(1), library.scalar(0)
+        of_epilogue = {} if epilogue is None else epilogue.memories(bindings[2:])
+        home = 2 if epilogue is None else 2 + len(epilogue.arrays)
+        layouts = product.lhs, product.rhs, product.out
+        is_shared = shares.by_rows, not shares.by_rows, True
         arrays = [
             base(binding, x.size * product.dtype.itemsize)
-            for binding, x in zip(bindings, layouts, strict=True)
+            for binding, x in zip((*bindings[:2], bindings[home]), layouts, strict=True)
         ]
-        is_shared = [shares.by_rows, not shares.by_rows, *[True] * (len(bindings) - 2)]
+
+        start, end = share(product.m if shares.by_rows else product.n, shares.part, 1)
+        part = emit("arith.subi", end, start)
 
         def multiply(number: Value) -> None:
             places = [
                 self._place(array, x, number, start if flag else None)
                 for array, x, flag in zip(arrays, layouts, is_shared, strict=True)
             ]
-            lhs, rhs, *added, out = places
-            for source in added:
-                self._copy(library, source, out, part)
             call = self._of_vector if product.is_of_vector else self._of_matrices
-            call(library, (lhs, rhs, out), part, scalars)
+            call(library, places, long(part), scalars)
+            if epilogue is not None:
+                self._finish(epilogue, of_epilogue, number, start, part)
 
+        first, last = share(product.count, shares.products, 0)
         for_each(first, last, multiply)
+
+    def _finish(
+        self,
+        epilogue: Epilogue,
+        memories: dict[Value, Value],
+        number: Value,
+        start: Value,
+        part: Value,
+    ) -> None:
+        """Build the epilogue of the rows or columns from `start` on."""
+        product, out = self.product, self.product.out
+        is_row_major = out.columns == 1
+        first = self._offset(out, number, start)
+        is_by_lines = self.shares.by_rows == is_row_major
+        lines = part if is_by_lines else index(product.m if is_row_major else product.n)
+
+        def finish(at: Value) -> None:
+            place = emit("arith.addi", first, times(at, _leading(out)))
+            epilogue.build(memories, place, product.line if is_by_lines else part)
+
+        for_each(index(0), lines, finish)
 
     def _place(
         self, address: Value, matrices: Matrices, number: Value, start: Value | None
     ) -> Value:
         """Return the address of the workgroup's part of one of the matrices."""
-        size = self.product.dtype.itemsize
-        rest = number
+        offset = self._offset(matrices, number, start)
+        return long(moved(address, offset, self.product.dtype.itemsize))
+
+    def _offset(self, matrices: Matrices, number: Value, start: Value | None) -> Value:
+        """Return the place of that part's first element."""
+        rest, offset = number, index(0)
         for extent, distance in reversed(
             list(zip(self.product.batch, matrices.batch, strict=True))
         ):
-            place = emit("arith.remui", rest, index(extent))
+            offset = moved(offset, emit("arith.remui", rest, index(extent)), distance)
             rest = emit("arith.divui", rest, index(extent))
-            address = moved(address, place, distance * size)
         if start is not None:
             distance = matrices.rows if self.shares.by_rows else matrices.columns
-            address = moved(address, start, distance * size)
-        return long(address)
-
-    def _copy(self, library: Library, source: Value, out: Value, part: Value) -> None:
-        """Copy the workgroup's part of a matrix of the result's layout, line by line."""
-        product, layout = self.product, self.product.out
-        is_row_major = layout.columns == 1
-        if self.shares.by_rows == is_row_major:
-            lines = emit("arith.index_cast", part, to=mlir.parse_type("index"))
-            length = product.n if is_row_major else product.m
-        else:
-            lines, length = index(product.m if is_row_major else product.n), part
-
-        def copy(line: Value) -> None:
-            start = long(times(line, _leading(layout) * product.dtype.itemsize))
-            x, y = (emit("arith.addi", address, start) for address in (source, out))
-            library.call(f"cblas_{library.letter}copy", length, x, 1, y, 1)
-
-        for_each(index(0), lines, copy)
+            offset = moved(offset, start, distance)
+        return offset
 
     def _of_matrices(
         self, library: Library, places: Sequence[Value], part: Value, scalars: Sequence[Value]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from irax_compiler.mlir import Module
-from irax_compiler.passes.core import Pass, PassError, register_pass
+from irax_compiler.mlir import Module, Operation
+from irax_compiler.ops.core import Memory
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.rewriting import rewrite_in_order
 from irax_compiler.targets import target as targets
@@ -16,18 +18,37 @@ from irax_compiler.targets import target as targets
 @dataclass
 class Legalize(Pass):
     """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
-    defects are known. Types of functions do not change.
+    defects are known. Types of functions do not change. Loops, and operations in them that move
+    elements, are left out with `loops` "later", and they alone are legalized with "now": between
+    the two, a pass may make kernels of loops, which take these as they are.
     """
 
     name: ClassVar[str] = "legalize"
     target: str = ""
+    loops: str = ""
 
     def run(self, module: Module) -> None:
         try:
             target = targets.find(self.target)
         except ValueError as error:
             raise PassError(f"legalize: {error}") from None
-        rewrite_in_order(module.operation, target.legalizations)
+        chosen = {"": None, "now": _moves_in_loop, "later": lambda o: not _moves_in_loop(o)}
+        if self.loops not in chosen:
+            raise PassError(f"legalize: loops={self.loops!r} is neither 'later' nor 'now'")
+        rewrite_in_order(module.operation, target.legalizations, chosen=chosen[self.loops])
+
+
+def _moves_in_loop(operation: Operation) -> bool:
+    """True for a loop, and for an operation in one that moves elements."""
+    traits = traits_of(operation)
+    if _is_loop(operation):
+        return True
+    is_move = traits.moves or traits.updates or traits.memory is Memory.PART
+    return is_move and any(map(_is_loop, enclosing(operation)))
+
+
+def _is_loop(operation: Operation) -> bool:
+    return operation.name == "stablehlo.while"
 
 
 @register_pass

@@ -1,5 +1,5 @@
 """Rewrites of loops into forms that IREE runs fast."""
 
-from irax_compiler.passes.loops.loops import Loops
+from irax_compiler.passes.loops.loops import Loops, Rows
 
-__all__ = ["Loops"]
+__all__ = ["Loops", "Rows"]

@@ -8,8 +8,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import prod
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,80 +20,36 @@ from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.formulas import definition, is_formula
-from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
+from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.registers import (
     Registers,
-    emit,
     register_type,
 )
 from irax_compiler.ops.registry import read as read_op
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.core import walk
-from irax_compiler.passes.loops import fusion, indexing, nests, products, stored, vectors
+from irax_compiler.passes.loops import (
+    fusion,
+    indexing,
+    nests,
+    products,
+    sorting,
+    stored,
+    vectors,
+    windows,
+)
 from irax_compiler.passes.loops.arrays import Array, Place
 from irax_compiler.passes.loops.fusion import Group, is_large
-from irax_compiler.passes.loops.launch import Functions, Memory
+from irax_compiler.passes.loops.scope import Scope
+from irax_compiler.passes.loops.sharing import is_update
+from irax_compiler.passes.rewriting import read_as
 
 
-@dataclass
-class Scope:
-    """The registers and arrays of the values that a block may use."""
-
-    registers: dict[Value, Value] = field(default_factory=dict)
-    arrays: dict[Value, Array] = field(default_factory=dict)
-    factors: Mapping[Operation, Mapping[Value, Array]] = field(default_factory=dict)
-    """For products, a factor from outside of the loop, laid out for it."""
-    buffers: frozenset[Value] = frozenset()
-    """The memory of arrays that are updated in place."""
-    targets: Mapping[Value, Array] = field(default_factory=dict)
-    """Memory for results of elementwise operations, where it is not to be their own."""
-    memory: Memory | None = None
-    """The kernel's own memory; without it, all values are registers."""
-    functions: Functions | None = None
-    """The functions that formulas call; without them, formulas are inlined."""
-    together: int = 1
-    """The number of elements for which a scalar computation runs at once."""
-    lanes: int | None = None
-    """The number of elements of arrays that are registers here."""
-
-    def size(self, x: Value) -> int:
-        """Return the number of elements of a value's register."""
-        size = prod(shape_of(x))
-        return size if self.lanes is None else min(size, self.lanes)
-
-    def inner(self, arguments: Sequence[Value], given: Registers) -> Scope:
-        """Return the scope of a nested block with the given arguments."""
-        values = self.registers | dict(zip(arguments, given, strict=True))
-        return replace(self, registers=values, arrays=dict(self.arrays), targets={})
-
-    def is_array(self, x: Value) -> bool:
-        """Return True for a value in memory."""
-        if self.lanes is not None or x in self.registers:
-            return False
-        return x in self.arrays or is_large(x)
-
-    def register(self, x: Value) -> Value:
-        """Return a value's register."""
-        if x in self.registers:
-            return self.registers[x]
-        return self.arrays[x].read() if x in self.arrays else _constant(x, self.size(x))
-
-    def array(self, x: Value) -> Array:
-        """Return a value's array. A register is written to memory for it."""
-        if x not in self.arrays:
-            array = self.new(dtype_of(x), shape_of(x))
-            if x in self.registers:
-                array.write(self.registers[x])
-            else:
-                nests.fill(array, _constant(x, 1))
-            self.arrays[x] = array
-        return self.arrays[x]
-
-    def new(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
-        """Take memory for an array."""
-        assert self.memory is not None
-        return self.memory.array(dtype, extents)
+def is_indexed(operation: Operation) -> bool:
+    """True for an operation that reads or writes elements at computed places."""
+    return indexing.is_known(operation) or sorting.is_known(operation)
 
 
 def is_known(operation: Operation) -> bool:
@@ -104,19 +59,14 @@ def is_known(operation: Operation) -> bool:
         return True
     traits = traits_of(operation)
     values = [*operation.operands, *operation.results]
-    if (
-        traits.is_constant
-        or name == Iota.name
-        or name == DynamicSlice.name
-        or name == DynamicUpdateSlice.name
-    ):
+    if traits.is_constant or name == Iota.name or is_indexed(operation):
         return True
     if traits.captures or name == "stablehlo.reduce":
         return True
     if name == DotGeneral.name:
         return vectors.multiplies(operation)
     if not any(map(is_large, values)):
-        is_other = traits.moves or name == Map.name or indexing.is_known(operation)
+        is_other = traits.moves or name == Map.name
         return is_other or registers.is_known(operation)
     if traits.moves:
         return stored.moves(operation)
@@ -150,17 +100,29 @@ def _translate(operation: Operation, scope: Scope) -> None:
             loop(operation, scope)
         elif traits_of(operation).captures:
             _branch(operation, scope)
-        elif any(map(scope.is_array, (*operation.operands, *operation.results))):
+        elif _is_of_arrays(operation, scope):
             _translate_arrays(operation, scope)
         else:
             results = _translated(operation, scope)
             scope.registers.update(zip(operation.results, results, strict=True))
 
 
+def _is_of_arrays(operation: Operation, scope: Scope) -> bool:
+    """True if an operation deals with memory, not with registers alone."""
+    values = [*operation.operands, *operation.results]
+    if scope.lanes is not None:
+        return False
+    if sorting.is_known(operation):
+        return True
+    if not any(map(scope.is_array, values)):
+        return False
+    return any(map(is_large, values)) or is_indexed(operation)
+
+
 def _translate_group(group: Group, scope: Scope) -> None:
     """Build a loop over the elements of arrays of one shape."""
     for x in group.results():
-        scope.arrays[x] = scope.targets.get(x) or scope.new(dtype_of(x), shape_of(x))
+        scope.arrays[x] = scope.place(x)
     taken = {x: scope.array(x) for x in group.arrays() if mlir.splat(x) is None}
     given = {x: scope.arrays[x] for x in group.results()}
     chunks(group.operations, scope, taken, given)
@@ -192,16 +154,13 @@ def results(source: Block, scope: Scope) -> list[Value]:
     return [scope.register(x) for x in mlir.terminator(source).operands]
 
 
-def loop(operation: Operation, scope: Scope, into: Mapping[int, Array] | None = None) -> None:
-    """Build a `stablehlo.while`, with some of its loop-carried values in memory that is given. If
-    it runs for several elements at once, it runs until all are done; those that are done keep their
-    values.
+def loop(operation: Operation, scope: Scope) -> None:
+    """Build a `stablehlo.while`. If it runs for several elements at once, it runs until all are
+    done; those that are done keep their values.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
     start = list(operation.operands)
-    arrays = into or {
-        i: scope.new(dtype_of(x), shape_of(x)) for i, x in enumerate(start) if is_large(x)
-    }
+    arrays = _places(body.arguments, scope)
     few = [i for i in range(len(start)) if i not in arrays]
     carry(start, arrays, scope)
 
@@ -218,7 +177,6 @@ def loop(operation: Operation, scope: Scope, into: Mapping[int, Array] | None = 
 
     def step(carried: list[Value]) -> list[Value]:
         inner = inside(body, carried)
-        inner.targets = {x: arrays[i] for x, i in fusion.overwriting(body, arrays).items()}
         build(body, inner)
         last = list(mlir.terminator(body).operands)
         new = [inner.register(last[i]) for i in few]
@@ -239,21 +197,23 @@ def loop(operation: Operation, scope: Scope, into: Mapping[int, Array] | None = 
     scope.arrays.update({final[i]: array for i, array in arrays.items()})
 
 
+def _places(values: Sequence[Value], scope: Scope) -> dict[int, Array]:
+    """Return the arrays of those values that are kept in memory, by their number."""
+    return {i: scope.place(x) for i, x in enumerate(values) if x in scope.sharing.memories}
+
+
 def carry(values: Sequence[Value], arrays: Mapping[int, Array], scope: Scope) -> None:
     """Build the copies of some of the values to the arrays that are carried to a loop's next
     step.
     """
-    fills = {i: values[i] for i in arrays if mlir.splat(values[i]) is not None}
-    sources = {i: scope.array(values[i]) for i in arrays if i not in fills}
     carried = {array.memory for array in arrays.values()}
-    moving = {i: source for i, source in sources.items() if source != arrays[i]}
-    for i, source in moving.items():
-        if source.memory in carried:
-            moving[i] = stored.copied(source, scope.new)
-    for i, source in moving.items():
-        nests.copy(source, arrays[i])
-    for i, x in fills.items():
-        nests.fill(arrays[i], _constant(x, 1))
+    moving = {i: values[i] for i, array in arrays.items() if scope.arrays.get(values[i]) != array}
+    apart = dict(scope.arrays)
+    for x in moving.values():
+        if x in apart and apart[x].memory in carried:
+            apart[x] = stored.copied(apart[x], scope.new)
+    for i, x in moving.items():
+        replace(scope, arrays=apart).put(x, arrays[i])
 
 
 def while_loop(
@@ -282,12 +242,17 @@ def _translate_arrays(operation: Operation, scope: Scope) -> None:
     if name == barrier.name:
         for x, result in zip(operands, operation.results, strict=True):
             _keep(result, scope.array(x), scope)
-    elif name == DynamicUpdateSlice.name:
-        scope.arrays[operation.results[0]] = _updated(operation, scope)
+    elif is_update(operation):
+        _update(operation, scope)
     elif name == DynamicSlice.name:
-        part = _part(operation, operands[0], operation.results[0], operands[1:], scope)
-        is_volatile = part.memory in scope.buffers and is_large(operation.results[0])
-        _keep(operation.results[0], stored.copied(part, scope.new) if is_volatile else part, scope)
+        x, result = operands[0], operation.results[0]
+        part = _part(operation, scope.array(x), x, result, operands[1:], scope)
+        is_volatile = is_large(result) and scope.is_updated(part)
+        _keep(result, stored.copied(part, scope.new) if is_volatile else part, scope)
+    elif sorting.is_known(operation):
+        _sort(operation, scope)
+    elif name == Gather.name:
+        _keep(operation.results[0], _gathered(operation, scope), scope)
     elif name == DotGeneral.name:
         _keep(operation.results[0], _product(operation, scope), scope)
     elif name == "stablehlo.reduce":
@@ -311,24 +276,61 @@ def _keep(x: Value, array: Array, scope: Scope) -> None:
 
 
 def _part(
-    operation: Operation, whole: Value, part: Value, starts: Sequence[Value], scope: Scope
+    operation: Operation,
+    array: Array,
+    whole: Value,
+    part: Value,
+    starts: Sequence[Value],
+    scope: Scope,
 ) -> Array:
     """Return the part of an array that an operation reads or updates, moved to be inside."""
     extents = shape_of(part)
     given = [scope.register(x) for x in starts]
-    return scope.array(whole).part(clamped(shape_of(whole), extents, starts, given), extents)
+    return array.part(clamped(shape_of(whole), extents, starts, given), extents)
 
 
-def _updated(operation: Operation, scope: Scope) -> Array:
-    x, new, *starts = operation.operands
-    if scope.array(x).memory not in scope.buffers:
-        scope = replace(scope, arrays=scope.arrays | {x: stored.copied(scope.array(x), scope.new)})
-    part = _part(operation, x, new, starts, scope)
+def _update(operation: Operation, scope: Scope) -> None:
+    """Build the update of parts of an array, which is copied first unless that is its last use."""
+    x, result = operation.operands[0], operation.results[0]
+    array = scope.place(result)
+    scope.put(x, array)
+    scope.arrays[result] = array
+    if operation.name == Scatter.name:
+        op = read_as(Scatter, operation)
+        assert op is not None
+        _, indices, updates = (scope.array(y) for y in operation.operands)
+        (inner,) = operation.regions[0].blocks
+        windows.scatter(
+            op,
+            array,
+            indices,
+            updates,
+            lambda x, y: results(inner, scope.inner(inner.arguments, [x, y]))[0],
+        )
+        return
+    new, *starts = operation.operands[1:]
+    part = _part(operation, array, x, new, starts, scope)
     if not scope.is_array(new) and part.is_contiguous:
         part.write(scope.register(new))
     else:
         nests.copy(scope.array(new), part)
-    return scope.array(x)
+
+
+def _sort(operation: Operation, scope: Scope) -> None:
+    arrays = [scope.array(x) for x in operation.operands]
+    found = [scope.new(dtype_of(x), shape_of(x)) for x in operation.results]
+    sorting.sort(operation, arrays, found)
+    for x, array in zip(operation.results, found, strict=True):
+        _keep(x, array, scope)
+
+
+def _gathered(operation: Operation, scope: Scope) -> Array:
+    op, result = read_as(Gather, operation), operation.results[0]
+    assert op is not None
+    x, indices = (scope.array(y) for y in operation.operands)
+    found = windows.gathered(op, x, indices, scope.new(dtype_of(result), shape_of(result)))
+    is_volatile = is_large(result) and scope.is_updated(found)
+    return stored.copied(found, scope.new) if is_volatile else found
 
 
 def _product(operation: Operation, scope: Scope) -> Array:
@@ -344,12 +346,8 @@ def _product(operation: Operation, scope: Scope) -> Array:
 
 def _branch(operation: Operation, scope: Scope) -> None:
     """Build a branch, whose large results are copied to memory."""
-    few = [i for i, x in enumerate(operation.results) if not is_large(x)]
-    arrays = {
-        i: scope.new(dtype_of(x), shape_of(x))
-        for i, x in enumerate(operation.results)
-        if i not in few
-    }
+    arrays = _places(list(operation.results), scope)
+    few = [i for i in range(len(operation.results)) if i not in arrays]
 
     def build_branch(block: Block) -> Registers:
         inner = scope.inner((), ())
@@ -436,13 +434,6 @@ def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registe
     return scope.functions.call(mlir.function_name(function), given, written_out)
 
 
-def _constant(x: Value, size: int) -> Value:
-    source, fill = mlir.definition(x), mlir.splat(x)
-    assert source is not None
-    found = registers.constant(mlir.dense_to_numpy(source) if fill is None else fill)
-    return registers.spread(found, size)
-
-
 def _if(
     condition: Value, branches: Sequence[Callable[[], Registers]], to: Sequence[Type]
 ) -> Registers:
@@ -472,16 +463,10 @@ def clamped(
     """Return the index at which a part of an array begins, moved so that the part is inside.
     `given` has the scalars for the values `starts`.
     """
-    to = mlir.parse_type("index")
     found = []
     for n, size, start, scalar in zip(whole, part, starts, given, strict=True):
-        last = registers.index(n - size)
-        if n == size:
-            place = last
-        elif dtype_of(start).kind == "u":
-            place = emit("arith.minui", emit("arith.index_castui", scalar, to=to), last)
-        else:
-            place = emit("arith.index_cast", scalar, to=to)
-            place = emit("arith.minsi", emit("arith.maxsi", place, registers.index(0)), last)
-        found.append(place)
+        is_unsigned = dtype_of(start).kind == "u"
+        found.append(
+            registers.index(0) if n == size else windows.within(scalar, is_unsigned, n - size)
+        )
     return found

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate, groupby
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import Recomputation
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import inputs, nested, walk
-from irax_compiler.passes.loops import blocks, indexing, kernels
+from irax_compiler.passes.core import inputs, nested, users_in, walk
+from irax_compiler.passes.loops import blocks, kernels
 from irax_compiler.passes.loops.fusion import REGISTERS, is_large
 
 WORTHWHILE = 16
@@ -187,7 +186,7 @@ def _is_small(operation: Operation) -> bool:
     values = [*operation.operands, *operation.results]
     if _is_apart(operation) or not all(map(kernels.is_plain, values)):
         return False
-    if indexing.is_known(operation):  # which takes LLVM longer than IREE
+    if blocks.is_indexed(operation):  # which takes LLVM longer than IREE
         return False
     if any(map(is_large, values)):
         return False
@@ -276,15 +275,6 @@ def _used(operation: Operation) -> list[Value]:
 
 
 def _is_used_outside(x: Value, inside: set[Operation]) -> bool:
-    return any(_in_block_of(x, use.owner) not in inside for use in x.uses)
-
-
-def _in_block_of(x: Value, user: Any) -> Operation:
-    """Return the operation in the block where a value is defined that uses it, itself or in a
-    region.
-    """
     source = mlir.definition(x)
     assert source is not None
-    while user.operation.block != source.block:
-        user = user.parent
-    return user.operation
+    return any(user not in inside for user in users_in(source.block, x))

@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
-from irax_compiler import mlir
-from irax_compiler.mlir import Block, Operation, Value, shape_of
+from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers
-from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.formulas import is_formula
-from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import inputs, walk
+from irax_compiler.passes.core import inputs
 
 REGISTERS = 128
 """The most elements of a value that is kept in registers."""
@@ -89,38 +86,6 @@ def shared_extents(operation: Operation) -> Extents | None:
     is_one = is_formula(operation) or registers.is_known(operation) or operation.name == Map.name
     is_one = is_one or (traits.stretches and not others)
     return extents if is_one and len(operation.operands) else None
-
-
-def overwriting(body: Block, carried: Iterable[int]) -> dict[Value, int]:
-    """Return the results of a loop's body that can be written to the memory of the loop-carried
-    value that they are the next of, with its number: when they are, nothing reads that any more.
-    """
-    plan, last = groups(walk(body)), list(mlir.terminator(body).operands)
-    found: dict[Value, int] = {}
-    for i in carried:
-        argument, new = body.arguments[i], last[i]
-        place = next((k for k, group in enumerate(plan) if new in group.made), None)
-        if place is None or plan[place].extents is None or new in found:
-            continue
-        views = _views(argument, plan)
-        later = [x for group in plan[place + 1 :] for x in group.read]
-        if views.isdisjoint([*later, *last]) and views.isdisjoint(plan[place].read - {argument}):
-            found[new] = i
-    return found
-
-
-def _views(x: Value, plan: Iterable[Group]) -> set[Value]:
-    """Return a value, and those that may be in the same memory."""
-    found = {x}
-    for group in plan:
-        for operation in group.operations if group.extents is None else ():
-            if _is_view(operation) and not found.isdisjoint(operation.operands):
-                found.update(filter(is_large, operation.results))
-    return found
-
-
-def _is_view(operation: Operation) -> bool:
-    return traits_of(operation).moves or operation.name in (DynamicSlice.name, barrier.name)
 
 
 def is_large(x: Value) -> bool:

@@ -17,19 +17,24 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, registers, shape, slicing
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.formulas import definition, has_loop, is_formula
-from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
+from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, indexing, launch, products, vectors
+from irax_compiler.passes.loops import blocks, indexing, launch, products, sorting, vectors
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.memory import held, held_dtype, released
 from irax_compiler.passes.loops.nests import LANES
+from irax_compiler.passes.loops.scope import Scope
+from irax_compiler.passes.loops.sharing import Sharing, is_update
 
 BINDINGS = 32
 """The most arrays that a kernel may read and write, with its own memory."""
 MEMORY = 1 << 16
-"""The most elements of an array in a kernel's own memory."""
+"""The most elements of an array in a kernel's own memory: what fits in a core's cache of the second
+level. Measured on one x86 processor with AVX-512 and two cores, as are the limits below; others
+differ by what their vectors and caches are wider or larger."""
 FEW = 1 << 21
 """The most operations on elements per step for which one kernel, on one core, is faster than
 kernels for each step."""
@@ -54,9 +59,11 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
 def is_of_registers(loop: Operation) -> bool:
     """True if all values of a loop fit in registers, so that it can be part of a larger kernel."""
     parts = _Parts.of(loop)
-    if parts is None or parts.tables or parts.buffers:
+    if parts is None or parts.tables or parts.sharing.memories:
         return False
     operations = [loop, *nested(loop)]
+    if any(map(sorting.is_known, operations)):
+        return False
     return not any(is_large(x) for o in operations for x in (*o.operands, *o.results))
 
 
@@ -73,8 +80,8 @@ class _Parts:
     """The values from outside that are read from memory."""
     factors: dict[Operation, Value]
     """The products of which a factor is from outside, which is laid out for them."""
-    buffers: list[int]
-    """The numbers of the loop-carried values that are updated in place."""
+    sharing: Sharing
+    """The values that are kept in memory."""
 
     @classmethod
     def of(cls, loop: Operation) -> _Parts | None:
@@ -85,14 +92,11 @@ class _Parts:
         own = [x for o in operations for x in o.results]
         tables = [x for x in outside if _is_table(x, users[x], factors)]
         elements = [x for x in outside if x not in tables and not is_large(x)]
-        buffers = _buffers(loop)
         values = [*elements, *tables, *factors.values(), *loop.operands, *own]
         if not all(map(is_plain, values)) or not all(map(blocks.is_known, operations)):
             return None
-        updated = {x for versions in buffers.values() for x in versions}
-        inside = [x for x in own if x not in updated]
-        carried = [x for i, x in enumerate(loop.operands) if i not in buffers]
-        sizes = [prod(shape_of(x)) for x in (*carried, *inside)]
+        sharing = Sharing.of(loop)
+        sizes = _sizes(loop, operations, sharing)
         if max(sizes, default=0) > MEMORY or sum(sizes) + _products(operations) > FEW:
             return None
         if _indexing(operations) > INDEXED:
@@ -100,7 +104,21 @@ class _Parts:
         results = len(loop.operands) + 1
         if too_many([*loop.operands, *elements, *tables, *factors.values()], results):
             return None
-        return cls(elements, tables, factors, list(buffers))
+        return cls(elements, tables, factors, sharing)
+
+
+def _sizes(loop: Operation, operations: Sequence[Operation], sharing: Sharing) -> list[int]:
+    """Return the numbers of elements that a step computes, each time that it computes an array."""
+    carried = list(loop.operands)
+    kept = [sharing.is_updated(x) for x in loop.regions[1].blocks[0].arguments]
+    found = [x for x, is_kept in zip(carried, kept, strict=True) if not is_kept]
+    for operation in operations:
+        is_in_place = is_update(operation) and sharing.is_in_place(operation)
+        is_passed = bool(operation.regions) and not is_update(operation)
+        for x in operation.results:
+            if not (is_in_place or (is_passed and sharing.is_updated(x))):
+                found.append(x)
+    return [prod(shape_of(x)) for x in found]
 
 
 def _factors(operations: Sequence[Operation], outside: set[Value]) -> dict[Operation, Value]:
@@ -173,46 +191,10 @@ def _is_table(x: Value, users: Sequence[Operation], factors: dict[Operation, Val
 
 def _reads(operation: Operation, x: Value) -> bool:
     """True if an operation reads a part of a value, and does not use it otherwise."""
+    if operation.name not in (DynamicSlice.name, Gather.name):
+        return False
     array, *others = operation.operands
-    return operation.name == DynamicSlice.name and array == x and x not in others
-
-
-def _updates(operation: Operation) -> bool:
-    """True if an operation writes a part of an array."""
-    return operation.name == DynamicUpdateSlice.name
-
-
-def _buffers(loop: Operation) -> dict[int, set[Value]]:
-    """Return the loop-carried values of which the body writes parts, with all their versions."""
-    last = mlir.terminator(loop.regions[1].blocks[0])
-    made = [mlir.definition(x) for x in last.operands]
-    written = [i for i, o in enumerate(made) if o is not None and _updates(o)]
-    found = {i: _versions(loop, i) for i in written}
-    return {i: versions for i, versions in found.items() if versions is not None}
-
-
-def _versions(loop: Operation, i: int) -> set[Value] | None:
-    """Return all values of a loop's buffer. Each must be read before it is written, and written
-    once, so that a single buffer can hold them. None if that is not so.
-    """
-    condition, body = (region.blocks[0] for region in loop.regions)
-    order = {view.operation: place for place, view in enumerate(body.operations)}
-    last, version = mlir.terminator(body), body.arguments[i]
-    if mlir.num_uses(condition.arguments[i]):
-        return None
-    found: set[Value] = set()
-    while last.operands[i] != version:
-        found.add(version)
-        users = [use.owner for use in version.uses]
-        if not users or not all(user in order for user in users):
-            return None
-        *readers, writer = sorted(users, key=order.__getitem__)
-        if not _updates(writer) or not all(_reads(o, version) for o in readers):
-            return None
-        version = writer.results[0]
-    found.add(version)
-    is_kept = all(u.owner == last or _reads(u.owner, version) for u in version.uses)
-    return found if is_kept else None
+    return array == x and x not in others
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -226,7 +208,8 @@ def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
     flat |= {x: _flat(_outside(x)) for o in operations if is_fixed(o) for x in o.results}
     factors = {o: products.with_columns(o, x) for o, x in parts.factors.items()}
     flat |= {x: _flat(x) for x, _ in factors.values()}
-    in_memory = {i for i, x in enumerate(start) if is_large(x)}.union(parts.buffers)
+    carried, memories = loop.regions[1].blocks[0].arguments, parts.sharing.memories
+    in_memory = [i for i, x in enumerate(carried) if x in memories]
 
     def build(kernel: launch.Kernel) -> None:
         arrays = {x: _seen_as(kernel.arrays[own], x) for x, own in flat.items()}
@@ -234,15 +217,16 @@ def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
             x for x in arrays if x in parts.elements or not (is_large(x) or x in parts.tables)
         }
         into = {i: _seen_as(kernel.results[i], start[i]) for i in in_memory}
-        scope = blocks.Scope(
+        scope = Scope(
             registers={x: arrays[x].read() for x in loaded},
             arrays={x: array for x, array in arrays.items() if x not in loaded},
             factors={o: {parts.factors[o]: back(arrays[x])} for o, (x, back) in factors.items()},
-            buffers=frozenset(into[i].memory for i in parts.buffers),
+            sharing=parts.sharing,
+            shared={memories[carried[i]]: array for i, array in into.items()},
             memory=kernel.memory,
             functions=kernel.functions if is_long([loop]) else None,
         )
-        blocks.loop(loop, scope, into)
+        blocks.loop(loop, scope)
         for i, x in enumerate(loop.results):
             if i not in into:
                 kernel.results[i].write(scope.register(x))
@@ -267,7 +251,7 @@ def of_operations(
     order = list(sizes)
 
     def build(kernel: launch.Kernel) -> None:
-        scope = blocks.Scope(
+        scope = Scope(
             {x: _seen_as(kernel.arrays[own], x).read() for x, own in flat.items()},
             functions=kernel.functions if is_long(operations) else None,
         )
@@ -300,7 +284,7 @@ def of_arrays(
             replace(array, dtype=dtype_of(x))
             for x, array in zip(given, kernel.results, strict=True)
         ]
-        scope = blocks.Scope(numbers, functions=kernel.functions)
+        scope = Scope(numbers, functions=kernel.functions)
         blocks.chunks(operations, scope, others, dict(zip(given, results, strict=True)))
 
     made = launch.launched(

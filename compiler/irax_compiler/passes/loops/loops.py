@@ -1,4 +1,4 @@
-"""The pass loops, which rewrites loops into forms that IREE runs fast."""
+"""The passes loops and rows, which rewrite loops into forms that IREE runs fast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irax_compiler.ops.formulas import HAS_LOOP, definition, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.loops import blocks, indexing
+from irax_compiler.passes.loops import blocks
 from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
@@ -24,8 +24,8 @@ from irax_compiler.passes.loops.rows import with_rows
 @register_pass
 @dataclass
 class Loops(Pass):
-    """Makes single kernels of loops over scalars or few elements, and of clusters of operations on
-    few elements, and lets loops that stack rows write them in place.
+    """Makes single kernels of loops, and of clusters of operations on few elements. Loops remain
+    whose steps are too much work for one core, or which a kernel cannot run.
     """
 
     name: ClassVar[str] = "loops"
@@ -50,7 +50,7 @@ class Loops(Pass):
 
 def _is_of_scalars(operation: Operation) -> bool:
     """Return True for an operation of a formula that can be done for several elements together."""
-    return blocks.is_known(operation) and not indexing.is_known(operation)
+    return blocks.is_known(operation) and not blocks.is_indexed(operation)
 
 
 def _simplify(formula: Operation) -> None:
@@ -84,15 +84,40 @@ def _rewrite(block: Block) -> None:
     gather_in_kernels(block)
     for view in list(block.operations):
         operation = view.operation
-        is_loop = operation.name == "stablehlo.while"
-        if not traits_of(operation).captures or (is_loop and _replaced(operation, as_kernel)):
+        if not traits_of(operation).captures:
+            continue
+        if operation.name != "stablehlo.while" or not _replaced(operation, as_kernel):
+            for region in operation.regions:
+                for inner in region:
+                    _rewrite(inner)
+
+
+@register_pass
+@dataclass
+class Rows(Pass):
+    """Lets counted loops that stack rows write them in place, and read the matrices that they
+    multiply with vectors by rows.
+    """
+
+    name: ClassVar[str] = "rows"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            for block in function.regions[0]:
+                _write_in_place(block)
+
+
+def _write_in_place(block: Block) -> None:
+    for view in list(block.operations):
+        operation = view.operation
+        if not traits_of(operation).captures:
             continue
         for region in operation.regions:
             for inner in region:
-                _rewrite(inner)
+                _write_in_place(inner)
         # What comes before and after a callback that acts IREE runs apart, and then does not find
         # the buffers of rows.
-        if is_loop and not has_effects(operation):
+        if operation.name == "stablehlo.while" and not has_effects(operation):
             transpose_factors(operation)
             _replaced(operation, _parted)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Type, Value, dtype_of, shape_of, tensor_type
 from irax_compiler.ops import bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.registers import signless_dtype
 
@@ -53,3 +53,22 @@ def seen_as(x: Value, dtype: np.dtype) -> Value:
     if dtype == dtype_of(x):
         return x
     return bitcast.BitcastConvert(shape_of(x), dtype)(x)
+
+
+# ---- bindings of dispatches, which take booleans as they are -------------------------------------
+
+
+def bound(x: Value) -> Value:
+    """Convert a value that is not complex to the array that a dispatch takes."""
+    return x if dtype_of(x) == np.bool_ else seen_as(x, held_dtype(x))
+
+
+def bound_type(x: Value, head: tuple[int, ...] = ()) -> Type:
+    """Return the type of the array that a dispatch returns for a value, or for several."""
+    dtype = dtype_of(x) if dtype_of(x) == np.bool_ else held_dtype(x)
+    return tensor_type((*head, *shape_of(x)), dtype)
+
+
+def unbound(x: Value, like: Value) -> Value:
+    """Convert an array that a dispatch returns to the dtype of a value."""
+    return released(x, dtype_of(like)) if dtype_of(like) != np.bool_ else x

@@ -29,7 +29,7 @@ def picked(x: Value, places: np.ndarray) -> Value:
         return emit("vector.extract", x, to=x.type.element_type, static_position=position)
     if np.array_equal(places, np.arange(size)):
         return x
-    return _shuffled(x, x, places)
+    return shuffled(x, x, places)
 
 
 def joined(parts: Registers) -> Value:
@@ -38,7 +38,7 @@ def joined(parts: Registers) -> Value:
         return parts[0]
     first, second = joined(parts[: len(parts) // 2]), joined(parts[len(parts) // 2 :])
     sizes = [registers.size_of(x) for x in (first, second)]
-    return _shuffled(_as_vector(first), _as_vector(second), np.arange(sum(sizes)))
+    return shuffled(_as_vector(first), _as_vector(second), np.arange(sum(sizes)))
 
 
 def _as_vector(x: Value) -> Value:
@@ -47,7 +47,8 @@ def _as_vector(x: Value) -> Value:
     return emit("vector.broadcast", x, to=mlir.parse_type(f"vector<1x{x.type}>"))
 
 
-def _shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
+def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
+    """Return a register with the elements at these indices of two vectors, one after the other."""
     mask = mlir.parse_attribute(f"array<i64: {', '.join(map(str, places))}>")
     to = mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>")
     return emit("vector.shuffle", x, y, to=to, mask=mask)

@@ -210,22 +210,33 @@ def concatenation(
     return arrays, parts
 
 
-def padding(x: Value, result: Value, low: Sequence[int]) -> tuple[Arrays, list[Part]]:
-    """Return the part of a padded array that is copied, and those that are filled: two for each
-    dimension, within the copied part of the dimensions before it.
+def padding(
+    x: Value,
+    result: Value,
+    low: Sequence[int],
+    interior: Sequence[int],
+    under: Value | None = None,
+) -> tuple[Arrays, list[Part]]:
+    """Return the part of a padded array that is copied, and those that are filled, or copied from
+    the same places of the array `under` it: for each dimension two around the padded array and some
+    between its elements, within the copied part of the dimensions before it.
     """
     extents, whole, steps = shape_of(x), shape_of(result), strides(shape_of(result))
+    apart = [(n + 1) * step for n, step in zip(interior, steps, strict=True)]
     array, start, along = _source(x)
-    first = sum(map(mul, low, steps))
-    parts = [Part.of(0, extents, (first, steps), (start, along))]
+    parts = [Part.of(0, extents, (sum(map(mul, low, steps)), apart), (start, along))]
     for d, n in enumerate(extents):
         start = sum(low[k] * steps[k] for k in range(d))
-        beyond = low[d] + n
-        for place, count in ((0, low[d]), (beyond, whole[d] - beyond)):
+        beyond = low[d] + n + (n - 1) * interior[d]
+        between = [(low[d] + i + 1, n - 1, apart[d]) for i in range(interior[d])]
+        around = [(0, low[d], steps[d]), (beyond, whole[d] - beyond, steps[d])]
+        for place, count, step in (*around, *between):
             if count:
                 size = (*extents[:d], count, *whole[d + 1 :])
-                parts.append(Part.of(None, size, (start + place * steps[d], steps), (0, steps)))
-    return [array], parts
+                out = start + place * steps[d], [*apart[:d], step, *steps[d + 1 :]]
+                number, source = (None, (0, steps)) if under is None else (1, out)
+                parts.append(Part.of(number, size, out, source))
+    return [array] if under is None else [array, under], parts
 
 
 def _source(x: Value) -> tuple[Value, int, list[int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cmp_to_key
 from heapq import heappop, heappush
 from math import prod
 from typing import Any
@@ -14,7 +13,7 @@ from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import nested
+from irax_compiler.passes.core import in_order, nested, users_in
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.rewriting import read_as
@@ -107,11 +106,6 @@ def cluster_of(seed: Operation, domain: Domain, divided: bool) -> Cluster | None
     return None
 
 
-@cmp_to_key
-def _in_order(one: Operation, other: Operation) -> int:
-    return 0 if one == other else -1 if one.is_before_in_block(other) else 1
-
-
 @dataclass
 class _Growth:
     """A cluster that grows."""
@@ -133,7 +127,7 @@ class _Growth:
         if not alone:
             self._add_users()
             self._add_producers()
-        members = sorted(self.members.values(), key=_in_order)
+        members = sorted(self.members.values(), key=in_order)
         given = [o.results[0] for o in members if self._is_given(o.results[0])]
         accesses = self._accesses()
         if accesses is None or not given:
@@ -142,7 +136,7 @@ class _Growth:
         if len(arrays) + len(given) > ARRAYS:
             return None
         outside = [o for x in given for o in self._users(x) if not self._is_member(o)]
-        place = min(outside, key=_in_order)
+        place = min(outside, key=in_order)
         return Cluster(self.domain, members, accesses, given, place)
 
     def _join(self, operation: Operation) -> None:
@@ -152,14 +146,7 @@ class _Growth:
             self.after.add(result)
 
     def _users(self, x: Value) -> list[Operation]:
-        """Return the operations of the block that use a value, or contain one that does."""
-        found: list[Operation] = []
-        for use in x.uses:
-            user: Any = use.owner
-            while user.operation.block != self.seed.block:
-                user = user.operation.parent
-            found.append(user.operation)
-        return found
+        return users_in(self.seed.block, x)
 
     def _is_member(self, operation: Operation) -> bool:
         return len(operation.results) == 1 and operation.results[0] in self.members
@@ -187,7 +174,7 @@ class _Growth:
         def push(operation: Operation) -> None:
             if len(operation.results) and operation.results[0] not in known:
                 known.add(operation.results[0])
-                heappush(pending, _in_order(operation))
+                heappush(pending, in_order(operation))
 
         for operation in (*self._siblings(), *self._users(self.seed.results[0])):
             push(operation)

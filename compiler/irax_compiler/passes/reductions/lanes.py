@@ -145,18 +145,52 @@ def write(x: Value, target: Value, at: Value, lanes: int, mask: Value | None) ->
         mlir.emit("vector.maskedstore", [target, at, mask, x], {}, [])
 
 
-def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
-    """Return a register of consecutive places, as numbers of `dtype`."""
+def gathered(source: Value, at: Value, offsets: np.ndarray, dtype: np.dtype) -> Value:
+    """Load the numbers of `dtype` at some distances from a place: a number if all are the same one,
+    else a vector, picked from vectors of neighbours.
+    """
+    first, span = int(offsets.min()), int(np.ptp(offsets)) + 1
+    at = emit("arith.addi", at, index(first)) if first else at
+    if span == 1:
+        return read(source, at, dtype, 1, None)
+    width = min(span, offsets.size)
+    starts = [min(start, span - width) for start in range(0, span, width)]
+    parts = np.minimum((offsets - first) // width, len(starts) - 1)
+    found: Value | None = None
+    for number, start in enumerate(starts):
+        if number and not np.any(parts == number):
+            continue
+        there = emit("arith.addi", at, index(start)) if start else at
+        loaded = read(source, there, dtype, width, None)
+        own = offsets - first - start
+        if found is None:
+            found = vectors.picked(loaded, np.where(parts == number, own, 0))
+        else:
+            lane = np.arange(offsets.size)
+            found = vectors.shuffled(
+                found, loaded, np.where(parts == number, offsets.size + own, lane)
+            )
+    assert found is not None
+    return found
+
+
+def numbers(at: Value, offsets: np.ndarray, dtype: np.dtype) -> Value:
+    """Return a register of places at some distances from another, as numbers of `dtype`."""
     wide = np.dtype(np.int64 if dtype.itemsize == 8 else np.int32)
     found = emit("arith.index_cast", at, to=mlir.element_type(wide))
-    if lanes > 1:
-        distances = registers.constant(np.arange(lanes, dtype=wide))
-        found = emit("arith.addi", registers.spread(found, lanes), distances)
+    if np.ptp(offsets):
+        distances = registers.constant(offsets.astype(wide))
+        found = emit("arith.addi", registers.spread(found, offsets.size), distances)
     target = registers.signless_dtype(dtype)
     to = registers.with_elements(found, target)
     if found.type == to:
         return found
     return emit("arith.trunci" if target.kind == "i" else "arith.sitofp", found, to=to)
+
+
+def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
+    """Return a register of consecutive places, as numbers of `dtype`."""
+    return numbers(at, np.arange(lanes), dtype)
 
 
 # ---- loops and places ----------------------------------------------------------------------------

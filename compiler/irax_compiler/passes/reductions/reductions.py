@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
-
-import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.effects import is_dead
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, walk
-from irax_compiler.passes.executables import add_executable, dispatch, workers_of
-from irax_compiler.passes.loops.memory import held_dtype, released, seen_as
+from irax_compiler.passes.executables import (
+    Executables,
+    add_executable,
+    dispatch,
+    workers_of,
+)
+from irax_compiler.passes.loops.memory import bound, bound_type, unbound
 from irax_compiler.passes.reductions.clusters import cluster_of, domain_of, is_dividable
 from irax_compiler.passes.reductions.columns import Columns
 from irax_compiler.passes.reductions.kernels import Kernel, Shares
@@ -36,14 +38,14 @@ class Reductions(Pass):
     """The number of workgroups that share what is folded; 0 means one per processor."""
 
     def run(self, module: Module) -> None:
-        executables = _Executables(module)
+        calls = _Calls(module)
         for function in mlir.functions(module).values():
             workers = self.workers or workers_of(function)
             for block in function.regions[0]:
-                _rewrite(block, executables, workers)
+                _rewrite(block, calls, workers)
 
 
-def _rewrite(block: Block, executables: _Executables, workers: int) -> None:
+def _rewrite(block: Block, calls: _Calls, workers: int) -> None:
     seeds: dict[Value, Operation] = {}
     for operation in walk(block):
         if operation.name == Reduce.name:
@@ -51,7 +53,7 @@ def _rewrite(block: Block, executables: _Executables, workers: int) -> None:
         elif traits_of(operation).captures:
             for region in operation.regions:
                 for inner in region:
-                    _rewrite(inner, executables, workers)
+                    _rewrite(inner, calls, workers)
     while seeds:
         seed = seeds.pop(next(iter(seeds)))
         domain = domain_of(seed)
@@ -64,7 +66,7 @@ def _rewrite(block: Block, executables: _Executables, workers: int) -> None:
         kind = Rows if domain.innermost in domain.reduced else Columns
         kernel = kind(cluster, Shares(workers, PARTS * workers if divided else 1))
         with InsertionPoint(cluster.place), seed.location:
-            results = executables.called(kernel)
+            results = calls.called(kernel)
         for x, result in zip(cluster.given, results, strict=True):
             x.replace_all_uses_with(result)
         for operation in reversed(cluster.members):
@@ -78,49 +80,33 @@ PARTS = 2
 
 
 @dataclass
-class _Executables:
-    """The kernels of a module, each once."""
+class _Calls:
+    """The calls of a module's kernels."""
 
     module: Module
-    names: dict[str, str] = field(default_factory=dict)
-    """Their names, by their code."""
+
+    def __post_init__(self) -> None:
+        self.executables = Executables(self.module)
 
     def called(self, kernel: Kernel) -> list[Value]:
         """Build a call of a kernel, and return what it gives."""
         given, parts = kernel.cluster.given, kernel.shares.parts
-        operands = [_held(x) for x in kernel.arrays]
-        types = [_type(x, parts) for x in given]
-        name = self._executable(kernel, len(operands) + len(types))
+        operands = list(map(bound, kernel.arrays))
+        types = [bound_type(x, (parts,) if parts > 1 else ()) for x in given]
+        bindings = len(operands) + len(types)
+        name = self.executables.add(
+            "reduction",
+            lambda name: add_executable(
+                self.module, name, kernel.counts, bindings, lambda _, arrays: kernel.build(arrays)
+            ),
+        )
         results = dispatch(name, operands, types)
         if parts == 1:
-            return [_released(y, x) for x, y in zip(given, results, strict=True)]
+            return [unbound(y, x) for x, y in zip(given, results, strict=True)]
         return [
-            _folded(o, _released(y, x))
+            _folded(o, unbound(y, x))
             for o, x, y in zip(map(mlir.definition, given), given, results, strict=True)
         ]
-
-    def _executable(self, kernel: Kernel, bindings: int) -> str:
-        name = mlir.unique_name(self.module, "reduction")
-        executable = add_executable(
-            self.module, name, kernel.counts, bindings, lambda _, arrays: kernel.build(arrays)
-        )
-        known = self.names.setdefault(re.sub(rf"@{name}\b", "@", str(executable)), name)
-        if known != name:
-            executable.erase()
-        return known
-
-
-def _held(x: Value) -> Value:
-    return x if dtype_of(x) == np.bool_ else seen_as(x, held_dtype(x))
-
-
-def _type(x: Value, parts: int) -> mlir.Type:
-    dtype = dtype_of(x) if dtype_of(x) == np.bool_ else held_dtype(x)
-    return mlir.tensor_type((parts, *shape_of(x)) if parts > 1 else shape_of(x), dtype)
-
-
-def _released(x: Value, like: Value) -> Value:
-    return released(x, dtype_of(like)) if dtype_of(like) != np.bool_ else x
 
 
 def _folded(reduction: Operation | None, parts: Value) -> Value:

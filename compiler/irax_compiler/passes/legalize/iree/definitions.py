@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion
 from irax_compiler.ops.indexing.gather_scatter import ScatterBy
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.legalization import legalizes
@@ -42,6 +43,17 @@ def windows_of_empty_array(operation: Operation) -> Sequence[Value] | None:
     """Return padding for windows of an empty array, for which IREE has no results."""
     op = read_as(DefinedOp, operation)
     if op is None or 0 not in shape_of(operation.operands[0]):
+        return None
+    return op.define(list(operation.operands))
+
+
+@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
+def windows_of_one_element(operation: Operation) -> Sequence[Value] | None:
+    """Take strided slices for windows of one element: IREE fuses such windows with what computes
+    the array, and then computes only the elements that the windows have.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None or set(op.window.sizes) != {1}:
         return None
     return op.define(list(operation.operands))
 

@@ -24,24 +24,6 @@ _PASSING = {
 """The operations, besides elementwise ones, that are fused."""
 
 
-@legalizes("stablehlo.slice", kind="bug", of="IREE")
-def stride_of_one_element_slice(operation: Operation) -> Sequence[Value] | None:
-    """Drop the stride of a slice of one element, whose dimension IREE drops wrongly otherwise."""
-    op = read_as(slicing.Slice, operation)
-    if op is None:
-        return None
-    sizes = shape_of(operation.results[0])
-    strides = tuple(s if n > 1 else 1 for s, n in zip(op.strides, sizes, strict=True))
-    if strides == op.strides:
-        return None
-    limits = (
-        limit if n > 1 else start + n
-        for start, limit, n in zip(op.start_indices, op.limit_indices, sizes, strict=True)
-    )
-    x = operation.operands[0]
-    return [slicing.Slice(op.start_indices, tuple(limits), strides)(x)]
-
-
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def single_strided_window(operation: Operation) -> Sequence[Value] | None:
     """Crop the array where a dimension has a single window with a stride: IREE drops such a
@@ -80,8 +62,8 @@ def reshape_of_one_element(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reverse", "stablehlo.gather", kind="bug", of="IREE")
 def read_of_slice(operation: Operation) -> Sequence[Value] | None:
-    """Separate a reverse or a gather from a slice that skips elements of rows, which IREE cannot
-    fuse into it.
+    """Separate a reverse or a gather from a slice, or a pad that crops, that skips elements of
+    rows: IREE cannot fuse it into them.
     """
     return _apart(operation) if comes_from(operation.operands[0], _skips) else None
 
@@ -95,6 +77,21 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
     kinds = (*UPDATES, "stablehlo.pad")
     found = comes_from(operation.operands[0], lambda source: source.name in kinds)
     return _apart(operation) if found else None
+
+
+@legalizes(
+    "stablehlo.reduce_window",
+    "stablehlo.convolution",
+    "stablehlo.dynamic_update_slice",
+    kind="bug",
+    of="IREE",
+)
+def sort_in_padded(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier between a sort and windows, a convolution or an update that reads it: IREE
+    fuses the sort with the padding of its result, or with the update, and cannot compile that.
+    """
+    sorted_ = [i for i, x in enumerate(operation.operands) if comes_from(x, _is_sort)]
+    return _apart(operation, sorted_) if sorted_ else None
 
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
@@ -127,10 +124,19 @@ def _is_slice(operation: Operation) -> bool:
     return operation.name == "stablehlo.slice"
 
 
+def _is_sort(operation: Operation) -> bool:
+    return operation.name == "stablehlo.sort"
+
+
 def _skips(operation: Operation) -> bool:
-    """True if an operation is a slice of anything but consecutive whole rows."""
+    """True if an operation is a slice of anything but consecutive whole rows, or a pad by a
+    negative amount.
+    """
     if operation.name == "stablehlo.dynamic_slice":
         return True
+    pad = read_as(slicing.Pad, operation)
+    if pad is not None:
+        return min(*pad.edge_padding_low, *pad.edge_padding_high, 0) < 0
     if not _is_slice(operation):
         return False
     strides: Any = operation.attributes["strides"]

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.comparison import Select
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter, ScatterBy
 from irax_compiler.ops.slicing import Concatenate, Pad, Reverse
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.simplify.matching import made_by
 
 MANY = 4096
 """The elements from which a kernel of its own pays."""
@@ -48,6 +50,8 @@ def scatter_by_vectors(operation: Operation) -> Sequence[Value] | None:
 
 MOST = 24
 """The most arrays that are concatenated by one kernel."""
+APART = 4
+"""The most elements that are put between others by one kernel."""
 
 
 def _is_large(result: Value) -> bool:
@@ -78,15 +82,41 @@ def concatenate_by_vectors(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.pad", kind="slow", of="IREE")
-def pad_by_vectors(operation: Operation) -> Sequence[Value] | None:
+def pad_by_vectors(operation: Operation) -> Sequence[Value] | Mapping[Value, Value] | None:
     """Copy and fill the parts of a padded array in one kernel. IREE fills all of it before, and
-    copies rows slowly unless they fit its tiles.
+    copies rows slowly unless they fit its tiles. An update of every other row, a select of a padded
+    array, is one kernel too.
     """
     op, (result,) = read_as(Pad, operation), operation.results
     x, fill = operation.operands
     element = mlir.splat(fill)
     if op is None or element is None or 0 in shape_of(x) or not _is_large(result):
         return None
-    if min((*op.edge_padding_low, *op.edge_padding_high)) < 0 or any(op.interior_padding):
+    if min((*op.edge_padding_low, *op.edge_padding_high)) < 0 or sum(op.interior_padding) > APART:
         return None
-    return [copies.copied(result, *copies.padding(x, result, op.edge_padding_low), element)]
+    pads = op.edge_padding_low, op.interior_padding
+    update = _selected(op, result)
+    if update is not None:
+        under = update.operands[2]
+        with InsertionPoint(update):
+            parts = copies.padding(x, result, *pads, under)
+            return {update.results[0]: copies.copied(update.results[0], *parts)}
+    if any(op.interior_padding):  # which IREE fuses with users
+        return None
+    return [copies.copied(result, *copies.padding(x, result, *pads), element)]
+
+
+def _selected(op: Pad, padded: Value) -> Operation | None:
+    """Return the select, the only user of a padded array, that takes from it all but what is
+    padded.
+    """
+    if mlir.num_uses(padded) != 1:
+        return None
+    (use,) = padded.uses
+    user = use.owner.operation
+    if user.name != Select.name or user.operands[1] != padded or user.operands[2] == padded:
+        return None
+    mask = made_by(user.operands[0], Pad)
+    if mask is None or mask.op != op:
+        return None
+    return user if list(map(mlir.splat, mask.operands)) == [True, False] else None

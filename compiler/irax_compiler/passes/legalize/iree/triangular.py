@@ -60,10 +60,12 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.cholesky", kind="missing", of="IREE", reproduction="cholesky")
 def cholesky_on_host(operation: Operation) -> Sequence[Value] | None:
-    """Call LAPACK for a Cholesky factorization, which IREE refuses."""
+    """Call LAPACK for a Cholesky factorization, which IREE refuses. Also for many small matrices,
+    that takes half as long as a loop over the columns of all.
+    """
     op = read_as(triangular.Cholesky, operation)
     (x,) = operation.operands
-    if op is None or 0 in shape_of(x) or not _worth_a_call(x):
+    if op is None or 0 in shape_of(x):
         return None
     return host_call("cholesky", [x], [x.type], lower=int(op.lower))
 
@@ -196,7 +198,7 @@ def _inverse(a: Value) -> Value:
 
 
 def _factor(a: Value) -> Value:
-    """Return the lower factor of [batch, n, n]; nan all over where there is none."""
+    """Return the lower factor of [batch, n, n]; a triangle of nan where there is none."""
     batch, n, _ = shape_of(a)
     size = BLOCK
     while size * MOST_BLOCKS < n:
@@ -260,9 +262,9 @@ def _by_columns(a: Value) -> Value:
 
 
 def nan_if_any(factor: Value) -> Value:
-    """Fill each matrix that contains a nan with nan."""
+    """Return lower triangles, filled with nan if a matrix contains one."""
     is_nan = comparison.not_equal(factor, factor)
     false = full((), False, np.dtype(np.bool_))
     bad = reduce.Reduce("or", (1, 2))(is_nan, false)
     everywhere = shape.BroadcastInDim(shape_of(factor), (0,))(bad)
-    return comparison.select(everywhere, full_like(factor, np.nan), triangle(factor))
+    return triangle(comparison.select(everywhere, full_like(factor, np.nan), factor))

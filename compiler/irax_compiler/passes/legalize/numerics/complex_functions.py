@@ -409,21 +409,6 @@ def complex_cube_root(operation: Operation) -> Sequence[Value] | None:
     return [elementwise.power(z, full_like(z, 1 / 3))]
 
 
-@legalizes("stablehlo.atan2", kind="missing", of="IREE")
-def complex_angle(operation: Operation) -> Sequence[Value] | None:
-    """Write the angle, which IREE lacks, as -i log((z + iw) / sqrt(z**2 + w**2)), which other
-    legalizations expand.
-    """
-    if not _is_complex(operation):
-        return None
-    w, z = operation.operands
-    (u, v), (x, y) = _parts(w), _parts(z)
-    length = elementwise.sqrt(elementwise.add(*(elementwise.multiply(a, a) for a in (z, w))))
-    direction = elementwise.divide(elementwise.complex_((x - v).value, (y + u).value), length)
-    real, imaginary = _parts(elementwise.log(direction))
-    return [elementwise.complex_(imaginary.value, (-real).value)]
-
-
 @legalizes("stablehlo.power", kind="bug", of="IREE")
 def complex_power(operation: Operation) -> Sequence[Value] | None:
     """Write a power as exp(w log z) where z is not 0: IREE's expansion selects complex numbers,

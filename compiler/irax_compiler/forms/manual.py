@@ -1,0 +1,129 @@
+"""StableHLO's collectives in functions of shards, as collectives along the axes of the mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, permutations
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import manual_computations, mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import collective, conversion, elementwise, shape
+from irax_compiler.ops.core import full_like
+
+Mesh = Mapping[str, int]
+
+
+def mesh_around(operation: Operation) -> Mesh | None:
+    """Return the mesh of the function of shards that an operation is in; None elsewhere."""
+    function: Any = operation
+    while function.name not in ("func.func", "builtin.module"):
+        function = function.parent.operation
+    if manual_computations.MESH not in function.attributes:
+        return None
+    stated = function.attributes[manual_computations.MESH].value
+    return {axis: int(size) for axis, _, size in (e.rpartition("=") for e in stated.split(","))}
+
+
+def _devices(mesh: Mesh) -> np.ndarray:
+    return np.arange(prod(mesh.values())).reshape(*mesh.values())
+
+
+def axes_of_groups(mesh: Mesh, groups: np.ndarray) -> tuple[str, ...] | None:
+    """Return the axes along which groups of devices lie, in the order of the devices in a group."""
+    names, devices = list(mesh), _devices(mesh)
+    wanted = sorted(map(tuple, groups.tolist()))
+    for count in range(len(names) + 1):
+        for chosen in combinations(names, count):
+            for order in permutations(chosen):
+                rest = [names.index(a) for a in names if a not in order]
+                lines = devices.transpose([*rest, *map(names.index, order)])
+                width = prod(mesh[a] for a in order)
+                if sorted(map(tuple, lines.reshape(-1, width).tolist())) == wanted:
+                    return order
+    return None
+
+
+def _axes(operation: Operation, mesh: Mesh) -> tuple[str, ...] | None:
+    attribute: Any = operation.attributes["replica_groups"]
+    type_: Any = attribute.type
+    return axes_of_groups(mesh, np.array(attribute).reshape(type_.shape))
+
+
+def _integer(operation: Operation, name: str) -> int:
+    attribute: Any = operation.attributes[name]
+    return attribute.value
+
+
+def all_reduce(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
+    """The sums, maxima or minima of several arrays."""
+    axes = _axes(operation, mesh)
+    folding = [o.operation.name for o in operation.regions[0].blocks[0].operations][:-1]
+    kinds = ("add", "maximum", "minimum")
+    combiner = next((k for k in kinds if folding == [f"stablehlo.{k}"]), None)
+    if axes is None or combiner is None:
+        return None
+    results = []
+    for x in operation.operands:
+        for axis in axes:
+            x = collective.AllReduce(axis, mesh[axis], combiner)(x)
+        results.append(x)
+    return results
+
+
+def all_gather(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
+    """The arrays of several devices, one after the other along a dimension."""
+    axes = _axes(operation, mesh)
+    if axes is None:
+        return None
+    place = _integer(operation, "all_gather_dim")
+    results = []
+    for x, whole in zip(operation.operands, operation.results, strict=True):
+        for axis in reversed(axes):
+            x = collective.AllGather(axis, mesh[axis], place)(x)
+        results.append(shape.reshape(x, shape_of(whole)))
+    return results
+
+
+def permute(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
+    """The array of another device along one axis."""
+    attribute: Any = operation.attributes["source_target_pairs"]
+    type_: Any = attribute.type
+    pairs = {tuple(p) for p in np.array(attribute).reshape(type_.shape).tolist()}
+    devices = _devices(mesh)
+    for number, (axis, size) in enumerate(mesh.items()):
+        lines = np.moveaxis(devices, number, -1).reshape(-1, size)
+        first = lines[0].tolist()
+        along = {(first.index(s), first.index(t)) for s, t in pairs if {s, t} <= set(first)}
+        if {(int(line[s]), int(line[t])) for line in lines for s, t in along} == pairs:
+            sources = [-1] * size
+            for source, target in along:
+                sources[target] = source
+            (x,) = operation.operands
+            return [collective.Permute(axis, size, tuple(sources))(x)]
+    return None
+
+
+def number(operation: Operation, mesh: Mesh) -> Sequence[Value]:
+    """The number of the device."""
+    total, stride = None, prod(mesh.values())
+    for axis, size in mesh.items():
+        stride //= size
+        index = collective.AxisIndex(axis, size)()
+        part = elementwise.multiply(index, full_like(index, stride))
+        total = part if total is None else elementwise.add(total, part)
+    assert total is not None
+    (result,) = operation.results
+    return [conversion.Convert(mlir.dtype_of(result))(total)]
+
+
+MANUAL = {
+    "stablehlo.all_reduce": all_reduce,
+    "stablehlo.all_gather": all_gather,
+    "stablehlo.collective_permute": permute,
+    "stablehlo.partition_id": number,
+}
+"""The rewrites of collectives in functions of shards."""

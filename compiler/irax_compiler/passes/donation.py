@@ -1,0 +1,119 @@
+"""Donated arguments: those that their caller gives up, so that a program may overwrite them.
+
+Before the passes, `donate` marks the arguments whose memory a result can take. A pass that writes
+kernels may then tie a result to such an argument: the kernel finds the argument's elements in the
+memory of the result. IREE copies the argument where others still read it. After the passes,
+`donation` tells the runtime which arguments are written to, and which results are the only users
+of their memory, so that they may be donated themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Module, Operation, Value
+from irax_compiler.passes.annotate import add_reflection
+from irax_compiler.passes.core import Pass, nested, register_pass, returned
+from irax_compiler.passes.split import Split
+
+CONSUMED = "iree.abi.consume"
+"""IREE's attribute of arguments whose memory belongs to the program."""
+_TIED = "tied_operands"
+"""The attribute of a dispatch that has the number of an operand for each result, or -1."""
+
+
+def donate(function: Operation, donated: Iterable[int]) -> None:
+    """Mark the donated arguments that have the type of a result, one for each result. Functions
+    that will be divided into parts get no marks.
+    """
+    arguments, free = mlir.arguments(function), mlir.result_types(function)
+    if len(arguments) + len(free) > Split.most:
+        return
+    taken = []
+    for i in sorted(donated):
+        if arguments[i].type in free:
+            free.remove(arguments[i].type)
+            taken.append(i)
+    _mark(function, taken)
+
+
+def is_donated(x: Value) -> bool:
+    """True for a donated argument of a function."""
+    if mlir.definition(x) is not None:
+        return False
+    argument: Any = x
+    function = argument.owner.owner.operation
+    return function.name == "func.func" and argument.arg_number in _marked(function)
+
+
+def overwritten(module: Module, name: str) -> list[int]:
+    """Return the arguments that a function of a lowered module writes to."""
+    return _marked(mlir.functions(module)[name])
+
+
+@register_pass
+@dataclass
+class Donation(Pass):
+    """Tells the runtime what becomes of donated arguments: `irax.donated` are the arguments that
+    are gone after a call, `irax.in_place` those that the program writes to, and `irax.own` the
+    results with memory that nothing else has, also not another result or an argument.
+    """
+
+    name: ClassVar[str] = "donation"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            if not mlir.is_public(function):
+                continue
+            marked = _marked(function)
+            arguments = mlir.arguments(function)
+            written = {x for o in nested(function) for x in _written(o)}
+            in_place = [i for i in marked if arguments[i] in written]
+            _mark(function, in_place)
+            results = returned(function)
+            numbers = {
+                "irax.donated": marked,
+                "irax.in_place": in_place,
+                "irax.own": [i for i, x in enumerate(results) if _is_own(x, results)],
+            }
+            add_reflection(
+                function, {k: ",".join(map(str, found)) for k, found in numbers.items() if found}
+            )
+
+
+def _is_own(x: Value, results: Sequence[Value]) -> bool:
+    """True for what a dispatch wrote, and is returned once."""
+    source = mlir.definition(x)
+    return source is not None and source.name == "flow.dispatch" and results.count(x) == 1
+
+
+def _written(operation: Operation) -> list[Value]:
+    """Return the operands of a dispatch that results are tied to."""
+    if _TIED not in operation.attributes:
+        return []
+    ties: Any = operation.attributes[_TIED]
+    return [operation.operands[tie.value] for tie in ties if tie.value >= 0]
+
+
+def _marked(function: Operation) -> list[int]:
+    if "arg_attrs" not in function.attributes:
+        return []
+    attributes: Any = function.attributes["arg_attrs"]
+    return [i for i, entries in enumerate(attributes) if CONSUMED in entries]
+
+
+def _mark(function: Operation, numbers: Sequence[int]) -> None:
+    """Give these arguments the mark, and take it from others."""
+    if not numbers and not _marked(function):
+        return
+    count = len(mlir.arguments(function))
+    old: Any = (
+        function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * count
+    )
+    kept = [{e.name: e.attr for e in entries if e.name != CONSUMED} for entries in old]
+    for i in numbers:
+        kept[i][CONSUMED] = mlir.parse_attribute("unit")
+    function.attributes["arg_attrs"] = mlir.array([mlir.dictionary(x) for x in kept])

@@ -1,0 +1,247 @@
+"""Clusters of elementwise operations that read arrays as views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.core import in_order, nested, users_in
+from irax_compiler.passes.elementwise.views import Axis, View, axes, contiguous
+from irax_compiler.passes.loops.kernels import is_plain
+from irax_compiler.passes.loops.memory import held_dtype
+
+MANY = 4096
+"""The fewest elements for which a kernel pays."""
+VECTOR = 64
+"""The bytes of a vector."""
+APART = 8
+"""The most vectors that are read for one vector of elements."""
+ARRAYS = 24
+"""The most arrays that a kernel reads and writes; IREE binds 32."""
+FAR = 128
+"""The most operations of a cluster."""
+LONG = 512
+"""The most operations that are written out for the vectors of a step."""
+
+_FUSED = {
+    f"stablehlo.{name}"
+    for name in ("convolution", "dot_general", "reduce", "reduce_window", "select_and_scatter")
+}
+"""The operations that IREE fuses with elementwise ones."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Elementwise operations on values of one shape, which can be one kernel."""
+
+    extents: tuple[int, ...]
+    members: list[Operation]
+    given: list[Value]
+    """The results that are used outside, or the value that is a view."""
+    views: dict[Value, View]
+    """The views of arrays from outside, by the values that the members use."""
+
+    @cached_property
+    def arrays(self) -> list[Value]:
+        """The arrays that are read."""
+        return list(dict.fromkeys(v.array for v in self.views.values() if v.array is not None))
+
+    @cached_property
+    def axes(self) -> list[Axis]:
+        """The axes over which all arrays are read and written, outermost first."""
+        own = [view.strides for view in self.views.values()]
+        return axes(self.extents, [contiguous(self.extents), *own])
+
+    @cached_property
+    def lanes(self) -> int:
+        """The number of elements of a vector."""
+        values = [*self.views, *self.given, *(o.results[0] for o in self.members)]
+        return VECTOR // max(held_dtype(x).itemsize for x in values)
+
+    @property
+    def is_short(self) -> bool:
+        """True if rows are shorter than a vector: several are then read together."""
+        return self.axes[-1].extent < self.lanes
+
+    @property
+    def stepped(self) -> Axis | None:
+        """The axis along which a vector of elements is a step, or of rows that are shorter than
+        that; None if there is none of that length.
+        """
+        found = self.axes[-2:-1] if self.is_short else self.axes[-1:]
+        return found[0] if found and found[0].extent >= self.lanes else None
+
+    @property
+    def vectors(self) -> int:
+        """The number of vectors in a step."""
+        return self.axes[-1].extent if self.is_short else 1
+
+    def offsets(self, view: View, vector: int) -> np.ndarray:
+        """Return the distances of a vector's elements from the place where a step begins."""
+        number = vector * self.lanes + np.arange(self.lanes)
+        if not self.is_short:
+            return number * view.strides[self.axes[-1].last]
+        row, place = np.divmod(number, self.axes[-1].extent)
+        outer, inner = (view.strides[axis.last] for axis in self.axes[-2:])
+        return row * outer + place * inner
+
+    def is_readable(self, view: View) -> bool:
+        """True if few vectors have the elements of each vector."""
+        return view.array is None or all(
+            np.ptp(self.offsets(view, vector)) < APART * self.lanes
+            for vector in range(self.vectors)
+        )
+
+    @property
+    def pays(self) -> bool:
+        """True if an array is read in another order than its own, and a kernel is not too long."""
+        is_small = len(self.arrays) + len(self.given) <= ARRAYS
+        is_small = is_small and len(self.members) * self.vectors <= LONG
+        moves = any(not view.is_in_order(self.extents) for view in self.views.values())
+        return is_small and moves
+
+
+def is_elementwise(operation: Operation) -> bool:
+    """True for an operation on numbers and on many values of one shape, of which kernels compute
+    vectors.
+    """
+    is_one = registers.is_known(operation) or operation.name == "stablehlo.map"
+    if not is_one or len(operation.results) != 1 or not len(operation.operands):
+        return False
+    values = [*operation.operands, operation.results[0]]
+    extents = shape_of(operation.results[0])
+    inner = [o for o in nested(operation) if not o.name.endswith(".return")]
+    return (
+        prod(extents) >= MANY
+        and all(map(registers.is_known, inner))
+        and all(shape_of(x) in ((), extents) for x in operation.operands)
+        and all(map(is_plain, values))
+        and mlir.splat(operation.results[0]) is None
+    )
+
+
+def is_moved(operation: Operation) -> bool:
+    """True for an operation that makes many elements in another order, which nothing but kernels
+    and results use.
+    """
+    if len(operation.results) != 1 or len(operation.operands) != 1:
+        return False
+    (result,) = operation.results
+    return (
+        traits_of(operation).moves
+        and prod(shape_of(result)) >= MANY
+        and is_plain(result)
+        and mlir.splat(result) is None
+        and mlir.num_uses(result) > 0
+        and not any(use.owner.operation.name.startswith("stablehlo.") for use in result.uses)
+    )
+
+
+def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster of an operation, and the operation before which its kernel is to be; None
+    if a kernel does not pay.
+    """
+    if is_elementwise(seed):
+        found = _placed(_connected(seed)) or _placed(_producers(seed))
+    else:
+        found = _moved(seed.results[0], seed)
+    return found if found is not None and found[0].pays else None
+
+
+def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster that makes an array of a view."""
+    found = _with_views([], [x], [x])
+    return None if found is None else (found, min(users_in(seed.block, x), key=in_order))
+
+
+def _connected(seed: Operation) -> list[Operation]:
+    """Return the elementwise operations on values of one shape that use results of each other."""
+    (result,) = seed.results
+    extents, found, pending = shape_of(result), {result: seed}, [seed]
+    while pending and len(found) < FAR:
+        operation = pending.pop()
+        near = [mlir.definition(x) for x in operation.operands]
+        for other in (*near, *users_in(seed.block, operation.results[0])):
+            if other is None or other.block != seed.block or not is_elementwise(other):
+                continue
+            (x,) = other.results
+            if x not in found and shape_of(x) == extents:
+                found[x] = other
+                pending.append(other)
+    return sorted(found.values(), key=in_order)
+
+
+def _producers(seed: Operation) -> list[Operation]:
+    """Return an operation with those that compute its operands and nothing else."""
+    found, pending = {seed.results[0]: seed}, [seed]
+    while pending and len(found) < FAR:
+        for x in pending.pop().operands:
+            source = mlir.definition(x)
+            if source is None or x in found or source.block != seed.block:
+                continue
+            is_own = all(user in found.values() for user in users_in(seed.block, x))
+            if is_own and is_elementwise(source) and shape_of(x) == shape_of(seed.results[0]):
+                found[x] = source
+                pending.append(source)
+    return sorted(found.values(), key=in_order)
+
+
+def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
+    """Return a cluster, and the operation before which its kernel is to be; None if there is no
+    such place, or if IREE fuses the members with others.
+    """
+    inside, block = set(members), members[0].block
+    users = {
+        o.results[0]: [u for u in users_in(block, o.results[0]) if u not in inside] for o in members
+    }
+    given = [x for x, outside in users.items() if outside]
+    outside = [user for x in given for user in users[x]]
+    made = {o.results[0] for o in members}
+    taken = [x for x in dict.fromkeys(x for o in members for x in o.operands) if x not in made]
+    if not outside or any(o.name in _FUSED for o in (*outside, *_sources(taken))):
+        return None
+    place = min(outside, key=in_order)
+    found = _with_views(members, given, [x for x in taken if mlir.splat(x) is None])
+    if found is None or any(
+        source.block == place.block and not source.is_before_in_block(place)
+        for source in _sources(found.arrays)
+    ):
+        return None
+    return found, place
+
+
+def _sources(values: Iterable[Value]) -> list[Operation]:
+    return [source for source in map(mlir.definition, values) if source is not None]
+
+
+def _with_views(
+    members: list[Operation], given: list[Value], taken: Sequence[Value]
+) -> Cluster | None:
+    """Return a cluster that reads values as views, or as arrays where views are slow to read; None
+    if they cannot be read by vectors.
+    """
+    extents = shape_of(given[0])
+    views = {x: _over(x, extents, View.of(x)) for x in taken}
+    while True:
+        found = Cluster(extents, members, given, views)
+        if found.stepped is None:
+            return None
+        slow = [x for x, view in views.items() if not found.is_readable(view)]
+        if not slow:
+            return found
+        if any(not members or views[x].array == x for x in slow):
+            return None
+        views = views | {x: _over(x, extents, View.plain(x)) for x in slow}
+
+
+def _over(x: Value, extents: tuple[int, ...], view: View) -> View:
+    """Return the view of a value of a shape, or of a number for all of its elements."""
+    return view if shape_of(x) else View(view.array, view.start, (0,) * len(extents))

@@ -1,0 +1,305 @@
+"""Programs of whole arrays as programs of shards.
+
+    func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32>
+        attributes {irax.mesh = "data=2", irax.in_specs = [[["data"], []], [[], []]],
+                    irax.out_specs = [unit]}
+
+The result is the program that each device of the mesh runs. The layouts of arguments are given;
+those of other values follow, operation by operation, from the ops' sharding rules. An op without a
+rule is computed from whole arrays, by all devices: that is right, if slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.collective import AllReduce
+from irax_compiler.ops.control_flow.branches import choose
+from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.shard_map import (
+    ShardMap,
+    Spec,
+    axes_of,
+    decoded,
+    encoded,
+    is_shard_map,
+)
+from irax_compiler.ops.core import Op, UnsupportedOp, full
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.sharding_rule import ShardingRule
+from irax_compiler.ops.structured import call_function
+from irax_compiler.passes.communicate import MESH, Mesh, mesh_of, set_mesh
+from irax_compiler.passes.core import Pass, register_pass
+from irax_compiler.passes.resharding import (
+    Shards,
+    parts,
+    replicated,
+    resharded,
+    sharded,
+)
+
+IN_SPECS, OUT_SPECS = "irax.in_specs", "irax.out_specs"
+"""Attributes of a function of whole arrays: the specs of its arguments, and of its results; of a
+result, unit for the layout that it is computed in. The pass replaces them by the specs there are.
+"""
+
+Env = dict[Value, Shards]
+
+
+def state_layouts(
+    function: Operation, mesh: Mesh, in_specs: Sequence[Spec], out_specs: Sequence[Spec | None]
+) -> None:
+    """State that the devices of a mesh are to run a function, with the layouts of its arguments and
+    results; None is for the layout that a result is computed in.
+    """
+    set_mesh(function, mesh)
+    function.attributes[IN_SPECS] = encoded(in_specs)
+    wanted = [mlir.parse_attribute("unit") if s is None else encoded(s) for s in out_specs]
+    function.attributes[OUT_SPECS] = mlir.array(wanted)
+
+
+def layouts_of_uses(function: Operation, mesh: Mesh) -> list[Spec]:
+    """Return the layouts of the arguments of a function in which it first uses them: in a call of
+    `irax.shard_map`. Others are not divided.
+
+    Raises:
+        UnsupportedOp: a call is for another mesh.
+    """
+    found = []
+    for argument in mlir.arguments(function):
+        spec = replicated(len(shape_of(argument)))
+        uses = [use for use in argument.uses if is_shard_map(use.owner.operation)]
+        for use in reversed(uses):  # the last one added is the first in the list
+            op: Any = read(use.owner.operation)
+            if dict(op.mesh) != mesh:
+                raise UnsupportedOp(
+                    f"irax.shard_map at {use.owner.location} is for the mesh {dict(op.mesh)}, but "
+                    f"the program for {mesh}"
+                )
+            spec = op.in_specs[use.operand_number]
+            break
+        found.append(spec)
+    return found
+
+
+def layouts_of(function: Operation) -> tuple[Spec, ...]:
+    """Return the layouts of the results of a function that was partitioned."""
+    return decoded(function.attributes[OUT_SPECS])
+
+
+@register_pass
+@dataclass
+class Partition(Pass):
+    """Replaces functions of whole arrays, with the attributes `irax.mesh`, `irax.in_specs` and
+    `irax.out_specs`, by the programs of the devices of the mesh. Calls must have been inlined.
+    """
+
+    name: ClassVar[str] = "partition"
+
+    def run(self, module: Module) -> None:
+        for function in list(mlir.functions(module).values()):
+            if IN_SPECS in function.attributes:
+                _partition(module, function)
+
+
+def _partition(module: Module, function: Operation) -> None:
+    mesh = mesh_of(function)
+    partitioner = _Partitioner(module, mesh)
+    name = mlir.function_name(function)
+    in_specs = decoded(function.attributes[IN_SPECS])
+    arguments = mlir.arguments(function)
+    types = [
+        mlir.tensor_type(sharded(shape_of(x), spec, mesh), dtype_of(x))
+        for x, spec in zip(arguments, in_specs, strict=True)
+    ]
+    wanted: Any = function.attributes[OUT_SPECS]
+    new = mlir.new_function(module, mlir.unique_name(module, name), types, function.location)
+    with InsertionPoint(mlir.body(new)), function.location:
+        given = map(Shards, mlir.arguments(new), in_specs)
+        found = partitioner.block(mlir.body(function), dict(zip(arguments, given, strict=True)))
+        specs = [
+            x.spec if mlir.attribute_text(spec) == "unit" else decoded([spec])[0]
+            for x, spec in zip(found, wanted, strict=True)
+        ]
+        results = [resharded(x, spec, mesh) for x, spec in zip(found, specs, strict=True)]
+    mlir.finish_function(new, results)
+    for attribute in (MESH, IN_SPECS, "sym_visibility"):
+        if attribute in function.attributes:
+            new.attributes[attribute] = function.attributes[attribute]
+    new.attributes[OUT_SPECS] = encoded(specs)
+    function.erase()
+    new.attributes["sym_name"] = mlir.string(name)
+
+
+class _Partitioner:
+    """Builds operations on shards, block by block."""
+
+    def __init__(self, module: Module, mesh: Mesh) -> None:
+        self._functions = mlir.Functions(module)
+        self._mesh = mesh
+
+    def block(self, block: Block, env: Env) -> list[Shards]:
+        """Build the operations of a block at the insertion point; return its results. `env` has the
+        shards of its arguments and of the values that it captures.
+        """
+        env = dict(env)
+        *operations, last = (view.operation for view in block.operations)
+        for operation in operations:
+            with operation.location:
+                found = self._operation(operation, env)
+            env.update(zip(operation.results, found, strict=True))
+        return [env[v] for v in last.operands]
+
+    def _operation(self, operation: Operation, env: Env) -> Sequence[Shards]:
+        operands = [env[v] for v in operation.operands]
+        if traits_of(operation).captures:
+            if operation.name == "stablehlo.while":
+                return self._loop(operation, operands, env)
+            return self._branches(operation, operands[0], env)
+        try:
+            op = read(operation)
+        except UnsupportedOp:
+            return self._whole(operation, env)
+        if isinstance(op, ShardMap):
+            return self._shard_map(op, operands)
+        shapes = [shape_of(x) for x in operation.operands], [shape_of(x) for x in operation.results]
+        rule = op.sharding_rule(*shapes)
+        if rule is None or all(x.spec == replicated(len(x.spec)) for x in operands):
+            return self._whole(operation, env)
+        return self._by_rule(op, rule, operands, shapes[1])
+
+    def _whole(self, operation: Operation, env: Env) -> list[Shards]:
+        """Build the operation on whole arrays."""
+        used = [*operation.operands, *mlir.captured(operation)]
+        copies = {x: self._at(env[x], replicated(len(shape_of(x)))) for x in used if x in env}
+        results = mlir.clone(operation, copies)
+        return [Shards(x, replicated(len(shape_of(x)))) for x in results]
+
+    def _at(self, x: Shards, spec: Spec) -> Value:
+        return resharded(x, spec, self._mesh)
+
+    # -- ops with a rule --
+
+    def _by_rule(
+        self,
+        op: Op,
+        rule: ShardingRule,
+        operands: Sequence[Shards],
+        results: Sequence[tuple[int, ...]],
+    ) -> Sequence[Shards]:
+        chosen = self._chosen_axes(rule, operands, results)
+
+        def spec_of(factors: Sequence[int | None]) -> Spec:
+            return tuple(() if f is None else chosen.get(f, ()) for f in factors)
+
+        values = [
+            self._at(x, spec_of(factors))
+            for x, factors in zip(operands, rule.operands, strict=True)
+        ]
+        specs = [spec_of(factors) for factors in rule.results]
+        combined = {f: combiner for f, combiner in rule.reduced.items() if chosen.get(f)}
+        start = None if rule.init is None or not combined else values[rule.init]
+        if start is not None and rule.init is not None:
+            neutral = reduce.identity(next(iter(combined.values())), dtype_of(start))
+            values[rule.init] = full(shape_of(start), neutral, dtype_of(start))
+        shapes = [sharded(n, spec, self._mesh) for n, spec in zip(results, specs, strict=True)]
+        found = list(op.on_shards([shape_of(x) for x in values], shapes).build(values))
+        for factor, combiner in combined.items():
+            for axis in chosen[factor]:
+                found = [AllReduce(axis, self._mesh[axis], combiner=combiner)(x) for x in found]
+        if start is not None:
+            found = [_combined(next(iter(combined.values())), x, start) for x in found]
+        return list(map(Shards, found, specs))
+
+    def _chosen_axes(
+        self,
+        rule: ShardingRule,
+        operands: Sequence[Shards],
+        results: Sequence[tuple[int, ...]],
+    ) -> dict[int, tuple[str, ...]]:
+        """The axes along which the dimensions of each factor are divided. The largest operands keep
+        their layouts; an axis divides one factor.
+        """
+        extents: dict[int, list[int]] = {}
+        shapes = [*(x.whole_shape(self._mesh) for x in operands), *results]
+        for sizes, factors in zip(shapes, (*rule.operands, *rule.results), strict=True):
+            for size, factor in zip(sizes, factors, strict=True):
+                if factor is not None:
+                    extents.setdefault(factor, []).append(size)
+        chosen: dict[int, tuple[str, ...]] = {}
+        taken: set[str] = set()
+        pairs = zip(operands, rule.operands, strict=True)
+        for x, all_factors in sorted(pairs, key=lambda pair: -prod(shape_of(pair[0].value))):
+            for axes, factor in zip(x.spec, all_factors, strict=True):
+                if factor is None or factor in chosen or taken & set(axes):
+                    continue
+                if axes and all(n % parts(axes, self._mesh) == 0 for n in extents[factor]):
+                    chosen[factor] = axes
+                    taken |= set(axes)
+        return chosen
+
+    # -- ops with functions and regions --
+
+    def _shard_map(self, op: ShardMap, operands: Sequence[Shards]) -> list[Shards]:
+        given = [self._at(x, spec) for x, spec in zip(operands, op.in_specs, strict=True)]
+        found = call_function(self._functions, op.body, given)
+        return list(map(Shards, found, op.out_specs))
+
+    def _loop(self, operation: Operation, carry: Sequence[Shards], env: Env) -> list[Shards]:
+        """Build a loop whose carry has the layout that it begins with; what is not divided then may
+        have the layout that the first step gives it.
+        """
+        condition, body = (region.blocks[0] for region in operation.regions)
+        specs = [x.spec for x in carry]
+        after: list[Spec] = []
+
+        def step(block: Block, values: Sequence[Value]) -> list[Shards]:
+            given = dict(zip(block.arguments, map(Shards, values, specs), strict=True))
+            return self.block(block, {**env, **given})
+
+        def go_on(*values: Value) -> Value:
+            (found,) = step(condition, values)
+            return self._at(found, ())
+
+        def advance(*values: Value) -> list[Value]:
+            found = step(body, values)
+            after[:] = [x.spec for x in found]
+            return [self._at(x, spec) for x, spec in zip(found, specs, strict=True)]
+
+        while True:
+            start = [self._at(x, spec) for x, spec in zip(carry, specs, strict=True)]
+            results = while_loop(go_on, advance, start)
+            better = [
+                new if not axes_of(old) and axes_of(new) else old
+                for old, new in zip(specs, after, strict=True)
+            ]
+            if better == specs or not results:
+                return list(map(Shards, results, specs))
+            loop = mlir.definition(results[0])
+            assert loop is not None
+            loop.erase()
+            specs = better
+
+    def _branches(self, operation: Operation, chooser: Shards, env: Env) -> list[Shards]:
+        """Build branches whose results are whole arrays."""
+
+        def build(block: Block) -> list[Value]:
+            found = self.block(block, env)
+            return [self._at(x, replicated(len(x.spec))) for x in found]
+
+        branches = [lambda block=region.blocks[0]: build(block) for region in operation.regions]
+        found = choose(operation.name, self._at(chooser, ()), branches)
+        return [Shards(x, replicated(len(shape_of(x)))) for x in found]
+
+
+def _combined(combiner: str, x: Value, start: Value) -> Value:
+    """A reduction's result combined with the init value."""
+    spread = shape.broadcast_scalar(start, shape_of(x))
+    return mlir.emit(f"stablehlo.{combiner}", [x, spread]).results[0]

@@ -1,0 +1,102 @@
+"""Shards of arrays, and what brings them from one layout into another.
+
+The layout of an array is a spec (`ops/control_flow/shard_map.py`): for each dimension, the axes of
+the mesh along which it is divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import elementwise, shape
+from irax_compiler.ops.collective import AllGather, AxisIndex
+from irax_compiler.ops.control_flow.shard_map import Spec
+from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
+from irax_compiler.passes.communicate import Mesh
+
+
+@dataclass(frozen=True)
+class Shards:
+    """An array of which each device has a shard."""
+
+    value: Value
+    """The shard of this device."""
+    spec: Spec
+
+    def whole_shape(self, mesh: Mesh) -> tuple[int, ...]:
+        """The shape of the array."""
+        return unsharded(shape_of(self.value), self.spec, mesh)
+
+
+def replicated(rank: int) -> Spec:
+    """Return the spec of an array that all devices have whole."""
+    return ((),) * rank
+
+
+def parts(axes: Sequence[str], mesh: Mesh) -> int:
+    """Return the number of parts of a dimension that is divided along some axes."""
+    return prod(mesh[axis] for axis in axes)
+
+
+def sharded(whole: Sequence[int], spec: Spec, mesh: Mesh) -> tuple[int, ...]:
+    """Return the shape of the shards of an array."""
+    return tuple(n // parts(axes, mesh) for n, axes in zip(whole, spec, strict=True))
+
+
+def unsharded(shard: Sequence[int], spec: Spec, mesh: Mesh) -> tuple[int, ...]:
+    """Return the shape of the array that has shards of a shape."""
+    return tuple(n * parts(axes, mesh) for n, axes in zip(shard, spec, strict=True))
+
+
+def resharded(x: Shards, spec: Spec, mesh: Mesh) -> Value:
+    """Build this device's shard of the same array in another layout.
+
+    Axes that a dimension keeps are at the beginning of both. The others are gathered, the last one
+    first, and then the new ones are divided along.
+    """
+    if x.spec == spec:
+        return x.value
+    fill = mlir.splat(x.value)
+    if fill is not None:
+        return full(sharded(x.whole_shape(mesh), spec, mesh), fill, dtype_of(x.value))
+    value = x.value
+    kept = [_common(old, new) for old, new in zip(x.spec, spec, strict=True)]
+    for d, axes in enumerate(x.spec):
+        for axis in reversed(axes[kept[d] :]):
+            value = _gathered(value, d, axis, mesh)
+    for d, axes in enumerate(spec):
+        for axis in axes[kept[d] :]:
+            value = _divided(value, d, axis, mesh)
+    return value
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """The number of axes that two lists have in common at their beginnings."""
+    count = 0
+    while count < min(len(old), len(new)) and old[count] == new[count]:
+        count += 1
+    return count
+
+
+def _gathered(x: Value, dimension: int, axis: str, mesh: Mesh) -> Value:
+    """Build the shards of all devices along an axis, joined along a dimension."""
+    extents = list(shape_of(x))
+    stacked = AllGather(axis, mesh[axis], dimension=dimension)(x)
+    extents[dimension] *= mesh[axis]
+    return shape.reshape(stacked, extents)
+
+
+def _divided(x: Value, dimension: int, axis: str, mesh: Mesh) -> Value:
+    """Build this device's part of an array whose dimension is divided along an axis."""
+    extents = list(shape_of(x))
+    extents[dimension] //= mesh[axis]
+    place = AxisIndex(axis, mesh[axis])()
+    zero = full_like(place, 0)
+    start = elementwise.multiply(place, full_like(place, extents[dimension]))
+    starts = [start if d == dimension else zero for d in range(len(extents))]
+    return DynamicSlice(tuple(extents))(x, *starts)
