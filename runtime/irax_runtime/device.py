@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+
+from irax_runtime.communication import current
 
 
 class OutOfMemoryError(RuntimeError, MemoryError):
@@ -17,7 +20,13 @@ class DeviceClient:
 
     platform: str
     platform_version: str
-    process_index = 0
+    runtime_type: str = "irax"
+    """The name of the runtime, which libraries compare with those that they know."""
+
+    @property
+    def process_index(self) -> int:
+        """The number of this process in its job."""
+        return current.of_process().rank
 
     def devices(self) -> list[Any]:
         """The devices."""
@@ -41,6 +50,8 @@ class Device(Protocol):
     """A device: arrays live in its memory, and programs run on it."""
 
     id: int
+    process_index: int
+    """The number of the process that the device belongs to."""
 
     @property
     def client(self) -> DeviceClient:
@@ -87,6 +98,54 @@ class Device(Protocol):
     def memory_stats(self) -> dict[str, int] | None:
         """Return statistics of the device's memory, such as `bytes_in_use`; None if it has none."""
         ...
+
+
+MEMORY_KIND = "device"
+"""The name of the one memory of each device."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The memory of a device."""
+
+    device: Any
+    kind: str = MEMORY_KIND
+
+    @property
+    def process_index(self) -> int:
+        """The number of the process that the device belongs to."""
+        return self.device.process_index
+
+    @property
+    def platform(self) -> str:
+        """The platform of the device."""
+        return self.device.platform
+
+    def addressable_by_devices(self) -> list[Any]:
+        """The devices that can use the memory."""
+        return [self.device]
+
+
+class OneMemory:
+    """A device that has one memory: a base of devices."""
+
+    def default_memory(self) -> Memory:
+        """The memory that arrays are in."""
+        return Memory(self)
+
+    def addressable_memories(self) -> list[Memory]:
+        """The memories of the device: one."""
+        return [self.default_memory()]
+
+    def memory(self, kind: str) -> Memory:
+        """The memory of a kind.
+
+        Raises:
+            ValueError: the device has no such memory.
+        """
+        if kind != MEMORY_KIND:
+            raise ValueError(f"memory: {self!r} has one memory, {MEMORY_KIND!r}, got {kind!r}")
+        return self.default_memory()
 
 
 class Buffer(Protocol):

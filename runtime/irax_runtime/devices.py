@@ -109,9 +109,18 @@ def _all(names: tuple[str, ...]) -> tuple[Device, ...]:
     return tuple(found)
 
 
+def are_open() -> bool:
+    """Return True if devices have been asked for."""
+    return bool(_asked_for)
+
+
+_asked_for: set[str] = set()
+
+
 @once
 def _of_platform(name: str) -> tuple[Device, ...]:
     platform = find(name)
+    _asked_for.add(name)
     try:
         return tuple(platform.devices())
     except Exception as error:  # drivers and plugins are other people's: they raise anything

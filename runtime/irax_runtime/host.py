@@ -21,6 +21,7 @@ import iree.runtime as rt
 import numpy as np
 
 from irax_runtime import interruptible, linalg
+from irax_runtime.communication import collectives
 from irax_runtime.signature import TensorType, parse_signature
 
 Array = np.ndarray[Any, Any]
@@ -94,6 +95,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sort": sort,
     "svd": linalg.svd,
     "triangular_solve": linalg.triangular_solve,
+    **collectives.FUNCTIONS,
 }
 """The functions that programs may import, by name. Arguments are read-only; results are new arrays.
 """

@@ -11,7 +11,7 @@ import ctypes
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -22,11 +22,12 @@ from iree.runtime._binding import disable_leak_checker
 from irax_runtime import host, interruptible, libraries, memory, shared_library, threads
 from irax_runtime import iree_modules as modules
 from irax_runtime.choice import Choice
-from irax_runtime.device import OutOfMemoryError
+from irax_runtime.communication import current, mpi
+from irax_runtime.device import OneMemory, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
-from irax_runtime.platforms import Platform
+from irax_runtime.platforms import Platform, cpu_devices
 from irax_runtime.signature import TensorType
 
 _USAGE = int(rt.BufferUsage.DEFAULT) | int(rt.BufferUsage.MAPPING)
@@ -45,19 +46,19 @@ memory that has to be filled first."""
 _unusable_contexts: list[Any] = []
 
 
-class CpuDevice:
+class CpuDevice(OneMemory):
     """The processor this runs on."""
 
     platform = "cpu"
     target = "iree-cpu"
     compiler = None
     device_kind = "cpu"
-    process_index = 0
     driver = modules.DRIVER
 
     def __init__(self, number: int = 0) -> None:
         memory.keep_freed_memory()
-        self.id = number
+        self.process_index = current.of_process().rank
+        self.id = self.process_index * cpu_devices() + number
         workers = threads.count()
         rt.flags.parse_flags(
             f"--task_worker_stack_size={_STACK_SIZE}",
@@ -66,9 +67,12 @@ class CpuDevice:
             f"--task_topology_group_count={workers}",
         )
         self._instance = rt.VmInstance()
-        self._devices = {
-            kind: rt.get_driver(driver).create_default_device() for kind, driver in _DRIVERS.items()
-        }
+        allocators = memory.keeping_freed_buffers()
+        with mpi.hidden():
+            self._devices = {
+                kind: rt.get_driver(driver).create_default_device(allocators)
+                for kind, driver in _DRIVERS.items()
+            }
         # A device must outlive its buffers, also those that NumPy arrays hold when Python exits:
         # it is never freed, and the bindings must not complain about that.
         disable_leak_checker()
@@ -124,13 +128,14 @@ class CpuDevice:
         """
         element = modules.element_type(array.dtype, self)
         size = array.nbytes
-        if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
+        is_own = not (may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array))
+        if not is_own:
             view = self._wrap(array, element)
         elif size >= _WORTH_ALIGNING:
             view = self._wrap(memory.aligned_copy(array), element)
         else:
             view = self._copy(array, element)
-        return IreeBuffer(view.ref, array.shape, array.dtype, self)
+        return IreeBuffer(view.ref, array.shape, array.dtype, self, is_own)
 
     def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         """A view of the array's own memory, which lives as long as the view."""
@@ -149,6 +154,13 @@ class CpuDevice:
             element_type=element,
         )
 
+    def _free_kept_buffers(self) -> None:
+        """Frees the buffers that are kept for reuse. A new program has sizes of its own, and buffers
+        of sizes that nobody asks for any more would take the places of others.
+        """
+        for device in self._devices.values():
+            device.allocator.trim()
+
     def load(self, artefact: bytes, entry: str | None = None) -> IreeExecutable:
         """A program compiled by the target `iree-cpu`, or any .vmfb for this processor.
 
@@ -161,6 +173,7 @@ class CpuDevice:
             MissingLibrary: it calls a library that is not installed.
         """
         module, entry = modules.load_module(self._instance, artefact, entry)
+        self._free_kept_buffers()
         try:
             return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
         except libraries.MissingLibrary:
@@ -169,38 +182,51 @@ class CpuDevice:
             raise ValueError(f"not a program for this processor: {str(error)[:200]}") from None
 
 
-def devices(platform: Platform) -> tuple[CpuDevice]:
-    """The devices of the platform `cpu`: one."""
-    return (cpu(),)
+def devices(platform: Platform) -> tuple[CpuDevice, ...]:
+    """The devices of the platform `cpu`: one, or as many as `IRAX_CPU_DEVICES` says."""
+    return tuple(cpu(number) for number in range(cpu_devices()))
+
+
+def cpu(number: int = 0) -> CpuDevice:
+    """The CPU device of a number."""
+    return _opened(number)
 
 
 @once
-def cpu() -> CpuDevice:
-    """The CPU device of this process."""
-    return CpuDevice()
+def _opened(number: int) -> CpuDevice:
+    return CpuDevice(number)
 
 
 class IreeBuffer:
     """An array in the memory of an IREE device."""
 
-    __slots__ = ("_numpy", "device", "dtype", "ref", "shape")
+    __slots__ = ("_is_own", "_numpy", "device", "dtype", "ref", "shape")
 
     def __init__(
-        self, ref: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: CpuDevice
+        self,
+        ref: Any,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        device: CpuDevice,
+        is_own: bool = False,
     ) -> None:
-        self.ref = ref
-        """IREE's reference to its view of the memory."""
+        self.ref: Any = ref
+        """IREE's reference to its view of the memory; None if it was deleted."""
         self.shape = shape
         self.dtype = dtype
         self.device = device
+        self._is_own = is_own
         self._numpy: np.ndarray[Any, Any] | None = None
 
     def __repr__(self) -> str:
         return f"<{TensorType(self.dtype, self.shape)} on {self.device!r}>"
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The elements, as a read-only view of the buffer's own memory."""
+        """The elements, as a read-only view of the buffer's own memory. Raises RuntimeError if it
+        was deleted.
+        """
         if self._numpy is None:
+            self.check()
             view = self.ref.deref(rt.HalBufferView)
             stand_in = plain(self.dtype)
             if stand_in is not self.dtype:  # DLPack does not have this dtype
@@ -213,9 +239,26 @@ class IreeBuffer:
     def wait(self) -> None:
         """Nothing: a program's results are complete when its call returns."""
 
+    @property
+    def is_exclusive(self) -> bool:
+        """True if nothing else has the memory: no other buffer, and no array of NumPy's."""
+        return self._is_own and self._numpy is None
+
+    def delete(self) -> None:
+        """Give the memory up. Arrays of NumPy's that share it keep it."""
+        self.ref = self._numpy = None
+
     def is_deleted(self) -> bool:
-        """False: nothing is donated here."""
-        return False
+        """Return True if it was deleted, or donated to a call."""
+        return self.ref is None
+
+    def check(self) -> None:
+        """Raises RuntimeError if it was deleted."""
+        if self.ref is None:
+            raise RuntimeError(
+                f"{TensorType(self.dtype, self.shape)} was used after its memory had been given "
+                "up: it was deleted or donated to a call"
+            )
 
     def is_ready(self) -> bool:
         """True: a program's results are complete when its call returns."""
@@ -268,6 +311,10 @@ class IreeExecutable:
         self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
         self._takes_list = "irax.lists" in reflection
+        self._donated = _numbers(reflection, "irax.donated")
+        self._in_place = _numbers(reflection, "irax.in_place")
+        own = _numbers(reflection, "irax.own")
+        self._is_own = [i in own for i in range(self._num_results)]
         device._executables.add(self)
 
     def _context(self, driver: str) -> Any:
@@ -305,10 +352,18 @@ class IreeExecutable:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
-        """Run without checking the arguments: for callers that know that they fit."""
-        inputs = rt.VmVariantList(len(arguments))
-        for argument in arguments:
-            inputs.push_ref(argument.ref)
+        """Run without checking the arguments, deleted ones aside: for callers that know that they
+        fit.
+        """
+        given = self._writable(arguments) if self._in_place else arguments
+        inputs = rt.VmVariantList(len(given))
+        try:
+            for argument in given:
+                inputs.push_ref(argument.ref)
+        except TypeError:
+            for argument in given:
+                argument.check()
+            raise
         if self._takes_list:
             inputs = _listed(inputs)
         outputs = rt.VmVariantList(self._num_results)
@@ -318,13 +373,26 @@ class IreeExecutable:
             raise (host.take_error() or self._error(failure)) from None
         if self._takes_list:
             outputs = outputs.get_as_list(0)
+        for i in self._donated:
+            if _is_once(arguments, i):
+                arguments[i].delete()
         if self.results is None:
             return [self._untyped_result(outputs, i) for i in range(len(outputs))]
         device = self.device
         return [
-            IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device)
+            IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device, self._is_own[i])
             for i, type_ in enumerate(self.results)
         ]
+
+    def _writable(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return the arguments, with copies of those that the program writes to and that others may
+        read.
+        """
+        given = list(arguments)
+        for i in self._in_place:
+            if not (given[i].is_exclusive and _is_once(arguments, i)):
+                given[i] = self.device.put(given[i].numpy())
+        return given
 
     def _invoke(self, inputs: Any, outputs: Any) -> None:
         driver = self._driver
@@ -366,6 +434,16 @@ class IreeExecutable:
         view = outputs.get_as_object(i, rt.HalBufferView)
         type_ = modules.type_of_view(view)
         return IreeBuffer(view.ref, type_.shape, type_.dtype, self.device)
+
+
+def _numbers(reflection: Mapping[str, str], name: str) -> list[int]:
+    """Return the numbers that a reflection attribute lists."""
+    return [int(word) for word in reflection.get(name, "").split(",") if word]
+
+
+def _is_once(arguments: Sequence[Any], i: int) -> bool:
+    """Return True if an argument is no other argument, too."""
+    return sum(other is arguments[i] for other in arguments) == 1
 
 
 def _listed(values: Any) -> Any:

@@ -47,12 +47,13 @@ def _of_finite(function: Callable[[Array], Sequence[Array]], x: Array) -> tuple[
 
 
 def cholesky(x: Array, *, lower: int) -> Array:
-    """The triangles L with L L^H = x (or U with U^H U = x); nan where there is none."""
+    """The triangles L with L L^H = x (or U with U^H U = x); of nan where there is none."""
     try:
         return np.linalg.cholesky(x, upper=not lower)
     except np.linalg.LinAlgError:
         if x.ndim == 2:
-            return np.full_like(x, np.nan)
+            nans = np.full_like(x, np.nan)
+            return np.tril(nans) if lower else np.triu(nans)
         return np.stack([cholesky(matrix, lower=lower) for matrix in x])
 
 

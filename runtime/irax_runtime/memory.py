@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from math import prod
 from typing import Any
@@ -52,3 +53,19 @@ def keep_freed_memory() -> None:
         return
     mallopt(m_mmap_threshold, 1 << 30)
     mallopt(m_trim_threshold, 512 << 20)
+
+
+CAPACITY = 2 << 30
+"""The most bytes of freed buffers that a device keeps."""
+FREED = 1024
+"""The most freed buffers that a device keeps."""
+
+
+def keeping_freed_buffers() -> list[Any]:
+    """Return the allocator of a device, as IREE specifies one, that keeps freed buffers for others
+    of their sizes. Without it, IREE fills each buffer with zeros before a program writes to it.
+    """
+    capacity = CAPACITY
+    if hasattr(os, "sysconf"):
+        capacity = min(capacity, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8)
+    return [f"caching:*=*;{capacity};{FREED}"]

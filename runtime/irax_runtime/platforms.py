@@ -162,15 +162,40 @@ def _of_cuda(architecture: str) -> str:
 
 
 CPU_DEVICES = "IRAX_CPU_DEVICES"
-"""The environment variable that says how many devices the processor is for a PJRT plugin."""
+"""The environment variable that says how many devices the processor is."""
 
 
-def _cpu_devices() -> Settings:
-    """Raises ValueError where the environment variable is no number of devices."""
+_cpu_devices: dict[str, int] = {}
+"""The number of devices of the processor: as it was `chosen`, and as others were `told`."""
+
+
+def cpu_devices() -> int:
+    """Return how many devices the processor is.
+
+    Raises:
+        ValueError: the environment variable is no number of devices.
+    """
     text = os.environ.get(CPU_DEVICES) or "1"
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
-    return {"cpu_device_count": int(text)}
+    count = _cpu_devices.get("chosen", int(text))
+    _cpu_devices["told"] = count
+    return count
+
+
+def choose_cpu_devices(count: int) -> None:
+    """Choose how many devices the processor is, instead of by the environment variable.
+
+    Raises:
+        RuntimeError: devices have been asked for before, when it was another number.
+    """
+    told = _cpu_devices.get("told", count)
+    if told != count:
+        raise RuntimeError(
+            f"the processor is {told} devices since they were first asked for; choose {count} "
+            f"before that, or set {CPU_DEVICES}={count}"
+        )
+    _cpu_devices["chosen"] = count
 
 
 CPU = register(Platform(name="cpu", module="irax_runtime.iree"))
@@ -241,7 +266,7 @@ PJRT_CPU = register(
         name="pjrt:cpu",
         plugin="cpu",
         package="xla-cpu-pjrt",
-        options=_cpu_devices,
+        options=lambda: {"cpu_device_count": cpu_devices()},
         # Sums by a library, as younger versions of XLA have it: a fifth of the time.
         settings=lambda: {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"},
     )

@@ -1,8 +1,9 @@
 """The number of threads that programs on the processor run with.
 
-`IRAX_NUM_THREADS` says it. Without it there is one for each processor that the process may use: by
-its affinity (`taskset`, a container's cpuset), and by the quota of processor time that its control
-groups have (`docker run --cpus`, a Kubernetes limit).
+`IRAX_NUM_THREADS` says it. Without it there is one for each processor that the process may use; the
+processes of an MPI job share those of a machine. Affinity (`taskset`, a container's cpuset) limits
+them, and so does the quota of processor time that control groups have (`docker run --cpus`, a
+Kubernetes limit).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 from collections.abc import Iterator
 from math import ceil
 from pathlib import Path, PurePosixPath
+
+from irax_runtime.communication import mpi
 
 VARIABLE = "IRAX_NUM_THREADS"
 
@@ -23,7 +26,7 @@ def count() -> int:
     """
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
-        return processors()
+        return max(1, processors() // mpi.processes_here())
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{VARIABLE}={text}: expected a number of threads, 1 or more")
     return int(text)

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from irax_runtime import interruptible
-from irax_runtime.device import DeviceClient
+from irax_runtime.device import DeviceClient, OneMemory
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
-from irax_runtime.pjrt import abi, buffers, executables
+from irax_runtime.pjrt import abi, buffers, executables, replicas
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.plugins import plugin_for
@@ -260,7 +260,7 @@ def _end_all() -> None:
             client.end()
 
 
-class PjrtDevice:
+class PjrtDevice(OneMemory):
     """One device of a plugin."""
 
     def __init__(self, client: Client, pointer: int) -> None:
@@ -318,6 +318,17 @@ class PjrtDevice:
             PjrtError: the plugin cannot compile it; the message is the compiler's.
         """
         return executables.load(self, artefact, entry)
+
+    def load_together(
+        self, devices: Sequence[PjrtDevice], artefact: bytes
+    ) -> replicas.PjrtReplicas:
+        """A program of which each of some devices of the client runs a replica.
+
+        Raises:
+            ValueError: the bytes are no such program.
+            PjrtError: the plugin cannot compile it; the message is the compiler's.
+        """
+        return replicas.PjrtReplicas(devices, artefact)
 
     def memory_stats(self) -> dict[str, int] | None:
         """Bytes in use, at most in use, and what else the plugin counts; None if it does not.

@@ -30,7 +30,7 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
         raise ValueError(f"the program has no function {entry}; it has {name}")
     made_by = header.get("serialized")
     if made_by is None:
-        pointer = _compile(device, program)
+        pointer = compile_for([device], program)
     else:
         here = [device.client.platform, device.client.version]
         if made_by != here:
@@ -43,21 +43,28 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     return PjrtExecutable(device, pointer, header)
 
 
-def _compile(device: PjrtDevice, program: bytes) -> int:
-    settings = of_plugin(device.client.platform).settings()
+def compile_for(devices: Sequence[PjrtDevice], program: bytes) -> int:
+    """Compile a program, with a replica on each of the devices; return the loaded executable.
+
+    Raises:
+        PjrtError: the plugin cannot compile it; the message is the compiler's.
+    """
+    settings = of_plugin(devices[0].client.platform).settings()
     if settings:
         try:
-            return _compile_with(device, program, settings)
+            return _compile_with(devices, program, settings)
         except PjrtError as error:  # of a plugin that has no such setting
             if error.code != abi.Error_Code.INVALID_ARGUMENT:
                 raise
-    return _compile_with(device, program)
+    return _compile_with(devices, program)
 
 
-def _compile_with(device: PjrtDevice, program: bytes, settings: Settings | None = None) -> int:
-    client = device.client
+def _compile_with(
+    devices: Sequence[PjrtDevice], program: bytes, settings: Settings | None = None
+) -> int:
+    client = devices[0].client
     described = programs.for_compiler(program)
-    options = compile_options([device.id], settings)
+    options = compile_options([device.id for device in devices], settings)
     return client.api.call(
         "Client_Compile",
         client=client.pointer,

@@ -82,19 +82,23 @@ class Topology:
             chips.append({"kind": text(kind.device_kind, kind.device_kind_size), **attributes})
         return chips
 
-    def compile(self, artefact: bytes) -> CompiledForTopology:
-        """The program of an artefact of `target`, compiled for the topology's first chip.
+    def compile(self, artefact: bytes, chips: int = 1) -> CompiledForTopology:
+        """The program of an artefact of `target`, compiled for the topology's first chips, each of
+        which runs a replica.
 
         Raises:
-            ValueError: the bytes are no such artefact, or one that is compiled already.
+            ValueError: the bytes are no such artefact, or one that is compiled already; or the
+                topology has fewer chips.
             PjrtError: the compiler refuses the program; the message is the compiler's.
         """
         header, program = programs.split(artefact)
         if "serialized" in header:
             raise ValueError(f"{header['name']} has been compiled already")
-        return CompiledForTopology(self, self._compile(program), header, program)
+        if not 0 < chips <= len(self.chips):
+            raise ValueError(f"chips={chips}: {self.name} has {len(self.chips)}")
+        return CompiledForTopology(self, self._compile(program, chips), header, program, chips)
 
-    def _compile(self, program: bytes, settings: Settings | None = None) -> int:
+    def _compile(self, program: bytes, chips: int, settings: Settings | None = None) -> int:
         if os.getpid() != self._process:
             raise PjrtError(
                 abi.Error_Code.FAILED_PRECONDITION,
@@ -102,7 +106,7 @@ class Topology:
                 "processes that use it with multiprocessing.get_context('spawn')",
             )
         described = programs.for_compiler(program)
-        options = compile_options([0], settings)
+        options = compile_options(range(chips), settings)
         return self.api.call(
             "Compile",
             topology=self.pointer,
@@ -116,7 +120,12 @@ class CompiledForTopology:
     """A program compiled for a chip of a topology: to be looked at, and taken to such a chip."""
 
     def __init__(
-        self, topology: Topology, pointer: int, header: dict[str, Any], program: bytes
+        self,
+        topology: Topology,
+        pointer: int,
+        header: dict[str, Any],
+        program: bytes,
+        chips: int,
     ) -> None:
         self.topology = topology
         self._pointer = pointer
@@ -125,6 +134,7 @@ class CompiledForTopology:
         self.results = parse_signature(header["results"])
         self._header = header
         self._program = program
+        self._chips = chips
 
     def __repr__(self) -> str:
         return f"<program {self.name} for {self.topology.name}>"
@@ -163,7 +173,7 @@ class CompiledForTopology:
         """
         with tempfile.TemporaryDirectory(prefix="irax-hlo-") as folder:
             settings = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
-            again = self.topology._compile(self._program, settings)
+            again = self.topology._compile(self._program, self._chips, settings)
             self.topology.api.call("Executable_Destroy", executable=again)
             for file in sorted(Path(folder).rglob("*.txt")):
                 if file.name.endswith("after_optimizations.txt"):

@@ -1,0 +1,121 @@
+"""The interface of communicators: collectives on NumPy arrays."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Group = tuple[int, ...]
+"""The ranks that take part in a collective. Their order is that of the parts of arrays."""
+
+DEFAULT_LIMIT = 300.0
+"""Seconds that a rank waits for the others before the program ends with an error."""
+
+COMBINERS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+"""NumPy's functions of the combiners of `all_reduce`."""
+
+
+class CommunicationError(RuntimeError):
+    """A collective did not take place: a rank failed, is missing, or called another one."""
+
+
+class Communicator(ABC):
+    """The connection of one rank to the others.
+
+    All ranks of a group call the same collectives with the same group, in the same order. Arguments
+    are not written to, and results are new arrays. Arrays have the same shape and dtype in all
+    ranks.
+    """
+
+    rank: int
+    """The number of this rank, from 0."""
+    size: int
+    """The number of ranks."""
+
+    @abstractmethod
+    def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
+        """Return the sum, maximum or minimum over the group; `combiner` is a key of `COMBINERS`."""
+
+    @abstractmethod
+    def all_gather(self, x: Array, group: Group) -> Array:
+        """Return the arrays of all ranks of the group, stacked along a new first dimension."""
+
+    @abstractmethod
+    def reduce_scatter(self, x: Array, group: Group) -> Array:
+        """Return part i, along the first dimension, of the sum over the group; i is this rank's
+        place in the group.
+        """
+
+    @abstractmethod
+    def all_to_all(self, x: Array, group: Group) -> Array:
+        """Return the parts, along the first dimension, that the ranks of the group have for this
+        one: part i of rank j becomes part j of rank i.
+        """
+
+    @abstractmethod
+    def permute(self, x: Array, sources: Sequence[int], group: Group) -> Array:
+        """Return the array of another rank of the group; zeros if there is none for this rank.
+        `sources` has, for each place in the group, the place that it gets its array from, or -1.
+        """
+
+    @abstractmethod
+    def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
+        """Return the messages of all ranks, or those of a group; they may differ in length."""
+
+    @abstractmethod
+    def abort(self, reason: str) -> None:
+        """End the program in all ranks: those that wait for this one do not wait any more."""
+
+    def barrier(self) -> None:
+        """Wait until all ranks have called this."""
+        self.exchange(b"")
+
+    def check_same(self, digest: str, what: str) -> None:
+        """Compare a digest of what is about to run with those of the other ranks.
+
+        Raises:
+            CommunicationError: another rank has another digest; `what` names the program.
+        """
+        digests = self.exchange(digest.encode())
+        others = [rank for rank, other in enumerate(digests) if other != digests[self.rank]]
+        if others:
+            raise CommunicationError(
+                f"{what}: rank {self.rank} runs another program than rank "
+                f"{', '.join(map(str, others))}; all ranks must run the same functions, on "
+                "arguments of the same shapes, in the same order"
+            )
+
+
+class Alone(Communicator):
+    """The communicator of a program with one rank."""
+
+    rank, size = 0, 1
+
+    def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
+        return x.copy()
+
+    def all_gather(self, x: Array, group: Group) -> Array:
+        return x[np.newaxis].copy()
+
+    def reduce_scatter(self, x: Array, group: Group) -> Array:
+        return x[0].copy()
+
+    def all_to_all(self, x: Array, group: Group) -> Array:
+        return x.copy()
+
+    def permute(self, x: Array, sources: Sequence[int], group: Group) -> Array:
+        return x.copy() if sources[0] == 0 else np.zeros_like(x)
+
+    def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
+        return [message]
+
+    def abort(self, reason: str) -> None:
+        pass

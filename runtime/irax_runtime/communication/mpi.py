@@ -1,0 +1,213 @@
+"""Ranks that are processes of an MPI job, by mpi4py.
+
+MPI ends a job in which a process dies, but waits for ever for one that raised an exception, hangs
+or left early. So an exception that nobody handles ends the job, and so does a thread that watches
+how long collectives take.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from irax_runtime import memory
+from irax_runtime.communication import current
+from irax_runtime.communication.communicator import (
+    DEFAULT_LIMIT,
+    Array,
+    CommunicationError,
+    Communicator,
+    Group,
+)
+
+_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
+"""Variables that launchers of MPI set in the processes that they start."""
+
+_ON_THIS_MACHINE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+"""Variables that tell how many processes of the job are on this machine."""
+
+
+def is_launched() -> bool:
+    """Return True if a launcher of MPI started this process."""
+    return any(variable in os.environ for variable in _VARIABLES)
+
+
+def processes_here() -> int:
+    """Return the number of the job's processes on this machine, as the launcher tells it."""
+    told = (os.environ.get(variable, "") for variable in _ON_THIS_MACHINE)
+    return next((int(text) for text in told if text.isdecimal() and int(text)), 1)
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """In a `with` block, nothing shows that a launcher of MPI started this process. IREE otherwise
+    looks for MPI's library, and makes no device without it.
+    """
+    taken = {name: os.environ.pop(name) for name in _VARIABLES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
+def start(limit: float = DEFAULT_LIMIT) -> MpiCommunicator:
+    """Connect this process to the others of its MPI job, for all its threads.
+
+    Args:
+        limit: the seconds that a rank waits in a collective before it ends the job.
+
+    Raises:
+        CommunicationError: mpi4py or MPI's library is not installed.
+    """
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise CommunicationError(
+            f"MPI is not installed here: {error}; pip install 'irax[mpi]', or mpi4py and the "
+            "cluster's own MPI"
+        ) from error
+    communicator = MpiCommunicator(MPI, limit)
+    _end_job_on_errors(communicator)
+    current.set_process(communicator)
+    return communicator
+
+
+class MpiCommunicator(Communicator):
+    """This process's connection to the other processes of its MPI job."""
+
+    def __init__(self, mpi: Any, limit: float) -> None:
+        self._mpi = mpi
+        self._world = mpi.COMM_WORLD.Dup()
+        self.rank = self._world.Get_rank()
+        self.size = self._world.Get_size()
+        self._groups: dict[Group, Any] = {tuple(range(self.size)): self._world}
+        self._operations = {"add": mpi.SUM, "maximum": mpi.MAX, "minimum": mpi.MIN}
+        self._watchdog = Watchdog(limit, self.abort)
+
+    def _connection(self, group: Group) -> Any:
+        """MPI's communicator of a group; its members make it together."""
+        if group not in self._groups:
+            with self._watchdog.watching("the first collective of a group"):
+                members = self._world.Get_group().Incl(group)
+                self._groups[group] = self._world.Create_group(members)
+        return self._groups[group]
+
+    def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
+        connection = self._connection(group)
+        sent = np.ascontiguousarray(x, _reducible(x.dtype))
+        received = memory.aligned_empty(sent.shape, sent.dtype)
+        with self._watchdog.watching("all_reduce", x):
+            connection.Allreduce(sent, received, self._operations[combiner])
+        return received.astype(x.dtype, copy=False)
+
+    def all_gather(self, x: Array, group: Group) -> Array:
+        connection = self._connection(group)
+        received = memory.aligned_empty((len(group), *x.shape), x.dtype)
+        with self._watchdog.watching("all_gather", x):
+            connection.Allgather(_octets(x), _octets(received))
+        return received
+
+    def reduce_scatter(self, x: Array, group: Group) -> Array:
+        connection = self._connection(group)
+        sent = np.ascontiguousarray(x, _reducible(x.dtype))
+        received = memory.aligned_empty(x.shape[1:], sent.dtype)
+        with self._watchdog.watching("reduce_scatter", x):
+            connection.Reduce_scatter_block(sent, received, self._mpi.SUM)
+        return received.astype(x.dtype, copy=False)
+
+    def all_to_all(self, x: Array, group: Group) -> Array:
+        connection = self._connection(group)
+        received = memory.aligned_empty(x.shape, x.dtype)
+        with self._watchdog.watching("all_to_all", x):
+            connection.Alltoall(_octets(x), _octets(received))
+        return received
+
+    def permute(self, x: Array, sources: Sequence[int], group: Group) -> Array:
+        connection = self._connection(group)
+        place = group.index(self.rank)
+        received = np.zeros(x.shape, x.dtype)
+        sent = _octets(x)
+        with self._watchdog.watching("permute", x):
+            requests = [
+                connection.Isend(sent, target)
+                for target, source in enumerate(sources)
+                if source == place
+            ]
+            if sources[place] >= 0:
+                connection.Recv(_octets(received), sources[place])
+            self._mpi.Request.Waitall(requests)
+        return received
+
+    def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
+        connection = self._world if group is None else self._connection(group)
+        with self._watchdog.watching("exchange"):
+            return connection.allgather(message)
+
+    def abort(self, reason: str) -> None:
+        print(f"irax: rank {self.rank} of {self.size}: {reason}", file=sys.stderr, flush=True)
+        self._world.Abort(1)
+
+
+class Watchdog:
+    """A thread that ends the job when a collective takes longer than `limit` seconds."""
+
+    def __init__(self, limit: float, abort: Any) -> None:
+        self._limit = limit
+        self._abort = abort
+        self._entered: tuple[str, float] | None = None
+        threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
+
+    @contextmanager
+    def watching(self, what: str, x: Array | None = None) -> Iterator[None]:
+        """Watch the collective in a `with` block."""
+        described = what if x is None else f"{what} of {x.dtype}{list(x.shape)}"
+        self._entered = described, time.monotonic()
+        try:
+            yield
+        finally:
+            self._entered = None
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(min(1.0, self._limit / 4))
+            entered = self._entered
+            if entered is not None and time.monotonic() - entered[1] > self._limit:
+                self._abort(
+                    f"{entered[0]} has waited for other ranks for more than {self._limit:g} "
+                    "seconds: one of them hangs, has ended, or runs another program"
+                )
+
+
+def _end_job_on_errors(communicator: MpiCommunicator) -> None:
+    """Have an exception that nobody handles end all processes of the job."""
+    before = sys.excepthook
+
+    def report(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        before(kind, error, traceback)
+        sys.stderr.flush()
+        communicator.abort(f"ended by {kind.__name__}")
+
+    sys.excepthook = report
+
+
+def _reducible(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which MPI reduces: narrow floats are rounded once, booleans are bytes."""
+    if dtype == np.bool_:
+        return np.dtype(np.uint8)
+    narrow = dtype.itemsize < 4 and dtype.kind not in "iu"
+    return np.dtype(np.float32) if narrow else dtype
+
+
+def _octets(x: Array) -> Array:
+    """The bytes of an array, for dtypes that MPI does not know."""
+    return np.ascontiguousarray(x).reshape(-1).view(np.uint8)

@@ -1,0 +1,91 @@
+"""Programs that several devices of a plugin run together, a replica on each.
+
+The replicas communicate by the plugin's own collectives.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from irax_runtime import interruptible
+from irax_runtime.pjrt import abi, programs
+from irax_runtime.pjrt.buffers import PjrtBuffer
+from irax_runtime.pjrt.executables import compile_for
+from irax_runtime.signature import parse_signature
+
+if TYPE_CHECKING:
+    from irax_runtime.pjrt.client import PjrtDevice
+
+
+class PjrtReplicas:
+    """A program with a replica on each of some devices of one client.
+
+    Args:
+        devices: the devices.
+        artefact: the program, as the target `pjrt` makes it.
+
+    Raises:
+        ValueError: the bytes are no such program.
+        PjrtError: the plugin cannot compile it.
+    """
+
+    def __init__(self, devices: Sequence[PjrtDevice], artefact: bytes) -> None:
+        self.devices = devices
+        self._client = devices[0].client
+        self._client.check_open()
+        header, program = programs.split(artefact)
+        self.name: str = header["name"]
+        self._results = parse_signature(header["results"])
+        self._pointer = compile_for(devices, program)
+        self._client.adopt_executable(self._pointer)
+        self._execute = self._client.api.function("LoadedExecutable_Execute")
+
+    def __del__(self) -> None:
+        if hasattr(self, "_pointer"):
+            self._client.free_executable(self._pointer)
+
+    def __call__(self, arguments: Sequence[Sequence[Any]]) -> list[list[PjrtBuffer]]:
+        """Run the program; give and return arrays by device. It may still be at work afterwards.
+
+        Raises:
+            RuntimeError: an argument was deleted.
+            PjrtError: the program failed.
+        """
+        self._client.check_open()
+        given = [_pointers([x.live_pointer() for x in own]) for own in arguments]
+        made = [_pointers([None] * len(self._results)) for _ in self.devices]
+        options = abi.ExecuteOptions(struct_size=abi.ExecuteOptions.SIZE)
+        argument_lists, output_lists = map(_addresses, (given, made))
+        call = abi.LoadedExecutable_Execute_Args(
+            struct_size=abi.LoadedExecutable_Execute_Args.SIZE,
+            executable=self._pointer,
+            options=ctypes.addressof(options),
+            argument_lists=ctypes.addressof(argument_lists),
+            num_devices=len(self.devices),
+            num_args=len(arguments[0]),
+            output_lists=ctypes.addressof(output_lists),
+        )
+        error = interruptible.run(self._execute, ctypes.addressof(call))
+        if error:
+            self._client.api.fail(error)
+        results = []
+        for device, own in zip(self.devices, made, strict=True):
+            pointers: list[int] = own[:]
+            self._client.adopt_buffers(pointers)
+            results.append(
+                [
+                    PjrtBuffer(pointer, type_.shape, type_.dtype, device)
+                    for pointer, type_ in zip(pointers, self._results, strict=True)
+                ]
+            )
+        return results
+
+
+def _pointers(values: Sequence[int | None]) -> Any:
+    return (ctypes.c_void_p * len(values))(*values)
+
+
+def _addresses(arrays: Sequence[Any]) -> Any:
+    return _pointers([ctypes.addressof(array) for array in arrays])
