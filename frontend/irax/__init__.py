@@ -27,6 +27,10 @@ from irax.core.array import Array as Array
 from irax.core.array import typeof as typeof
 from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
 from irax.core.closures import closure_convert as closure_convert
+from irax.core.meshes import set_mesh as set_mesh
+from irax.core.partition_specs import PartitionSpec as P
+from irax.core.sharded import Shard as Shard
+from irax.core.shardings import NamedSharding as NamedSharding
 from irax.core.source import named_call as named_call
 from irax.core.source import named_scope as named_scope
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
@@ -41,9 +45,18 @@ from irax.execution.backend import local_device_count as local_device_count
 from irax.execution.backend import local_devices as local_devices
 from irax.execution.callbacks import effects_barrier as effects_barrier
 from irax.execution.callbacks import pure_callback as pure_callback
+from irax.execution.global_arrays import make_array_from_callback as make_array_from_callback
+from irax.execution.global_arrays import (
+    make_array_from_process_local_data as make_array_from_process_local_data,
+)
+from irax.execution.global_arrays import (
+    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+)
 from irax.execution.jit import block_until_ready as block_until_ready
 from irax.execution.jit import clear_caches as clear_caches
 from irax.execution.jit import jit as jit
+from irax.execution.jit_shardings import reshard as reshard
+from irax.execution.make_meshes import make_mesh as make_mesh
 from irax.execution.processes import host_count as host_count
 from irax.execution.processes import host_id as host_id
 from irax.execution.processes import host_ids as host_ids
@@ -70,6 +83,8 @@ from irax.transforms.jacobians import jacobian as jacobian
 from irax.transforms.jacobians import jacrev as jacrev
 from irax.transforms.linear_transpose import linear_transpose as linear_transpose
 from irax.transforms.pmap import pmap as pmap
+from irax.transforms.shard_map import shard_map as shard_map
+from irax.transforms.shard_map import smap as smap
 from irax.transforms.vmap import vmap as vmap
 from irax.tree_util import tree_flatten as tree_flatten
 from irax.tree_util import tree_leaves as tree_leaves
@@ -84,11 +99,13 @@ if TYPE_CHECKING:
         ad_checkpoint,
         custom_derivatives,
         debug,
+        distributed,
         dlpack,
         dtypes,
         errors,
         experimental,
         export,
+        extend,
         flatten_util,
         image,
         ir,
@@ -96,8 +113,10 @@ if TYPE_CHECKING:
         nn,
         numpy,
         ops,
+        profiler,
         random,
         scipy,
+        sharding,
         stages,
         test_util,
         tree,
@@ -107,6 +126,7 @@ if TYPE_CHECKING:
     )
     from irax.execution.environment import live_arrays as live_arrays
     from irax.execution.environment import print_environment_info as print_environment_info
+    from irax.jaxprs.make import make_jaxpr as make_jaxpr
     from irax.transforms import custom_vmap
     from irax.version import __version__ as __version__
 
@@ -115,10 +135,12 @@ _MODULES = {
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "distributed",
     "dlpack",
     "dtypes",
     "errors",
     "experimental",
+    "extend",
     "export",
     "flatten_util",
     "image",
@@ -127,8 +149,10 @@ _MODULES = {
     "nn",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
+    "sharding",
     "stages",
     "test_util",
     "tree",
@@ -139,6 +163,7 @@ _MODULES = {
 _FUNCTIONS = {
     "__version__": "version",
     "live_arrays": "execution.environment",
+    "make_jaxpr": "jaxprs.make",
     "print_environment_info": "execution.environment",
 }
 """Functions that are seldom used, by the submodules that they are in."""
@@ -158,7 +183,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names."""
     plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax"}
-    rooms = {"core", "execution", "transforms"}
+    rooms = {"core", "execution", "jaxprs", "transforms"}
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 
 

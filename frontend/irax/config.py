@@ -66,6 +66,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
+    "spmd": ("one_buffer", "threads"),
     "traceback_filtering": (
         *("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
     ),
@@ -110,9 +111,13 @@ class Config(threading.local):
         default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
             of `irax.random.key`.
         explain_cache_misses: log why a jitted function is traced again.
+        spmd: how programs for several devices run where these are the processor of this process:
+            on "one_buffer", as a program for one device, or in "threads", one for each.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
         no_tracing: raise an error where a jitted function would be traced.
+        num_cpu_devices: how many devices the processor is, to be set before they are asked for;
+            -1 leaves it to the environment variable `IRAX_CPU_DEVICES`.
         numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
             numbers aside.
         numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
@@ -140,8 +145,10 @@ class Config(threading.local):
     legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
     log_compiles: bool = _from_environment("log_compiles")
     no_tracing: bool = _from_environment("no_tracing")
+    num_cpu_devices: int = -1
     numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
     numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
+    spmd: str = _choice_from_environment("spmd", "one_buffer")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
     def update(self, name: str, value: Any) -> None:
@@ -158,20 +165,34 @@ class Config(threading.local):
             AttributeError: no option has this name.
             TypeError: the value isn't of a type that the option takes.
             ValueError: the option has names for values, and this is none of them.
+            RuntimeError: the number of devices is set after they were asked for.
 
         Example:
             >>> from irax.config import config
             >>> config.update("jax_debug_nans", False)
         """
         name = _option(name)
+        value = _checked(name, value)
+        if name == "num_cpu_devices":
+            _choose_cpu_devices(value)
+        self._set(name, value)
+
+    def _set(self, name: str, value: Any) -> None:
         with _updating:
-            setattr(Config, name, _checked(name, value))
+            setattr(Config, name, value)
             for found, value in _derived(lambda name: getattr(Config, name)).items():
                 setattr(Config, found, value)
         if "traced" in self.__dict__:  # in a `with` block
             self.__dict__.update(_derived(lambda name: getattr(self, name)))
 
+    def set_profiling(self, value: bool) -> None:
+        """Say if a profile is being taken, for the whole process."""
+        self._set("profiling", value)
+
     # These are not annotated: they are no options.
+
+    profiling = False
+    """True while a profile is being taken: calls of jitted functions are recorded."""
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
@@ -210,10 +231,10 @@ class Config(threading.local):
         """The option `enable_x64`."""
         return self.enable_x64
 
-    traced = ()
+    traced: tuple[Any, ...] = ()
     """The values of options that traces depend on: part of the key of what is kept."""
 
-    state = ()
+    state: tuple[Any, ...] = ()
     """The values of all options that a call depends on: the same object while none changes."""
 
     stepwise = False
@@ -253,7 +274,7 @@ _SEEN_IN_TRACES = (
 )
 
 
-_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device")
+_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling")
 
 _DERIVED = ("traced", "state", "stepwise")
 """Values that follow from options, kept beside them because every call asks for them."""
@@ -284,7 +305,20 @@ def _option(name: str) -> str:
     return name
 
 
+def _choose_cpu_devices(count: int) -> None:
+    if count > 0:
+        from irax_runtime.platforms import choose_cpu_devices
+
+        choose_cpu_devices(count)
+
+
 def _checked(name: str, value: object) -> Any:
+    if name == "num_cpu_devices":
+        if isinstance(value, int) and (value > 0 or value == -1):
+            return int(value)
+        raise TypeError(
+            f"the option num_cpu_devices must be a number of devices, 1 or more, got {value!r}"
+        )
     if name == "default_device":
         if value is None or isinstance(value, str) or hasattr(value, "put"):
             return value
@@ -304,7 +338,7 @@ def _checked(name: str, value: object) -> Any:
 
 def options() -> dict[str, Any]:
     """The options by name, with what values they take: bool, str, or a tuple of values."""
-    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS}
+    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS if name != "num_cpu_devices"}
     return kinds | {"default_device": str}
 
 

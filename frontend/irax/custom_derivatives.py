@@ -4,6 +4,7 @@ from irax.core.closures import closure_convert as closure_convert
 from irax.transforms.custom_jvp import custom_jvp as custom_jvp
 from irax.transforms.custom_vjp import custom_gradient as custom_gradient
 from irax.transforms.custom_vjp import custom_vjp as custom_vjp
+from irax.transforms.linear_call import linear_call as linear_call
 from irax.transforms.symbolic_zeros import CustomVJPPrimal as CustomVJPPrimal
 from irax.transforms.symbolic_zeros import SymbolicZero as SymbolicZero
 from irax.transforms.symbolic_zeros import (

@@ -19,9 +19,20 @@ import numpy as np
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution import callbacks
+from irax.execution.show_shardings import inspect_array_sharding as inspect_array_sharding
+from irax.execution.show_shardings import visualize_array_sharding as visualize_array_sharding
+from irax.execution.show_shardings import visualize_sharding as visualize_sharding
 from irax_compiler.ops.callback import Callback
 
-__all__ = ["breakpoint", "callback", "log", "print"]
+__all__ = [
+    "breakpoint",
+    "callback",
+    "inspect_array_sharding",
+    "log",
+    "print",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]
 
 _logger = logging.getLogger("irax.debug")
 

@@ -147,7 +147,7 @@ class Exported(OfThisProcess):
     ) -> None:
         self._module = module
         self._function = LoadedFunction(module, fun_name, None)
-        self.fun_name = fun_name
+        self.fun_name: str = fun_name
         self.in_avals: tuple[ShapedArray, ...] = tuple(avals[0])
         """The shapes and dtypes of its flat arguments."""
         self.out_avals: tuple[ShapedArray, ...] = tuple(avals[1])

@@ -9,8 +9,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, errors
 from irax.core.array import Array, as_array
+from irax.core.placement import no_sharding
 from irax.core.strictness import library
-from irax.numpy.tables import no_sharding
 
 __all__ = [
     "index",

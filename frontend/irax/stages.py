@@ -7,8 +7,9 @@ compiled = lowered.compile()   the program, which takes arrays like x and compil
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
 from irax.core import array_trees
@@ -25,6 +26,9 @@ from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device
 
+CompilerOptions = dict[str, str | bool]
+"""Options of XLA's, by name: accepted, and of no effect."""
+
 
 @dataclass(frozen=True)
 class ArgInfo:
@@ -33,6 +37,27 @@ class ArgInfo:
     shape: tuple[int, ...]
     dtype: Any
     donated: bool
+
+
+@runtime_checkable
+class Wrapped(Protocol):
+    """A function that can be called, traced and lowered, as `jit` returns it.
+
+    >>> isinstance(irax.jit(jnp.sin), irax.stages.Wrapped)
+    True
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        ...
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace the function for these arguments."""
+        ...
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Lower the function for these arguments."""
+        ...
 
 
 class Stage(OfThisProcess):
@@ -108,6 +133,12 @@ class Stage(OfThisProcess):
             "bytes accessed": float(cost.bytes),
         }
 
+    def _target(self) -> str:
+        """The compiler's target, also for a platform that is not here."""
+        if isinstance(self._device, str):
+            return targets.for_platform(self._device)
+        return backend.resolve_device(self._device).target
+
     def _public_module(self) -> mlir.Module:
         module = with_rules(self._traced.traced.builder).module
         mlir.make_public(mlir.functions(module)[self._traced.traced.name])
@@ -123,7 +154,7 @@ class Stage(OfThisProcess):
             def keep(pass_: str, module: mlir.Module) -> None:
                 texts[pass_.split("{")[0]] = texts["lowered"] = mlir.text_of(module.operation)
 
-            api.lower(module, name, backend.resolve_device(self._device).target, keep)
+            api.lower(module, name, self._target(), keep)
         if stage not in texts:
             raise ValueError(f"as_text: no stage {stage!r}; there are {', '.join(texts)}")
         return texts[stage]
@@ -145,9 +176,36 @@ class Traced(Stage):
         """The shapes and dtypes of its results."""
         return array_trees.tree_unflatten(self._traced.out_tree, self._traced.traced.results)
 
-    def lower(self) -> Lowered:
-        """Lower the function to a module, to look at and to compile."""
-        return Lowered(self._traced, self._in_tree, self._device)
+    def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
+        """Lower the function to a module, to look at and to compile.
+
+        Args:
+            lowering_platforms: platforms such as "cpu" and "cuda", which need not be here. The
+                module is compiled for the default device if it is of one of them, otherwise for
+                the first.
+
+        Raises:
+            ValueError: irax has no target for a platform.
+
+        >>> lowered = jit(jnp.sin).trace(1.0).lower(lowering_platforms=("cuda",))
+        >>> "hal" in lowered.as_text("lowered")
+        False
+        """
+        device = self._device
+        if lowering_platforms is not None:
+            device = _one_of(lowering_platforms, device)
+        return Lowered(self._traced, self._in_tree, device)
+
+
+def _one_of(platforms: Sequence[str], device: Device | str | None) -> Device | str | None:
+    """Return the device if it is of one of these platforms, otherwise the first of them."""
+    if isinstance(platforms, str) or not platforms:
+        raise ValueError(
+            f"lower: lowering_platforms must be a tuple of names of platforms, got {platforms!r}"
+        )
+    for name in platforms:
+        targets.for_platform(name)
+    return device if backend.resolve_device(device).platform in platforms else platforms[0]
 
 
 class Lowered(Stage):
@@ -182,22 +240,39 @@ class Lowered(Stage):
         return self._public_module()
 
     @overload
-    def compile(self, compiler_options: Any = None, *, topology: None = None) -> Compiled: ...
-    @overload
-    def compile(self, compiler_options: Any = None, *, topology: str) -> CompiledForTopology: ...
     def compile(
-        self, compiler_options: Any = None, *, topology: str | None = None
+        self,
+        compiler_options: CompilerOptions | None = None,
+        *,
+        device_assignment: Sequence[Device] | None = None,
+        topology: None = None,
+    ) -> Compiled: ...
+    @overload
+    def compile(
+        self,
+        compiler_options: CompilerOptions | None = None,
+        *,
+        device_assignment: None = None,
+        topology: str,
+    ) -> CompiledForTopology: ...
+    def compile(
+        self,
+        compiler_options: CompilerOptions | None = None,
+        *,
+        device_assignment: Sequence[Device] | None = None,
+        topology: str | None = None,
     ) -> Compiled | CompiledForTopology:
         """Compile the function to a program.
 
         Args:
             compiler_options: accepted; they are XLA's, and of no effect.
+            device_assignment: the device to compile for and to run on, in a tuple.
             topology: chips of TPUs to compile for that need not be here: "v5e:2x2x1" are four of
                 v5e. The program tells what it costs, and can be taken to where such chips are.
 
         Raises:
             RuntimeError: the device, or its compiler, is not there or refuses the module.
-            ValueError: there is no such topology.
+            ValueError: there is no such topology; or not one device in `device_assignment`.
 
         >>> jit(lambda x: x + x).lower(1.0).compile()(2.0)
         Array(4., dtype=float32, weak_type=True)
@@ -205,8 +280,19 @@ class Lowered(Stage):
         if topology is not None:
             return CompiledForTopology(self._traced, self._in_tree, topology)
         device = backend.resolve_device(self._device)
+        if device_assignment is not None:
+            device = _only_device(device_assignment)
         self._traced.compile(device)
         return Compiled(self._traced, self._in_tree, device)
+
+
+def _only_device(devices: Sequence[Device]) -> Device:
+    if len(devices) != 1:
+        raise ValueError(
+            f"compile: device_assignment must have one device for this program, got {len(devices)}"
+        )
+    backend.check_device(devices[0], "compile: device_assignment")
+    return backend.resolve_device(devices[0])
 
 
 class Compiled(Stage):
@@ -234,7 +320,9 @@ class Compiled(Stage):
         arguments = [
             ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in mlir.arguments(function)
         ]
-        return analyse(executable, traced.builder.module, traced.name, (arguments, traced.results))
+        avals = arguments, traced.results
+        donated = self._traced.donated
+        return analyse(executable, traced.builder.module, traced.name, avals, donated)
 
     def runtime_executable(self) -> Any:
         """Return the device's own executable."""

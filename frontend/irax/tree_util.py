@@ -34,7 +34,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedefs import PyTreeDef, static_data
+from irax.core.treedefs import PyTreeDef, static_data, unflatten
 
 __all__ = [
     "DictKey",
@@ -232,7 +232,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
         _flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")
         for i, other in enumerate(rest, start=2)
     ]
-    return spec.unflatten(map(f, leaves, *columns))
+    return unflatten(spec, map(f, leaves, *columns))
 
 
 tree_multimap = tree_map

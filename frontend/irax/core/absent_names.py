@@ -23,22 +23,21 @@ _REASONS = {
         "export: maximum_supported_calling_convention_version",
         "export: minimum_supported_calling_convention_version",
     ),
-    "irax runs programs on one device: use irax.pmap or irax.vmap, and lax's collectives": (
-        ": NamedSharding P Shard auto_pcast distributed make_array_from_callback make_mesh",
-        ": make_array_from_process_local_data make_array_from_single_device_arrays reshard",
-        ": remove_size_one_mesh_axis_from_type set_mesh shard_map sharding smap",
-        "lax: pcast precv psend ragged_all_to_all with_sharding_constraint",
-        "debug: inspect_array_sharding visualize_array_sharding visualize_sharding",
+    "shardings follow from arguments and constraints: irax.lax.with_sharding_constraint": (
+        ": auto_pcast remove_size_one_mesh_axis_from_type",
     ),
+    "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
     "arrays never change: use x.at[...], and the carries of loops": (
         ": Ref ds empty_ref free_ref freeze new_ref ref",
     ),
+    "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
+        ": ad api_util core interpreters lib",
+    ),
     "it is internal to JAX and has no counterpart": (
-        ": ad api_util core interpreters lib make_user_context",
+        ": make_user_context",
         "debug: DebugEffect OrderedDebugEffect",
     ),
-    "there are no jaxprs: irax.make_ir(f)(x) is a function's StableHLO": (
-        ": make_jaxpr",
+    "jaxprs are views of StableHLO, whose verifier finds errors of types": (
         "errors: JaxprTypeError",
     ),
     "it is an option of JAX's that irax has no counterpart of": (
@@ -54,7 +53,11 @@ _REASONS = {
     "policies are those of irax.checkpoint_policies": (
         "ad_checkpoint: Offloadable Recompute Saveable",
     ),
-    "use the platform's tools: irax run --time, perf, Tracy": (": monitoring profiler",),
+    "use the platform's tools: irax run --time, perf, Tracy": (": monitoring",),
+    "a profile is a file that stop_trace writes: nothing serves it, and it has no options": (
+        "profiler: ProfileData ProfileEvent ProfileOptions ProfilePlane register_subprocess",
+        "profiler: start_server stop_server",
+    ),
     "irax cannot call C functions: irax.pure_callback calls Python": (": ffi",),
     "the registry is optree's and cannot be passed on": ("tree_util: default_registry",),
 }
@@ -78,8 +81,8 @@ WHY_ABSENT = _by_name()
 def why_absent(module: str, name: str) -> str | None:
     """The reason why a module of irax lacks a name that JAX's has; None for any other name.
 
-    >>> why_absent("irax", "make_jaxpr")
-    "there are no jaxprs: irax.make_ir(f)(x) is a function's StableHLO"
+    >>> why_absent("irax", "ds")
+    'arrays never change: use x.at[...], and the carries of loops'
     """
     inner = f"{module}.{name}".removeprefix("irax.")
     return WHY_ABSENT.get(inner, _PRIMITIVES if name.endswith("_p") else None)

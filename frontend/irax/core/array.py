@@ -179,12 +179,13 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     found: Device | None = None
     for array in arrays:
         if isinstance(array, ConcreteArray) and array.committed:
-            if found is not None and array.device is not found:
+            device: Any = array._buffer.device  # pyright: ignore[reportOptionalMemberAccess]
+            if found is not None and device is not found:
                 raise ValueError(
-                    f"{what}: arrays on {found!r} and on {array.device!r} cannot be used together; "
-                    "move one of them with irax.device_put(x, device)"
+                    f"{what}: received incompatible devices: arrays on {found!r} and on {device!r} "
+                    "cannot be used together; move one of them with irax.device_put(x, device)"
                 )
-            found = array.device
+            found = device
     return found
 
 

@@ -23,6 +23,8 @@ from irax.core.avals import ShapeDtypeStruct
 from irax.core.key_arrays import KeyArray
 from irax.core.tree_errors import structure_error as structure_error
 from irax.core.tree_registry import ARRAYS
+from irax.core.treedefs import in_order as in_order
+from irax.core.treedefs import unflatten
 from irax.dtypes import KeyType, float0
 from irax.tree_util import keystr as keystr
 
@@ -75,7 +77,7 @@ flatten_tangents = functools.partial(optree.tree_flatten, namespace=ARRAYS)
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The pytree of a structure with these leaves."""
-    return treedef.unflatten(leaves)
+    return unflatten(treedef, leaves)
 
 
 def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
@@ -107,7 +109,7 @@ def prefix_broadcast(prefix: Any, tree: Any, is_leaf: _IsLeaf = None, **names: s
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """Applies a function to each array of a pytree, and to the words of keys."""
     leaves, treedef = tree_flatten(tree)
-    return treedef.unflatten(map(function, leaves))
+    return unflatten(treedef, map(function, leaves))
 
 
 def with_words(tree: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,10 +24,18 @@ class ShapedArray:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool = False
+    sharding: Any = field(default=None, compare=False, repr=False)
+    """Accepted, as JAX's avals have one; None says nothing of where arrays are."""
+    vma: frozenset[str] = frozenset()
+    """The manual axes of meshes along which the array may differ between devices."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.dtype, np.dtype | dtypes.KeyType):
+            object.__setattr__(self, "dtype", dtypes.canonicalize_dtype(self.dtype))
+        if type(self.shape) is not tuple:
+            object.__setattr__(self, "shape", tuple(self.shape))
         # looked up in every call of a function outside of traces, and of a jitted one
-        object.__setattr__(self, "_hash", hash((self.shape, self.dtype, self.weak_type)))
+        object.__setattr__(self, "_hash", hash((self.shape, self.dtype, self.weak_type, self.vma)))
 
     def __hash__(self) -> int:
         return self._hash  # pyright: ignore[reportAttributeAccessIssue]
@@ -42,9 +50,59 @@ class ShapedArray:
         """The number of elements."""
         return math.prod(self.shape)
 
+    @property
+    def is_inexact(self) -> bool:
+        """True if the elements are floating-point or complex numbers."""
+        return dtypes.issubdtype(self.dtype, np.inexact)
+
+    def update(self, **changed: Any) -> ShapedArray:
+        """Return a copy with some fields changed.
+
+        >>> ShapedArray((2, 3), np.dtype("float32")).update(shape=(2,))
+        float32[2]
+        """
+        return replace(self, **changed)
+
+    def strip_weak_type(self) -> ShapedArray:
+        """Return a copy that is not weakly typed."""
+        return replace(self, weak_type=False)
+
+    def to_tangent_aval(self) -> ShapedArray:
+        """Return the type of tangents, whose dtype is float0 for integers and booleans."""
+        return ShapedArray(self.shape, self.dtype if self.is_inexact else dtypes.float0)
+
+    def str_short(self, short_dtypes: bool = False) -> str:
+        """Return the type as jaxprs show it.
+
+        >>> ShapedArray((2, 3), np.dtype("float32")).str_short(short_dtypes=True)
+        'f32[2,3]'
+        """
+        name = _short_name(self.dtype.name) if short_dtypes else self.dtype.name
+        return f"{name}[{','.join(map(str, self.shape))}]"
+
+    def varying_along(self, axes: frozenset[str]) -> ShapedArray:
+        """Return the type of the array as one that may differ along further axes."""
+        if axes <= self.vma:
+            return self
+        return ShapedArray(self.shape, self.dtype, self.weak_type, vma=self.vma | axes)
+
+    def of_shape(self, shape: tuple[int, ...]) -> ShapedArray:
+        """Return the type of an array of another shape."""
+        return ShapedArray(shape, self.dtype, self.weak_type, vma=self.vma)
+
     def __repr__(self) -> str:
         dimensions = ",".join(map(str, self.shape))
-        return f"{self.dtype.name}[{dimensions}]" + (" (weak)" if self.weak_type else "")
+        varying = "{V:" + ",".join(sorted(self.vma)) + "}" if self.vma else ""
+        weak = " (weak)" if self.weak_type else ""
+        return f"{self.dtype.name}[{dimensions}]{varying}{weak}"
+
+
+def _short_name(name: str) -> str:
+    """Return `f32` for float32, and so on."""
+    for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("complex", "c")):
+        if name.startswith(long) and name != "float0":
+            return short + name.removeprefix(long)
+    return name.replace("int", "i") if name.startswith("int") else name
 
 
 aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)
@@ -59,9 +117,20 @@ class ShapeDtypeStruct:
     (8, 784)
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, *, weak_type: bool = False) -> None:
+    _FIELDS = ("shape", "dtype", "sharding", "weak_type")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: Any,
+        *,
+        sharding: Any = None,
+        weak_type: bool = False,
+    ) -> None:
+        """`sharding` is where such an array is; None says nothing of that."""
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
+        self.sharding = sharding
         self.shape: tuple[int, ...] = tuple(shape)
         self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type
@@ -86,12 +155,12 @@ class ShapeDtypeStruct:
         return math.prod(self.shape)
 
     def update(self, **changed: Any) -> ShapeDtypeStruct:
-        """Return a copy with some of `shape`, `dtype` and `weak_type` changed.
+        """Return a copy with some of `shape`, `dtype`, `sharding` and `weak_type` changed.
 
         >>> ShapeDtypeStruct((8, 784), "float32").update(shape=(8,))
         ShapeDtypeStruct(shape=(8,), dtype=float32)
         """
-        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        fields = {name: getattr(self, name) for name in self._FIELDS}
         return ShapeDtypeStruct(**fields | changed)
 
     def __len__(self) -> int:
@@ -100,13 +169,15 @@ class ShapeDtypeStruct:
         return self.shape[0]
 
     def __repr__(self) -> str:
+        placed = f", sharding={self.sharding}" if self.sharding is not None else ""
         weak = ", weak_type=True" * self.weak_type
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{placed}{weak})"
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self._FIELDS)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and (
-            (self.shape, self.dtype, self.weak_type) == (other.shape, other.dtype, other.weak_type)
-        )
+        return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.dtype, self.weak_type))
+        return hash(self._key())

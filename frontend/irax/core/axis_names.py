@@ -3,60 +3,79 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class BoundAxis(NamedTuple):
+    """An axis that a function is mapped along."""
+
+    name: Hashable
+    size: int
+    is_checked: bool = False
+    """True if values that are the same in all lanes are told from others, as in a `shard_map`."""
 
 
 class _State(threading.local):
-    bound: tuple[tuple[Hashable, int], ...] = ()
+    bound: tuple[BoundAxis, ...] = ()
 
 
 _state = _State()
 
 
-def bound() -> tuple[tuple[Hashable, int], ...]:
-    """Return the names and sizes of the axes that this thread traces lanes of, outermost first."""
+def bound() -> tuple[BoundAxis, ...]:
+    """Return the axes that this thread traces lanes of, outermost first."""
     return _state.bound
+
+
+def any_checked() -> bool:
+    """Return True if one of the axes that this thread traces lanes of is checked."""
+    return any(axis.is_checked for axis in _state.bound)
 
 
 @contextmanager
 def binding(name: Hashable | None, size: int) -> Iterator[None]:
     """In a `with` block, this thread traces a lane of the axis; None is an axis without a name."""
-    outer = _state.bound
-    if name is not None:
-        _state.bound = (*outer, (name, size))
-    try:
+    with all_bound(_state.bound if name is None else (*_state.bound, BoundAxis(name, size))):
         yield
-    finally:
-        _state.bound = outer
 
 
 @contextmanager
-def all_bound(axes: tuple[tuple[Hashable, int], ...]) -> Iterator[None]:
+def all_bound(axes: Sequence[BoundAxis]) -> Iterator[None]:
     """For the length of a `with` block, this thread traces lanes of these axes, as `bound` told."""
     outer = _state.bound
-    _state.bound = axes
+    _state.bound = tuple(axes)
     try:
         yield
     finally:
         _state.bound = outer
 
 
-def size_of(name: Hashable, what: str) -> int:
-    """The size of the innermost axis of a name.
+def find(name: Hashable, what: str) -> BoundAxis:
+    """The innermost axis of a name.
 
     Raises:
         NameError: no function that is being traced is mapped along such an axis.
     """
-    for other, size in reversed(_state.bound):
-        if other == name:
-            return size
-    names = ", ".join(repr(other) for other, _ in _state.bound) or "none"
+    for axis in reversed(_state.bound):
+        if axis.name == name:
+            return axis
+    names = ", ".join(repr(axis.name) for axis in _state.bound) or "none"
     raise NameError(
         f"{what}: unbound axis name {name!r}; names of mapped axes here: {names}. Expected the "
         f"name of one: irax.vmap(f, axis_name={name!r})"
     )
+
+
+def size_of(name: Hashable, what: str) -> int:
+    """The size of the innermost axis of a name; errors as of `find`."""
+    return find(name, what).size
+
+
+def size_of_text(text: str) -> int:
+    """The size of the innermost axis that has a name in the IR."""
+    return next(axis.size for axis in reversed(_state.bound) if text_of(axis.name) == text)
 
 
 def text_of(name: Any) -> str:

@@ -5,6 +5,7 @@ operation; and `closure_convert`.
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -48,7 +49,8 @@ _CONVERTED: WeakSet[Callable[..., Any]] = WeakSet()
 def closed_over(function: Any, *others: Any) -> list[Array]:
     """Return the traced arrays that a function and other objects hold: in closures, defaults,
     partial applications, the globals that functions of the function's package name (irax's own
-    name none), and the containers and objects there. Arrays of traces that have ended are left out.
+    name none) and what they name of modules there, and the containers and objects there. Arrays of
+    traces that have ended are left out.
     """
     package = _package(function)
     found: dict[int, Array] = {}
@@ -70,7 +72,11 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
 
 
 def _package(function: Any) -> str:
-    return (getattr(function, "__module__", None) or "").partition(".")[0]
+    return _top(getattr(function, "__module__", None) or "")
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _named_globals(function: types.FunctionType) -> list[Any]:
@@ -81,7 +87,23 @@ def _named_globals(function: types.FunctionType) -> list[Any]:
         code = codes.pop()
         names.update(code.co_names)
         codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return [function.__globals__[name] for name in sorted(names & function.__globals__.keys())]
+    found: list[Any] = []
+    seen: set[int] = set()
+    pending = [function.__globals__]
+    while pending:
+        namespace = pending.pop()
+        if id(namespace) in seen:
+            continue
+        seen.add(id(namespace))
+        values = [namespace[name] for name in sorted(names & namespace.keys())]
+        found += values
+        modules = [x for x in values if isinstance(x, types.ModuleType)]
+        pending += [vars(x) for x in modules if _top(x.__name__) not in _WITHOUT_ARRAYS]
+    return found
+
+
+_WITHOUT_ARRAYS = sys.stdlib_module_names | {"irax", "numpy"}
+"""Packages whose modules hold no traced arrays."""
 
 
 def _parts(x: Any) -> list[Any]:

@@ -60,12 +60,14 @@ def call(
     return current(operands).call(builder, name, operands, weak)
 
 
-def staged(run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
+def staged(
+    run: Callable[[], R], write: Callable[[ModuleBuilder], R], operands: Sequence[Any] = ()
+) -> R:
     """Return `run()` outside of traces, and `write(module)` in a trace. It is for calls of the
     user's functions that are one operation of a program, and for functions that run in other steps
-    in Python.
+    in Python. Traced `operands` are written into a suspended trace too.
     """
-    return current().staged(run, write)
+    return current(operands).staged(run, write)
 
 
 def shortcut(

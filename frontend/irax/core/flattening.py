@@ -64,12 +64,18 @@ def known_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
     return [Input(x.aval, x, n) for x, n in zip(leaves, names, strict=True)]
 
 
-def normalize_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
+def normalize_argnums(
+    argnums: int | Sequence[int],
+    count: int,
+    what: str,
+    too_few: type[Exception] = ValueError,
+) -> tuple[int, ...]:
     """`argnums` as a tuple of indices into `count` positional arguments.
 
     Raises:
         TypeError: not ints.
-        ValueError: out of range, or twice the same.
+        ValueError: out of range (`too_few` where the call has too few arguments), or twice the
+            same.
     """
     numbers = (argnums,) if isinstance(argnums, int | np.integer) else tuple(argnums)
     normalized = []
@@ -77,7 +83,8 @@ def normalize_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
         if not isinstance(number, int | np.integer):
             raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")
         if not -count <= number < count:
-            raise ValueError(
+            error = too_few if number >= count else ValueError
+            raise error(
                 f"{what}: argnums={number} is out of range: the call has {count} positional "
                 f"argument{'s' * (count != 1)}"
             )

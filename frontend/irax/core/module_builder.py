@@ -24,6 +24,8 @@ class ModuleBuilder(OfThisProcess):
         self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
         """While a jitted function is traced into a module of its own: those that it calls, and that
         were traced for it. Nobody else may see them before the module is complete."""
+        self.mesh: Any = None
+        """The devices that the program is for, where it names a mesh."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
@@ -40,6 +42,7 @@ class ModuleBuilder(OfThisProcess):
         key = (id(other), name)
         if key not in self._imported:
             names = mlir.copy_functions(other.module, name, self.module)
+            self.mesh = self.mesh or other.mesh
             self._imported[key] = (other, names)
         return self._imported[key][1][name]
 

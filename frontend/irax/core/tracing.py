@@ -8,6 +8,7 @@ the function (closure conversion), so functions of a module never refer to each 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,12 +18,13 @@ import numpy as np
 
 from irax import errors
 from irax.config import config
-from irax.core import leaks, source
+from irax.core import axis_names, leaks, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
+from irax.core.varying_axes import VaryingAxes
 from irax_compiler import effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
@@ -46,6 +48,25 @@ innermost = _Innermost()
 def current_trace() -> Trace | None:
     """The innermost trace of this thread, or None outside of all."""
     return innermost.trace
+
+
+def trace_state_clean() -> bool:
+    """Return True if this thread traces nothing."""
+    return innermost.trace is None and innermost.suspended is None
+
+
+class OpaqueTraceState:
+    """Stands for the trace that a thread is in: equal for one trace, and not kept alive by it."""
+
+    def __init__(self) -> None:
+        trace = innermost.trace
+        self._trace = None if trace is None else weakref.ref(trace)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpaqueTraceState) and self._trace == other._trace
+
+    def __hash__(self) -> int:
+        return hash(self._trace)
 
 
 @contextmanager
@@ -96,7 +117,14 @@ def resumed() -> Iterator[Trace]:
 class Trace(Interpreter):
     """A function being traced: operations are written into it."""
 
-    def __init__(self, kind: str, name: str, builder: ModuleBuilder, parent: Trace | None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        builder: ModuleBuilder,
+        parent: Trace | None,
+        entered_by: frozenset[str] = frozenset(),
+    ) -> None:
         self.kind = kind
         self.builder = builder
         self.parent = parent
@@ -112,6 +140,13 @@ class Trace(Interpreter):
         self.block = mlir.body(self.function)
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}
+        self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
+        self._entered_by = entered_by
+
+    @property
+    def main(self) -> Trace:
+        """The trace itself, by which libraries for JAX compare the traces of arrays."""
+        return self
 
     def add_argument(self, given: Input) -> Tracer:
         """A new argument of the function."""
@@ -120,6 +155,8 @@ class Trace(Interpreter):
         if given.known_as is not None:
             self._sources[argument] = Known.of(given.known_as)
         self.argument_names[argument] = given.name
+        if self._varying is not None:
+            self._varying.known[argument] = aval.vma
         return Tracer(self, argument, aval, self.location)
 
     def value_of(self, x: Array) -> mlir.Value:
@@ -137,10 +174,22 @@ class Trace(Interpreter):
     def _capture(self, x: Array) -> mlir.Value:
         value = self._captured.get(id(x))
         if value is None:
-            value = self.add_argument(Input(x.aval, x, "a captured array")).value
+            aval = x.aval.varying_along(self._entering(x))
+            value = self.add_argument(Input(aval, x, "a captured array")).value
             self._captured[id(x)] = value
             self.captures.append(x)  # also keeps x alive, so that its id stays its own
         return value
+
+    def _entering(self, x: Array) -> frozenset[str]:
+        """The axes along which devices may differ in whether they come to this function, from where
+        an array was made.
+        """
+        axes: frozenset[str] = frozenset()
+        trace: Trace | None = self
+        while trace is not None and not (isinstance(x, Tracer) and x.home is trace):
+            axes |= trace._entered_by
+            trace = trace.parent
+        return axes
 
     def run(
         self,
@@ -152,6 +201,8 @@ class Trace(Interpreter):
         values = [self.value_of(x) for x in operands]
         try:
             with self._insertion, source.user_location() as location:
+                if self._varying is not None and op.joins_operands:
+                    values = self._varying.joined(values)
                 results = op.build(values)
         except mlir.MLIRError as error:
             raise TypeError(
@@ -161,7 +212,8 @@ class Trace(Interpreter):
 
     def _tracer(self, value: mlir.Value, weak_type: bool, location: mlir.Location) -> Tracer:
         """Return a tracer of a value of this function, which the user's code at `location` made."""
-        aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type)
+        vma = frozenset() if self._varying is None else self._varying.of(value)
+        aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type, vma=vma)
         return Tracer(self, value, aval, location)
 
     def call(
@@ -232,12 +284,17 @@ class Tracer(Array):
         self.aval = aval
         self.location = location
 
+    @property
+    def _trace(self) -> Trace:
+        """The trace it belongs to, under the name that libraries for JAX know."""
+        return self.home
+
     def __repr__(self) -> str:
         return f"Traced<{self.aval}> in {self.home.kind}"
 
     def with_weak_type(self, weak_type: bool) -> Array:
         self.check_open()
-        aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type)
+        aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type, vma=self.aval.vma)
         return Tracer(self.home, self.value, aval, self.location)
 
     def check_open(self) -> None:
@@ -384,11 +441,13 @@ def trace_function(
     fresh_module: bool = False,
     builder: ModuleBuilder | None = None,
     trace_type: type[Trace] = Trace,
+    entered_by: frozenset[str] = frozenset(),
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
 
     With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
-    outside of all traces into that of `builder`, if it is given.
+    outside of all traces into that of `builder`, if it is given. Devices may differ along the axes
+    `entered_by` in whether they run it: arrays that it captures count as varying there.
     """
     outer = innermost.trace
     parent = outer or innermost.suspended
@@ -396,7 +455,7 @@ def trace_function(
     if share and parent is not None:
         builder = parent.builder
     builder = builder or ModuleBuilder()
-    trace = trace_type(kind, name, builder, parent)
+    trace = trace_type(kind, name, builder, parent, entered_by)
     innermost.trace = trace
     try:
         tracers = [trace.add_argument(given) for given in inputs]

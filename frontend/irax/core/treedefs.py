@@ -39,7 +39,7 @@ class PyTreeDef:
 
     def unflatten(self, leaves: Iterable[Any], /) -> Any:
         """Return the pytree that has this structure and these leaves."""
-        return self.spec.unflatten(leaves)
+        return unflatten(self.spec, leaves)
 
     def flatten_up_to(self, tree: Any, /) -> list[Any]:
         """Return the subtrees of a pytree in the places of the leaves."""
@@ -84,6 +84,40 @@ class PyTreeDef:
 
     def __reduce__(self) -> tuple[type[PyTreeDef], tuple[optree.PyTreeSpec]]:
         return PyTreeDef, (self.spec,)
+
+
+def unflatten(spec: optree.PyTreeSpec, leaves: Iterable[Any]) -> Any:
+    """Return the pytree that has a structure and these leaves, with the keys of dicts in order. By
+    itself optree gives them the order of the dicts that were flattened.
+    """
+    leaves = list(leaves)
+    if len(leaves) != spec.num_leaves:
+        return spec.unflatten(leaves)  # its error says how many there must be
+    return spec.traverse(leaves, _in_order)
+
+
+def _in_order(node: Any) -> Any:
+    kind = type(node)
+    if kind is not dict and kind is not defaultdict:
+        return node
+    try:
+        keys = sorted(node)
+    except TypeError:  # keys that have no order
+        return node
+    pairs = {key: node[key] for key in keys}
+    return pairs if kind is dict else defaultdict(node.default_factory, pairs)
+
+
+def in_order(spec: optree.PyTreeSpec) -> optree.PyTreeSpec:
+    """Return an equal structure, from which optree itself makes pytrees as `unflatten` does."""
+    return spec.transform(_node_in_order)
+
+
+def _node_in_order(node: optree.PyTreeSpec) -> optree.PyTreeSpec:
+    if node.type is not dict and node.type is not defaultdict:
+        return node
+    numbered = _in_order(node.unflatten(range(node.num_leaves)))
+    return optree.tree_structure(numbered, none_is_leaf=node.none_is_leaf, namespace=node.namespace)
 
 
 def _node_data(spec: optree.PyTreeSpec) -> tuple[type, Any] | None:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from irax import tree_util
 from irax.config import config
-from irax.core import array_trees
+from irax.core import array_trees, spans
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
+from irax.core.partition_specs import PartitionSpec
+from irax.core.sharded import placed
+from irax.core.shardings import Format, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
+from irax.execution import mesh_programs
 from irax_compiler import api, mlir, targets
 from irax_runtime import devices as runtime_devices
-from irax_runtime import interruptible
+from irax_runtime import distributed, interruptible
 from irax_runtime.device import Device, Executable
+from irax_runtime.mesh import MeshDevice
 
 
 @api_boundary
@@ -25,6 +31,7 @@ def devices(backend: str | None = None) -> list[Device]:
     """Return the available devices, or those of one platform: "cpu", "pjrt:cpu", "tpu".
 
     Without a platform it is those of the platforms in `IRAX_PLATFORMS`, "cpu" if that is not set.
+    In a job of several processes it is those of all of them.
 
     Raises:
         RuntimeError: there is no such platform here; the message tells why.
@@ -32,21 +39,31 @@ def devices(backend: str | None = None) -> list[Device]:
     >>> devices()
     [CpuDevice(id=0)]
     """
-    return runtime_devices.devices(backend)
+    return distributed.devices(backend)
 
 
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """The devices of a process, of one platform or of all: there is one process, number 0.
+    """Return the devices of a process of the job: by default, of this one.
+
+    Args:
+        process_index: the number of the process.
+        backend: the platform; by default all that are in use.
+        host_id: an older name of `process_index`.
 
     Raises:
-        ValueError: another process.
+        ValueError: there is no such process.
     """
-    for number in (process_index, host_id):
-        if number not in (None, 0):
-            raise ValueError(f"local_devices: there is no process {number!r}, only 0")
-    return devices(backend)
+    number = host_id if process_index is None else process_index
+    if number is None:
+        return runtime_devices.devices(backend)
+    if number not in range(distributed.process_count()):
+        raise ValueError(
+            f"local_devices: there is no process {number!r}; expected 0 to "
+            f"{distributed.process_count() - 1}"
+        )
+    return [device for device in devices(backend) if device.process_index == number]
 
 
 def device_count(backend: str | None = None) -> int:
@@ -54,7 +71,9 @@ def device_count(backend: str | None = None) -> int:
     return len(devices(backend or default_backend()))
 
 
-local_device_count = device_count
+def local_device_count(backend: str | None = None) -> int:
+    """Return the number of devices of this process."""
+    return len(local_devices(backend=backend or default_backend()))
 
 
 def default_backend() -> str:
@@ -76,17 +95,22 @@ def current_device() -> Device:
 def resolve_device(device: Device | str | None) -> Device:
     """Return a device itself, the first one of a platform, or by default the first of all."""
     if device is None or isinstance(device, str):
-        return devices(device)[0]
+        return runtime_devices.devices(device)[0]
     return device
 
 
 def check_device(device: Any, what: str) -> None:
     """Raises TypeError for what is neither a device nor a name; the message calls it `what`."""
-    if not (isinstance(device, str) or hasattr(device, "put")):
-        raise TypeError(
-            f"{what}: expected a device of irax.devices(), or the name of a platform, got "
-            f"{device!r}"
-        )
+    if not _is_device(device):
+        raise TypeError(_no_device(what, device))
+
+
+def _is_device(device: Any) -> bool:
+    return isinstance(device, str) or hasattr(device, "put")
+
+
+def _no_device(what: str, given: Any) -> str:
+    return f"{what}: expected a device of irax.devices(), or the name of a platform, got {given!r}"
 
 
 def compile(
@@ -96,13 +120,16 @@ def compile(
     `donated` it may use the memory for its results.
     """
     device = device or current_device()
-    return interruptible.run(
-        _program, api.lower(module, name, device.target), name, device, donated
-    )
+    if isinstance(device, MeshDevice):
+        return mesh_programs.executable(module, name, device, partial(compile, donated=donated))
+    with spans.span("lower", "lower", function=name):
+        lowered = api.lower(module, name, device.target, spans.between("pass"), donated=donated)
+    return interruptible.run(_program, lowered, name, device, donated)
 
 
 def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[int]) -> Executable:
-    artefact = targets.compile(lowered, device.target, donated)
+    with spans.span(device.target, "compile", function=name):
+        artefact = targets.compile(lowered, device.target, donated)
     if device.compiler is None:
         return device.load(artefact, name)
     return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
@@ -133,7 +160,7 @@ def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
 @api_boundary
 def device_put(
     x: Any,
-    device: Device | str | None = None,
+    device: Any = None,
     *,
     src: Any = None,
     donate: Any = False,
@@ -143,32 +170,41 @@ def device_put(
 
     Args:
         x: the pytree.
-        device: a device, or the platform whose first one it is. Programs run where their arrays
-            were put. Without it the arrays are free: they go where they are used. Traced arrays
-            stay where the program that computes them runs.
+        device: a device, the platform whose first one it is, a sharding, or a pytree of these that
+            is a prefix of `x`; a `PartitionSpec` is of the mesh of the context. Programs run where
+            their arrays were put. Without it the arrays are free: they go where they are used.
+            Traced arrays stay where the program that computes them runs.
         src: accepted; an array knows where it is.
         donate: accepted; the array stays as it is.
         may_alias: accepted; memory is shared where that is safe.
 
     Raises:
-        TypeError: a leaf is not an array, or `device` is not a device.
-        RuntimeError: there is no such platform here.
+        TypeError: a leaf is not an array.
+        ValueError: `device` is not a device, or an array cannot be divided as a sharding says.
+        RuntimeError: there is no such platform here, or no mesh for a `PartitionSpec`.
 
     >>> device_put(np.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
     """
     if device is None:
         return array_trees.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
-    check_device(device, "device_put")
-    there = resolve_device(device)
+    leaves, tree = array_trees.tree_flatten(x)
+    places = array_trees.prefix_broadcast(device, x, is_leaf=lambda leaf: leaf is None)
+    put = [_put(leaf, place) for leaf, place in zip(leaves, places, strict=True)]
+    return array_trees.tree_unflatten(tree, put)
 
-    def put(leaf: Any) -> Array:
-        array = as_array(leaf, "device_put: x")
-        if isinstance(array, KeyArray):
-            return array.with_data(put(array.data))
-        return array.on(there) if isinstance(array, ConcreteArray) else array
 
-    return array_trees.tree_map(put, x)
+def _put(leaf: Any, place: Any) -> Array:
+    array = as_array(leaf, "device_put: x")
+    if isinstance(place, Format):
+        place = place.sharding
+    if place is None or not isinstance(array, ConcreteArray):
+        return array
+    if isinstance(place, Sharding | PartitionSpec):
+        return placed(array, as_sharding("device_put", place))
+    if not _is_device(place):
+        raise ValueError(_no_device("device_put", place))
+    return array.on(resolve_device(place))
 
 
 def copy_to_host_async(x: Any) -> Any:

@@ -19,6 +19,7 @@ from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray, aval_of_array
 from irax.execution.jit_parameters import Static
 from irax_runtime.device import Buffer, Executable
+from irax_runtime.mesh import MeshDevice
 
 OTHER = object()
 """The result of a bound call for arguments of another signature, or in another state."""
@@ -41,6 +42,7 @@ def bound_call(
     captured: Sequence[Buffer],
     results: Results,
     state: Any,
+    donated: Sequence[int] = (),
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
     where an argument is neither an array of irax's or NumPy's nor a number of Python's.
@@ -52,10 +54,12 @@ def bound_call(
         captured: further arguments of the program.
         results: makes the results.
         state: `config.state` when the signature was looked up.
+        donated: the leaves that the caller gives up.
     """
     if not all(type(x) in _LEAVES for x in leaves):
         return None
     device, count = executable.device, len(leaves)
+    is_mesh = isinstance(device, MeshDevice)
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
     flatten: Any = None if tree == tree_of_leaves(count) else array_trees.flatten_tangents
@@ -70,7 +74,7 @@ def bound_call(
                 return OTHER
         elif kwargs or len(args) != count:
             return OTHER
-        committed = False
+        committed = is_mesh
         buffers: list[Buffer] = []
         for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
             kind = type(x)
@@ -94,9 +98,20 @@ def bound_call(
             buffers.append(buffer)
         if captured:
             buffers += captured
-        return results(run(buffers), committed)
+        found = results(run(buffers), committed)
+        if donated:
+            forget(given, donated)
+        return found
 
     return call
+
+
+def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
+    """Let go of the elements of arrays that were donated to a program, and are gone."""
+    for i in donated:
+        x = leaves[i]
+        if type(x) is ConcreteArray and x._buffer is not None and x._buffer.is_deleted():
+            x._numpy = None
 
 
 def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> BoundCall | None:
@@ -141,11 +156,11 @@ def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
     if tree.num_nodes == 1 and len(avals) == 1:  # an empty tree is a leaf, too
         (only,) = avals
         return lambda buffers, committed: of_buffer(buffers[0], only, committed)
-    unflatten = array_trees.tree_unflatten
+    unflatten = array_trees.in_order(tree).unflatten
 
     def results(buffers: Sequence[Buffer], committed: bool) -> Any:
         arrays = [of_buffer(b, aval, committed) for b, aval in zip(buffers, avals, strict=True)]
-        return unflatten(tree, arrays)
+        return unflatten(arrays)
 
     return results
 

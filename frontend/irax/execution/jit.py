@@ -21,6 +21,7 @@ from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
+from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
 from irax.execution import bound_call, replay, reports
@@ -32,6 +33,11 @@ from irax.execution.jit_parameters import (
     parameters_of,
     split_static,
     with_static,
+)
+from irax.execution.jit_shardings import (
+    divided_arguments,
+    divided_results,
+    name_several_devices,
 )
 from irax.execution.program import Program
 from irax_runtime.device import Device
@@ -46,6 +52,8 @@ _caches: weakref.WeakKeyDictionary[Any, dict[Any, Programs]] = weakref.WeakKeyDi
 class JitOptions(TypedDict, total=False):
     """The keywords of `jit`."""
 
+    in_shardings: Any
+    out_shardings: Any
     static_argnums: int | Sequence[int] | None
     static_argnames: str | Iterable[str] | None
     donate_argnums: int | Sequence[int] | None
@@ -71,6 +79,8 @@ def jit(
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
@@ -85,11 +95,15 @@ def jit(
 
     Args:
         fun: a pure function of pytrees of arrays. Without it, a decorator is returned.
+        in_shardings: for each argument by position, a sharding, a `PartitionSpec` of the mesh of
+            the context, or None: a pytree that is a prefix of the arguments. Shardings of one
+            device are the same as `device`.
+        out_shardings: likewise for results.
         static_argnums: positional arguments that are Python values and not arrays: hashable; each
             value is a signature of its own.
         static_argnames: the same, by name.
-        donate_argnums: positional arguments that the caller has no more use for: on a PJRT device
-            results take their memory, and they are deleted. On the CPU it is of no effect.
+        donate_argnums: positional arguments that the caller has no more use for: results may take
+            their memory, and they are deleted. On IREE's GPUs it is of no effect.
         donate_argnames: the same, by name.
         keep_unused: accepted; unused arguments are always kept.
         inline: accepted; calls are inlined when the outermost function is compiled.
@@ -119,6 +133,8 @@ def jit(
             static_argnames=static_argnames,
             donate_argnums=donate_argnums,
             donate_argnames=donate_argnames,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
             device=device,
             backend=backend,
         )
@@ -131,6 +147,12 @@ def jit(
         )
     if device is not None and backend is not None:
         raise ValueError("jit: device and backend say the same: give one of them")
+    is_divided = name_several_devices(in_shardings, out_shardings)
+    placed = None if is_divided else device_of_shardings("jit", in_shardings, out_shardings)
+    if placed is not None or is_divided:
+        if device is not None or backend is not None:
+            raise ValueError("jit: shardings and device or backend say the same: give one of them")
+        device = placed
     if device is not None or backend is not None:
         check_device(device or backend, "jit: device")
     static = parameters_of(fun, static_argnums, static_argnames, "static")
@@ -141,6 +163,8 @@ def jit(
                 f"jit: parameters of {name_of(fun)} are to be static and donated: "
                 f"{', '.join(map(str, sorted(both)))}; static ones have no memory to donate"
             )
+    if is_divided:
+        return DividedFunction(fun, static, donated, in_shardings, out_shardings)
     return JitFunction(fun, static, donated, device or backend)
 
 
@@ -404,6 +428,40 @@ def _own_module() -> Iterator[ModuleBuilder]:
     builder.jitted = None
     for cache, key, compiled in jitted.values():
         cache.setdefault(key, compiled)
+
+
+class DividedFunction(JitFunction[P, R]):
+    """A jitted function whose arguments and results are divided among the devices of a mesh."""
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        static: Parameters,
+        donated: Parameters,
+        in_shardings: Any,
+        out_shardings: Any,
+    ) -> None:
+        @functools.wraps(fun, updated=())
+        def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return divided_results("jit", out_shardings, fun(*args, **kwargs))
+
+        super().__init__(divided, static, donated)
+        self._arguments = (fun, static, donated, in_shardings, out_shardings)
+
+    def __reduce__(self) -> Any:
+        return DividedFunction, self._arguments
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        _, (static, _), _, in_shardings, out_shardings = self._arguments
+        given = list(args)
+        if in_shardings is not None:
+            fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
+            own = [n for n in range(len(args)) if n not in fixed]
+            found = divided_arguments("jit", in_shardings, tuple(given[n] for n in own))
+            for n, argument in zip(own, found, strict=True):
+                given[n] = argument
+        results = super().__call__(*given, **kwargs)  # pyright: ignore[reportCallIssue]
+        return divided_results("jit", out_shardings, results)
 
 
 def _signature(leaf: Any) -> Any:

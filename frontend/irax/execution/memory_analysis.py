@@ -38,6 +38,7 @@ def analyse(
     module: mlir.Module,
     name: str,
     avals: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
+    donated: Sequence[int] = (),
 ) -> MemoryAnalysis:
     """Return the memory that the compiled function `name` takes: as a PJRT plugin reports it, or as
     IREE's compiler has planned it. Memory of host functions is not counted.
@@ -48,16 +49,17 @@ def analyse(
     from irax_compiler.iree import phases
 
     target = executable.device.target
-    lowered = api.lower(module, name, target)
+    lowered = api.lower(module, name, target, donated=donated)
     arguments, results = (sum(map(_size, side)) for side in avals)
-    temporary = max(0, phases.transient_memory(lowered, target) - results)
+    reused = sum(_size(avals[0][i]) for i in api.overwritten(lowered, name))
+    temporary = max(0, phases.transient_memory(lowered, target) - results + reused)
     return MemoryAnalysis(
         argument_size_in_bytes=arguments,
         output_size_in_bytes=results,
-        alias_size_in_bytes=0,
+        alias_size_in_bytes=reused,
         temp_size_in_bytes=temporary,
         generated_code_size_in_bytes=len(targets.compile(lowered, target)),
-        peak_memory_in_bytes=arguments + results + temporary,
+        peak_memory_in_bytes=arguments + results + temporary - reused,
     )
 
 

@@ -1,21 +1,23 @@
-"""The processes of a computation: this one alone, until there are several."""
+"""The processes of a job."""
 
 from __future__ import annotations
 
+from irax_runtime import distributed
+
 
 def process_count(backend: str | None = None) -> int:
-    """Return the number of processes, which is 1."""
-    return 1
+    """Return the number of processes of the job: 1, but for `irax.distributed.initialize`."""
+    return distributed.process_count()
 
 
 def process_index(backend: str | None = None) -> int:
-    """Return the number of this process, which is 0."""
-    return 0
+    """Return the number of this process in its job."""
+    return distributed.process_index()
 
 
 def process_indices(backend: str | None = None) -> list[int]:
     """The numbers of all processes."""
-    return [0]
+    return list(range(process_count(backend)))
 
 
 host_count = process_count

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from irax.config import config
-from irax.core import nans
+from irax.core import nans, spans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
+from irax.core.sharded import device_of_mesh
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, reports
-from irax.execution.bound_call import BoundCall, Results, bound_call, results_as
+from irax.execution.bound_call import BoundCall, Results, bound_call, forget, results_as
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
+from irax_runtime.mesh import MeshDevice
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Program:
         """
         program = self.programs.get(asked) or self.compile(asked)
         device = program.executable.device
-        committed = False
+        committed = isinstance(device, MeshDevice)
         buffers: list[Any] = []
         for x in leaves:
             array: Any = x if type(x) is ConcreteArray else concrete_array(x)
@@ -78,20 +80,27 @@ class Program:
             buffers.append(buffer)
         buffers += program.captured
         if config.debug_nans or config.debug_infs:
-            return program.results(self._run_checked(program.executable, buffers), committed)
-        return program.results(program.executable.run(buffers), committed)
+            found = self._run_checked(program.executable, buffers)
+        elif config.profiling:
+            with spans.span(self.traced.name, "execute", device=device):
+                found = program.executable.run(buffers)
+        else:
+            found = program.executable.run(buffers)
+        forget(leaves, self.donated)
+        return program.results(found, committed)
 
     def bound(
         self, leaves: Sequence[Any], tree: Any, asked: Device | str | None, state: Any
     ) -> BoundCall | None:
         """Return the short way of calls like one that has just run, with these leaves. None if
-        there is none, as where results are looked at.
+        there is none, as where results are looked at, or calls recorded.
         """
-        if config.debug_nans or config.debug_infs:
+        if config.debug_nans or config.debug_infs or config.profiling:
             return None
         program = self.programs[asked]
         captured, results = program.captured, program.results
-        return bound_call(program.executable, leaves, tree, captured, results, state)
+        run = program.executable
+        return bound_call(run, leaves, tree, captured, results, state, self.donated)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""
@@ -111,7 +120,8 @@ class Program:
             return self.programs[asked]
 
     def _program(self, asked: Device | str | None) -> DeviceProgram:
-        device = backend.resolve_device(asked)
+        mesh = self.traced.builder.mesh if asked is None else None
+        device: Any = backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
         module, name = self.traced.builder.module, self.traced.name
         with reports.timed("compiled", name, device):
             executable = backend.compile(module, name, device, self.donated)

@@ -340,7 +340,8 @@ def _structure(
             given[i] if i >= 0 else next(arrays if is_array else others)
             for i, is_array in zip(places, are_arrays, strict=True)
         ]
-        return array_trees.tree_unflatten(tree, made)
+        return build(made)
 
+    build = array_trees.in_order(tree).unflatten
     are_arrays = [isinstance(x, Array) for x in leaves]
     return computed, structure

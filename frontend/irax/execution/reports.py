@@ -1,4 +1,6 @@
-"""Logs of tracing and compiling, where options ask for them: by the logger "irax"."""
+"""Logs of tracing and compiling, where options ask for them: by the logger "irax"; and their spans
+in profiles.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from irax.config import config
-from irax.core import source
+from irax.core import source, spans
 
 
 def _log(text: str, *details: Any) -> None:
@@ -20,14 +22,16 @@ def _log(text: str, *details: Any) -> None:
 @contextmanager
 def timed(what: str, name: str, of: Any) -> Iterator[None]:
     """With the option `log_compiles`, logs that something was done and how long it took."""
-    if not config.log_compiles:
+    if not (config.log_compiles or config.profiling):
         yield
         return
-    start = time.perf_counter()
+    start = time.perf_counter_ns()
     yield
-    took = time.perf_counter() - start
     details = ", ".join(str(x.aval) for x in of) if isinstance(of, list) else of
-    _log("%s %s in %.3f s, for %s", what, name, took, details)
+    spans.add(name, what.removesuffix("d"), start, {"for": details})
+    if config.log_compiles:
+        took = (time.perf_counter_ns() - start) / 1e9
+        _log("%s %s in %.3f s, for %s", what, name, took, details)
 
 
 def missed(name: str, key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> None:

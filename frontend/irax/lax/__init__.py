@@ -6,6 +6,7 @@ functions of `irax.numpy` are the convenient ones.
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
+from irax.execution.jit_shardings import with_sharding_constraint as with_sharding_constraint
 from irax.execution.replay import replay_functions as _replay_functions
 from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
@@ -163,6 +164,7 @@ from irax.lax.ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbe
 from irax.lax.ragged import ragged_dot as ragged_dot
 from irax.lax.ragged import ragged_dot_general as ragged_dot_general
 from irax.lax.ragged import scaled_dot as scaled_dot
+from irax.lax.ragged_exchange import ragged_all_to_all as ragged_all_to_all
 from irax.lax.random_bits import RandomAlgorithm as RandomAlgorithm
 from irax.lax.random_bits import rng_bit_generator as rng_bit_generator
 from irax.lax.random_bits import rng_uniform as rng_uniform
@@ -221,8 +223,10 @@ from irax.lax.structure import rev as rev
 from irax.lax.structure import squeeze as squeeze
 from irax.lax.structure import stop_gradient as stop_gradient
 from irax.lax.structure import transpose as transpose
+from irax.lax.varying import pcast as pcast
 
 # Results of collectives depend on the axes that are mapped where they are called.
-_replay_functions(__name__, but=vars(_collectives))
+_collective = [*vars(_collectives), "pcast", "ragged_all_to_all", "with_sharding_constraint"]
+_replay_functions(__name__, but=_collective)
 
 __getattr__: _GetAttr = _refuse_names(__name__)

@@ -75,7 +75,7 @@ def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    axes = axis if isinstance(axis, tuple | list | range) else (axis,)
     axes = tuple(canonical_axis(what, a, ndim) for a in axes)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{what}: axis={axis} names an axis twice")

@@ -20,6 +20,7 @@ from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
+from irax.core.pvary import pvary
 from irax.core.tracing import Traced, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
@@ -185,13 +186,16 @@ def _traced(
     functions: dict[str, Callable[..., Any]],
     operands: tuple[Any, ...],
     apart: bool = False,
+    chosen_by: frozenset[str] = frozenset(),
 ) -> tuple[_Outcome, Traced]:
-    """Traces one of the functions; in a module of its own if it is apart."""
+    """Traces one of the functions; in a module of its own if it is apart. Devices may choose
+    differently along some axes.
+    """
     leaves, in_tree = array_trees.tree_flatten((operands, {}))
     inputs = known_inputs(leaves, leaf_names("operands", operands))
     flat = FlatFunction(functions[name], in_tree)
     kind, label = what.partition(".")[2], name_of(functions[name])
-    traced = trace_function(flat, inputs, kind, label, fresh_module=apart)
+    traced = trace_function(flat, inputs, kind, label, fresh_module=apart, entered_by=chosen_by)
     return _Outcome(_title(name, functions), flat.out_tree, traced.results), traced
 
 
@@ -209,11 +213,13 @@ def _chosen(
     """Traces all functions, and writes down the choice."""
     leaves, tree = array_trees.tree_flatten(operands)
     names = leaf_names("operands", operands)
-    arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
+    chosen_by = chooser.aval.vma
+    arrays = [
+        pvary(as_array(x, f"{what}: {n}"), chosen_by) for x, n in zip(leaves, names, strict=True)
+    ]
     given = array_trees.tree_unflatten(tree, arrays)
-    outcomes, branches = zip(
-        *(_traced(what, name, functions, given) for name in functions), strict=True
-    )
+    traced = [_traced(what, name, functions, given, chosen_by=chosen_by) for name in functions]
+    outcomes, branches = zip(*traced, strict=True)
     weak = _check_same(what, outcomes)
     op = _Choice(
         kind,
@@ -221,7 +227,7 @@ def _chosen(
         len(arrays),
         tuple(len(t.captures) for t in branches),
     )
-    captured = [x for t in branches for x in t.captures]
+    captured = [pvary(x, chosen_by) for t in branches for x in t.captures]
     found = bind(op, chooser, *arrays, *captured)
     results = [x.with_weak_type(w) for x, w in zip(found, weak, strict=True)]
     return array_trees.tree_unflatten(outcomes[0].tree, results)
@@ -262,6 +268,7 @@ class _Choice(Op):
     """
 
     num_results: ClassVar[int] = -1
+    joins_operands = False
     name: str
     branches: tuple[str, ...]
     num_operands: int

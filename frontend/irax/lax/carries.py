@@ -91,8 +91,8 @@ class _Promotion(Exception):
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
-    """Return True if two types have the same shape and dtype, weak or not."""
-    return a.shape == b.shape and a.dtype == b.dtype
+    """Return True if two types have the same shape, dtype and varying axes, weak or not."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.vma == b.vma
 
 
 def leaf_names(name: str, tree: Any) -> list[str]:

@@ -1,6 +1,10 @@
-"""Collectives: communication between the lanes of a vmap whose axis has a name.
+"""Collectives: communication between the lanes of a vmap whose axis has a name, or between the
+devices of a mesh in a `shard_map`.
 
 All take the name of the axis: `irax.vmap(f, axis_name="i")`. Operands may be pytrees.
+
+In a `shard_map` that checks which values are the same on all devices, operands count as differing
+between them, and sums and extrema as being the same.
 """
 
 from __future__ import annotations
@@ -14,13 +18,16 @@ import numpy as np
 
 from irax import tree_util
 from irax.core import axis_names
-from irax.core.array import Array
+from irax.core.array import Array, as_array
+from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind
-from irax.core.promotion import convert
+from irax.core.promotion import convert, select
+from irax.core.pvary import pvary
 from irax.core.tracing import Tracer
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.reductions import reduce_max, reduce_min, reduce_sum
-from irax.lax.structure import reshape
+from irax.lax.slicing import dynamic_index_in_dim
+from irax.lax.structure import reshape, transpose
 from irax_compiler.ops import collective as ops
 
 Groups = Sequence[Sequence[int]] | None
@@ -45,9 +52,9 @@ def axis_index(axis_name: Any) -> Array:
     """
     what = "lax.axis_index"
     found: Any = None
-    for name, size in _sizes(what, _names(axis_name)):
-        index = bind(ops.AxisIndex(axis_names.text_of(name), size))
-        found = index if found is None else found * size + index
+    for axis in _axes(what, _names(axis_name)):
+        index = bind(ops.AxisIndex(text_of(axis.name), axis.size))
+        found = index if found is None else found * axis.size + index
     return array_of(what, np.int32(0)) if found is None else found
 
 
@@ -60,7 +67,7 @@ def axis_size(axis_name: Any) -> int:
     >>> irax.vmap(lambda x: x / irax.lax.axis_size("i"), axis_name="i")(irax.numpy.ones(4))
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    return math.prod(size for _, size in _sizes("lax.axis_size", _names(axis_name)))
+    return _width(_axes("lax.axis_size", _names(axis_name)), ())
 
 
 # ---- folding -------------------------------------------------------------------------------------
@@ -73,36 +80,33 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
         x: an array or a pytree of arrays; booleans count as int32.
         axis_name: the name of the mapped axis, or a tuple of names; an int among them is a
             dimension of the array.
-        axis_index_groups: must be None.
+        axis_index_groups: groups of lanes, as large as each other, each of which communicates by
+            itself; by default all lanes do together.
 
     Returns:
         The sums, the same in each lane.
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        NotImplementedError: groups of lanes.
+        NotImplementedError: groups of lanes along several axes.
 
     >>> irax.vmap(lambda x: x / irax.lax.psum(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
     what = "lax.psum"
-    _no_groups(what, axis_index_groups)
     names, dimensions = _split(axis_name)
-    sizes = _sizes(what, names)
+    axes = _axes(what, names)
+    groups = _groups(what, axis_index_groups, axes)
 
     def total(leaf: Any) -> Any:
         if isinstance(leaf, int | float | complex) and not isinstance(leaf, bool):
-            for _, size in sizes:
-                leaf *= size
-            return leaf
+            return leaf * _width(axes, groups)
         array = array_of(what, leaf)
         if array.dtype == np.bool_:
             array = convert(array, np.dtype(np.int32))
         if dimensions:
             array = reduce_sum(array, dimensions)
-        for name, size in sizes:
-            array = _all_reduce(array, name, size, "add")
-        return array
+        return _all_reduce(array, axes, "add", groups)
 
     return tree_util.tree_map(total, x)
 
@@ -113,9 +117,9 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     >>> irax.vmap(lambda x: x - irax.lax.pmean(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([-1.,  1.], dtype=float32)
     """
-    _no_groups("lax.pmean", axis_index_groups)
-    count = psum(1, axis_name)
-    return tree_util.tree_map(lambda total: total / count, psum(x, axis_name))
+    count = psum(1, axis_name, axis_index_groups=axis_index_groups)
+    totals = psum(x, axis_name, axis_index_groups=axis_index_groups)
+    return tree_util.tree_map(lambda total: total / count, totals)
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
@@ -146,27 +150,29 @@ def _extremum(
     combiner: str,
     within: Callable[[Array, Sequence[int]], Array],
 ) -> Any:
-    _no_groups(what, groups)
     names, dimensions = _split(axis_name)
-    sizes = _sizes(what, names)
+    axes = _axes(what, names)
+    own_groups = _groups(what, groups, axes)
 
     def extremum(leaf: Any) -> Array:
         array = array_of(what, leaf)
         if dimensions:
             array = within(array, dimensions)
-        for name, size in sizes:
-            array = _all_reduce(array, name, size, combiner)
-        return array
+        return _all_reduce(array, axes, combiner, own_groups)
 
     return tree_util.tree_map(extremum, x)
 
 
-def _all_reduce(x: Array, name: Hashable, size: int, combiner: str) -> Array:
+def _all_reduce(x: Array, axes: Sequence[BoundAxis], combiner: str, groups: ops.Groups) -> Array:
     """Reduce over all lanes; an array that is not traced is the same in all."""
     if not isinstance(x, Tracer):
-        return x * size if combiner == "add" else x
-    op = ops.AllReduce(axis_names.text_of(name), size, combiner)
-    return bind(op, x, weak_type=x.aval.weak_type)
+        return x * _width(axes, groups) if combiner == "add" else x
+    x = _varying(x, axes)
+    for axis in axes:
+        is_invariant = axis.is_checked and not groups
+        op = ops.AllReduce(text_of(axis.name), axis.size, combiner, groups, is_invariant)
+        x = bind(op, x, weak_type=x.aval.weak_type)
+    return x
 
 
 # ---- moving --------------------------------------------------------------------------------------
@@ -179,40 +185,48 @@ def all_gather(
     axis_index_groups: Groups = None,
     axis: int = 0,
     tiled: bool = False,
+    to: str = "varying",
 ) -> Any:
     """Gather the arrays of all lanes, in each of them.
 
     Args:
         x: an array or a pytree of arrays.
         axis_name: the name of the mapped axis, or a tuple of names, which count as one axis.
-        axis_index_groups: must be None.
+        axis_index_groups: groups of lanes, as large as each other, each of which communicates by
+            itself; by default all lanes do together.
         axis: the dimension of the result along which the lanes lie.
         tiled: lay them one after the other along a dimension that the array has, instead of along
             a new one.
+        to: "varying", or "invarying" for a result that counts as the same on all devices of a
+            mesh.
 
     Returns:
         The arrays of all lanes, along `axis`: a new dimension, or a larger one if `tiled`.
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: there is no such dimension.
-        NotImplementedError: groups of lanes.
+        ValueError: there is no such dimension, or `to` is neither of the two.
+        NotImplementedError: groups of lanes along several axes.
 
     >>> irax.vmap(lambda x: irax.lax.all_gather(x, "i"), axis_name="i")(irax.numpy.arange(2))
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
     what = "lax.all_gather"
-    _no_groups(what, axis_index_groups)
-    sizes = _sizes(what, _names(axis_name))
-    count = math.prod(size for _, size in sizes)
+    if to not in ("varying", "invarying"):
+        raise ValueError(f'{what}: to must be "varying" or "invarying", got {to!r}')
+    axes = _axes(what, _names(axis_name))
+    groups = _groups(what, axis_index_groups, axes)
+    count = _width(axes, groups)
 
     def gather(leaf: Any) -> Array:
-        array = array_of(what, leaf)
+        array = _varying(array_of(what, leaf), axes)
         place = canonical_axis(what, axis, array.ndim if tiled else array.ndim + 1)
         extents = list(array.shape)
-        for name, size in reversed(sizes):
-            array = bind(ops.AllGather(axis_names.text_of(name), size, place), array)
+        for each in reversed(axes):
+            name = text_of(each.name)
+            op = ops.AllGather(name, each.size, place, groups, invariant=to == "invarying")
+            array = bind(op, array)
         if tiled:
             extents[place] *= count
         else:
@@ -236,7 +250,8 @@ def psum_scatter(
         x: an array or a pytree of arrays.
         axis_name: the name of the mapped axis.
         scatter_dimension: the dimension that is parted, as large as the axis.
-        axis_index_groups: must be None.
+        axis_index_groups: groups of lanes, as large as each other, each of which communicates by
+            itself; by default all lanes do together.
         tiled: keep that dimension, which may be a multiple of the axis.
 
     Returns:
@@ -245,21 +260,22 @@ def psum_scatter(
     Raises:
         NameError: no vmap around gives an axis this name.
         ValueError: there is no such dimension, or it is of another size.
-        NotImplementedError: groups of lanes, or several names.
+        NotImplementedError: groups of lanes along several axes.
 
     >>> irax.vmap(lambda x: irax.lax.psum_scatter(x, "i"), axis_name="i")(irax.numpy.ones((2, 2)))
     Array([2., 2.], dtype=float32)
     """
     what = "lax.psum_scatter"
-    _no_groups(what, axis_index_groups)
-    name, size = _one(what, axis_name)
+    axes = _axes(what, _names(axis_name))
+    groups = _groups(what, axis_index_groups, axes)
 
     def scatter(leaf: Any) -> Array:
-        array = array_of(what, leaf)
+        array = _varying(array_of(what, leaf), axes)
         place = canonical_axis(what, scatter_dimension, array.ndim)
-        array, part = _parted(what, array, place, name, size, tiled)
-        found = bind(ops.ReduceScatter(axis_names.text_of(name), size, place), array)
-        return reshape(found, part)
+        array, part = _parted(what, array, place, axes, groups, tiled)
+        for axis in axes:
+            array = bind(ops.ReduceScatter(text_of(axis.name), axis.size, place, groups), array)
+        return reshape(array, part)
 
     return tree_util.tree_map(scatter, x)
 
@@ -281,7 +297,8 @@ def all_to_all(
         split_axis: the dimension that is parted, as large as the axis.
         concat_axis: the dimension of the result along which the parts lie, by the lane they come
             from.
-        axis_index_groups: must be None.
+        axis_index_groups: groups of lanes, as large as each other, each of which communicates by
+            itself; by default all lanes do together.
         tiled: keep the dimension that is parted, which may be a multiple of the axis, and lay
             parts one after the other along a dimension that the array has.
 
@@ -291,7 +308,7 @@ def all_to_all(
     Raises:
         NameError: no vmap around gives an axis this name.
         ValueError: there is no such dimension, or it is of another size.
-        NotImplementedError: groups of lanes, or several names.
+        NotImplementedError: groups of lanes along several axes.
 
     >>> x = irax.numpy.arange(4).reshape(2, 2)
     >>> irax.vmap(lambda x: irax.lax.all_to_all(x, "i", 0, 0), axis_name="i")(x)
@@ -299,22 +316,41 @@ def all_to_all(
            [1, 3]], dtype=int32)
     """
     what = "lax.all_to_all"
-    _no_groups(what, axis_index_groups)
-    name, size = _one(what, axis_name)
+    axes = _axes(what, _names(axis_name))
+    groups = _groups(what, axis_index_groups, axes)
+    count = _width(axes, groups)
 
     def exchange(leaf: Any) -> Array:
-        array = array_of(what, leaf)
+        array = _varying(array_of(what, leaf), axes)
         split = canonical_axis(what, split_axis, array.ndim)
         concat = canonical_axis(what, concat_axis, array.ndim)
-        array, part = _parted(what, array, split, name, size, tiled)
-        found = bind(ops.AllToAll(axis_names.text_of(name), size, split, concat), array)
+        array, part = _parted(what, array, split, axes, groups, tiled)
+        if len(axes) == 1:
+            (axis,) = axes
+            name = text_of(axis.name)
+            found = bind(ops.AllToAll(name, axis.size, split, concat, groups), array)
+        else:
+            found = _exchanged(array, split, concat, axes)
         if not tiled:
             return found
         extents = list(part)
-        extents[concat] *= size
+        extents[concat] *= count
         return reshape(found, tuple(extents))
 
     return tree_util.tree_map(exchange, x)
+
+
+def _exchanged(x: Array, split: int, concat: int, axes: Sequence[BoundAxis]) -> Array:
+    """The exchange along several axes, each of which has a dimension of the array from `split` on,
+    one axis after the other.
+    """
+    count = len(axes)
+    rest = [d for d in range(x.ndim) if not split <= d < split + count]
+    x = transpose(x, [*range(split, split + count), *rest])
+    for place, axis in enumerate(axes):
+        x = bind(ops.AllToAll(text_of(axis.name), axis.size, place, place), x)
+    whole = reshape(x, (math.prod(x.shape[:count]), *x.shape[count:]))
+    return transpose(whole, [*range(1, concat + 1), 0, *range(concat + 1, whole.ndim)])
 
 
 def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Groups = None) -> Any:
@@ -343,33 +379,43 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
     Raises:
         NameError: no vmap around gives an axis this name.
         ValueError: a lane that does not exist, or is twice a source or a destination.
-        NotImplementedError: several names.
 
     >>> shift = [(0, 1), (1, 2)]
     >>> irax.vmap(lambda x: irax.lax.ppermute(x, "i", shift), axis_name="i")(irax.numpy.ones(3))
     Array([0., 1., 1.], dtype=float32)
     """
     what = "lax.ppermute"
-    name, size = _one(what, axis_name)
+    axes = _axes(what, _names(axis_name))
+    size = _width(axes, ())
     pairs = [(operator.index(source), operator.index(target)) for source, target in perm]
     for side, kind in zip(zip(*pairs, strict=True), ("sends", "gets"), strict=False):
         if any(not 0 <= lane < size for lane in side):
             raise ValueError(
-                f"{what}: perm={pairs} has a lane that there is not; the axis {name!r} has lanes "
-                f"0 to {size - 1}"
+                f"{what}: perm={pairs} has a lane that there is not; the axis {axis_name!r} has "
+                f"lanes 0 to {size - 1}"
             )
         if len(set(side)) != len(side):
             raise ValueError(f"{what}: perm={pairs} has a lane that {kind} twice")
     sources = [-1] * size
     for source, target in pairs:
         sources[target] = source
-    op = ops.Permute(axis_names.text_of(name), size, tuple(sources))
 
     def permute(leaf: Any) -> Array:
-        array = array_of(what, leaf)
+        array = _varying(array_of(what, leaf), axes)
+        if len(axes) != 1:
+            return _taken(array, axis_name, sources)
+        op = ops.Permute(text_of(axes[0].name), size, tuple(sources))
         return bind(op, array, weak_type=array.aval.weak_type)
 
     return tree_util.tree_map(permute, x)
+
+
+def _taken(x: Array, axis_name: Any, sources: Sequence[int]) -> Array:
+    """The array of the lane of several axes that is this lane's source, or zeros."""
+    whole = all_gather(x, axis_name)
+    source = as_array(np.array(sources, np.int32))[axis_index(axis_name)]
+    row = dynamic_index_in_dim(whole, source, 0, keepdims=False)
+    return select(source >= 0, row, 0, "lax.ppermute")
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
@@ -381,10 +427,11 @@ def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
     >>> irax.vmap(lambda x: irax.lax.pshuffle(x, "i", [1, 0]), axis_name="i")(irax.numpy.arange(2))
     Array([1, 0], dtype=int32)
     """
-    name, size = _one("lax.pshuffle", axis_name)
+    size = _width(_axes("lax.pshuffle", _names(axis_name)), ())
     if sorted(perm) != list(range(size)):
         raise ValueError(
-            f"lax.pshuffle: perm={list(perm)} is no permutation of the {size} lanes of {name!r}"
+            f"lax.pshuffle: perm={list(perm)} is no permutation of the {size} lanes of "
+            f"{axis_name!r}"
         )
     return ppermute(x, axis_name, list(zip(perm, range(size), strict=True)))
 
@@ -395,16 +442,16 @@ def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
     Raises:
         NameError: no vmap around gives an axis this name.
         ValueError: there is no such lane.
-        NotImplementedError: several names.
 
     >>> irax.vmap(lambda x: irax.lax.pbroadcast(x, "i", 1), axis_name="i")(irax.numpy.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
     what = "lax.pbroadcast"
-    name, size = _one(what, axis_name)
+    size = _width(_axes(what, _names(axis_name)), ())
     if not 0 <= operator.index(source) < size:
         raise ValueError(
-            f"{what}: source={source} is not one of the lanes 0 to {size - 1} of the axis {name!r}"
+            f"{what}: source={source} is not one of the lanes 0 to {size - 1} of the axis "
+            f"{axis_name!r}"
         )
     return tree_util.tree_map(lambda leaf: all_gather(leaf, axis_name)[source], x)
 
@@ -423,40 +470,61 @@ def _split(axis_name: Any) -> tuple[list[Any], list[int]]:
     return [n for n in names if not isinstance(n, int)], dimensions
 
 
-def _sizes(what: str, names: Sequence[Any]) -> list[tuple[Any, int]]:
-    return [(name, axis_names.size_of(name, what)) for name in names]
+def _axes(what: str, names: Sequence[Any]) -> list[BoundAxis]:
+    return [axis_names.find(name, what) for name in names]
 
 
-def _one(what: str, axis_name: Any) -> tuple[Hashable, int]:
-    names = _names(axis_name)
-    if len(names) != 1:
-        raise NotImplementedError(f"{what}: expected the name of one axis, got {axis_name!r}")
-    return _sizes(what, names)[0]
+def _width(axes: Sequence[BoundAxis], groups: ops.Groups) -> int:
+    """The number of lanes that communicate with each other."""
+    return len(groups[0]) if groups else math.prod(axis.size for axis in axes)
 
 
-def _no_groups(what: str, groups: Groups) -> None:
-    if groups is not None:
-        raise NotImplementedError(
-            f"{what}: axis_index_groups is not supported: map along an axis for each group "
-            "(irax.vmap of irax.vmap) instead"
+def _varying(x: Array, axes: Sequence[BoundAxis]) -> Array:
+    """An array that counts as differing between devices along the axes."""
+    return pvary(x, {text_of(axis.name) for axis in axes if axis.is_checked})
+
+
+def _groups(what: str, groups: Groups, axes: Sequence[BoundAxis]) -> ops.Groups:
+    """Groups of lanes, checked.
+
+    Raises:
+        NotImplementedError: groups along several axes.
+        ValueError: they are not all the lanes, each once, or not of one size.
+    """
+    if groups is None:
+        return ()
+    if len(axes) != 1:
+        raise NotImplementedError(f"{what}: axis_index_groups must be along one axis")
+    given = tuple(tuple(map(operator.index, group)) for group in groups)
+    lanes = sorted(lane for group in given for lane in group)
+    if lanes != list(range(axes[0].size)) or len({len(group) for group in given}) != 1:
+        raise ValueError(
+            f"{what}: axis_index_groups={groups!r} must have each of the {axes[0].size} lanes of "
+            f"the axis {axes[0].name!r} once, in groups of one size"
         )
+    return given
 
 
 def _parted(
-    what: str, x: Array, dimension: int, name: Hashable, size: int, tiled: bool
+    what: str,
+    x: Array,
+    dimension: int,
+    axes: Sequence[BoundAxis],
+    groups: ops.Groups,
+    tiled: bool,
 ) -> tuple[Array, tuple[int, ...]]:
-    """The array with a dimension of exactly the axis's size, and the shape of a part: that without
-    the dimension or, if it is `tiled`, with what is left of it.
+    """The array with a dimension for each axis, and the shape of a part: that without these
+    dimensions or, if it is `tiled`, with what is left of the one that they were.
     """
-    length = x.shape[dimension]
-    fits = length % size == 0 if tiled else length == size
+    length, count = x.shape[dimension], _width(axes, groups)
+    fits = length % count == 0 if tiled else length == count
     if not fits:
+        named = ", ".join(repr(axis.name) for axis in axes)
         raise ValueError(
             f"{what}: dimension {dimension} of {x.aval} must be "
-            f"{'a multiple of' if tiled else 'as large as'} the axis {name!r}, {size}"
+            f"{'a multiple of' if tiled else 'as large as'} the axis {named}, {count}"
         )
     before, after = x.shape[:dimension], x.shape[dimension + 1 :]
-    if not tiled:
-        return x, (*before, *after)
-    part = (*before, length // size, *after)
-    return reshape(x, (*before, size, length // size, *after)), part
+    rest = (length // count, *after) if tiled else after
+    sizes = (count,) if groups else tuple(axis.size for axis in axes)
+    return reshape(x, (*before, *sizes, *rest)), (*before, *rest)

@@ -22,13 +22,15 @@ def complex(x: ArrayLike, y: ArrayLike) -> Array:
         TypeError: other dtypes, or different ones.
 
     >>> irax.lax.complex(1.0, 2.0)
-    Array(1.+2.j, dtype=complex64)
+    Array(1.+2.j, dtype=complex64, weak_type=True)
     """
     what = "lax.complex"
     real_part, imaginary_part = strict(what, x, y)
     if real_part.dtype not in (np.float32, np.float64):
         raise TypeError(f"{what}: expected float32 or float64, got {real_part.dtype}")
-    return apply(elementwise.complex_, real_part, imaginary_part, what=what)
+    weak = real_part.weak_type and imaginary_part.weak_type
+    result = apply(elementwise.complex_, real_part, imaginary_part, what=what)
+    return result.with_weak_type(weak)
 
 
 def _part(what: str, op: elementwise.Elementwise, x: ArrayLike) -> Array:

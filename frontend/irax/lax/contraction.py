@@ -13,6 +13,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
 from irax.core.dispatch import bind
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of
@@ -72,6 +73,8 @@ def dot_general(
     dimension_numbers: DotDimensionNumbers,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Products of elements, summed over the contracting dimensions, for each index of the batching.
 
@@ -82,6 +85,7 @@ def dot_general(
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
         precision: of the products on hardware that can trade it for speed.
         preferred_element_type: the dtype of the sums, and so of the result.
+        out_sharding: only None: arrays are on one device.
 
     Returns:
         The batching dimensions, then the remaining ones of `lhs`, then those of `rhs`.
@@ -93,6 +97,7 @@ def dot_general(
     >>> irax.lax.dot_general(x, x, (((1,), (1,)), ((0,), (0,))))
     Array([3., 3.], dtype=float32)
     """
+    no_sharding("lax.dot_general", out_sharding)
     what = "lax.dot_general"
     x, y = array_of(what, lhs), array_of(what, rhs)
     wider = max(x.dtype, y.dtype, key=_width)
@@ -101,6 +106,11 @@ def dot_general(
         tuple(tuple(map(operator.index, side)) for side in pair) for pair in dimension_numbers
     )
     for left, right, kind in ((x_contract, y_contract, "contract"), (x_batch, y_batch, "batch")):
+        if not all(0 <= d < x.ndim for d in left) or not all(0 <= d < y.ndim for d in right):
+            raise TypeError(
+                f"{what}: shapes {x.shape} and {y.shape} have no {kind}ing dimensions {left} and "
+                f"{right}"
+            )
         sizes = [x.shape[d] for d in left], [y.shape[d] for d in right]
         if sizes[0] != sizes[1]:
             raise TypeError(
@@ -148,6 +158,7 @@ def dot(
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Return the product of two vectors or matrices: the last dimension of lhs with the first of
     rhs.
@@ -161,6 +172,7 @@ def dot(
     >>> irax.lax.dot(irax.numpy.ones((2, 3)), irax.numpy.ones(3))
     Array([3., 3.], dtype=float32)
     """
+    no_sharding("lax.dot", out_sharding)
     what = "lax.dot"
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)

@@ -105,7 +105,8 @@ _sign: Unary = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 
 
 def abs(x: ArrayLike) -> Array:
     """The absolute value of signed numbers."""
-    return _abs(x)
+    (x,) = as_arrays([x], "lax.abs")
+    return _abs(x).with_weak_type(x.weak_type)
 
 
 def sign(x: ArrayLike) -> Array:
@@ -125,7 +126,7 @@ class RoundingMethod(enum.IntEnum):
 
 def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
     """Round floats to integers of the same dtype; halves away from zero, or to the even one."""
-    to_even = rounding_method == RoundingMethod.TO_NEAREST_EVEN
+    to_even = RoundingMethod(rounding_method) is RoundingMethod.TO_NEAREST_EVEN
     op = ew.round_nearest_even if to_even else ew.round_nearest_afz
     return apply(op, x, what="lax.round", accepts=FLOAT)
 
@@ -307,6 +308,10 @@ def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
     what = "lax.mulhi"
     a, b = strict(what, x, y)
     check_dtype(what, a.dtype, INTEGER)
+    return _mulhi(a, b).with_weak_type(a.weak_type and b.weak_type)
+
+
+def _mulhi(a: Array, b: Array) -> Array:
     wide = np.dtype(f"{a.dtype.kind}8")
     if a.dtype != wide:
         a, b = (broadcast_to(v, broadcast_shapes(a.shape, b.shape)) for v in (a, b))

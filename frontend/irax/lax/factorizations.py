@@ -124,7 +124,7 @@ def eigh(
 ) -> tuple[Array, Array]:
     """Orthonormal eigenvectors, as columns, and the eigenvalues of Hermitian matrices, ascending.
 
-    The derivatives of eigenvectors of equal eigenvalues, which do not exist, are taken to be 0.
+    Eigenvectors of equal eigenvalues have no derivative: it is nan.
 
     Args:
         x: matrices [..., n, n].
@@ -224,8 +224,7 @@ def eig(
     """The eigenvalues of square matrices; their left eigenvectors, and the right ones, as columns:
     all complex, of norm 1, the largest element real. It runs on the CPU alone, in LAPACK.
 
-    The derivatives of eigenvectors hold where eigenvalues are distinct; those of equal ones, which
-    do not exist, are taken to be 0.
+    Eigenvectors of equal eigenvalues have no derivative: it is nan.
 
     Args:
         x: matrices [..., n, n], floats or complex.

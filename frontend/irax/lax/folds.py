@@ -11,6 +11,7 @@ from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.flattening import name_of
 from irax.core.operands import as_arrays
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
@@ -28,6 +29,7 @@ def reduce(
     init_values: Any,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
+    out_sharding: None = None,
 ) -> Any:
     """Reduce dimensions of one array, or of several at once, by any associative computation.
 
@@ -38,6 +40,7 @@ def reduce(
         computation: takes two pytrees of scalars of that structure, the accumulator and the next
             element, and returns one.
         dimensions: the dimensions to reduce.
+        out_sharding: only None: arrays are on one device.
 
     Returns:
         A pytree of arrays without these dimensions.
@@ -51,6 +54,7 @@ def reduce(
     >>> irax.lax.reduce(irax.numpy.arange(4), 0, lambda x, y: x + y, (0,))
     Array(6, dtype=int32)
     """
+    no_sharding("lax.reduce", out_sharding)
     what = "lax.reduce"
     arrays, inits, tree = _operands(what, operands, init_values)
     axes = canonical_axes(what, tuple(dimensions), arrays[0].ndim)

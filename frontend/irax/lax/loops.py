@@ -11,7 +11,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core import array_trees, source
-from irax.core.array import Array, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, call
 from irax.core.flattening import name_of
 from irax.core.promotion import apply, convert, select
@@ -178,7 +178,9 @@ def fori_loop(
 
 
 def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
-    """Return the bounds in one dtype; a Python int takes that of the other bound."""
+    """Return the bounds in one dtype; a Python int takes that of the other bound. Where both are
+    known they are as Python ints.
+    """
     bounds = [array_of(what, lower), array_of(what, upper)]
     for name, x in zip(("lower", "upper"), bounds, strict=True):
         if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
@@ -187,6 +189,8 @@ def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
     if low.dtype != high.dtype and not (low.weak_type or high.weak_type):
         raise TypeError(f"{what}: lower and upper must be of one dtype, got {low} and {high}")
     dtype, weak = dtypes.lattice_result_type(*bounds)
+    if all(isinstance(x, ConcreteArray) for x in bounds):
+        dtype, weak = dtypes.canonicalize_dtype(int), True
     first, end = (convert(x, dtype, weak) for x in bounds)
     return first, end
 
@@ -222,6 +226,7 @@ class _While(Op):
     name = "stablehlo.while"
     num_results: ClassVar[int] = -1
     is_pure = False
+    joins_operands = False
     condition: str
     body: str
     num_carry: int

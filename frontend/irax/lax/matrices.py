@@ -25,8 +25,8 @@ def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
     """Return the array if its last two dimensions are matrices that LAPACK would take.
 
     Raises:
-        TypeError: another dtype.
-        ValueError: no matrices, or not square ones.
+        TypeError: another dtype, or no matrices.
+        ValueError: not square ones.
     """
     array = array_of(f"lax.linalg.{what}", x)
     if array.dtype.name not in _KINDS:
@@ -34,12 +34,12 @@ def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
             f"lax.linalg.{what}: expected an array of {', '.join(_KINDS)}, got {array.dtype}; "
             "convert with .astype(...)"
         )
-    if array.ndim < 2 or (square and array.shape[-1] != array.shape[-2]):
-        kind = "square matrices" if square else "matrices"
-        raise ValueError(
-            f"lax.linalg.{what}: expected {kind} in the last two dimensions, got shape "
-            f"{array.shape}"
-        )
+    kind = "square matrices" if square else "matrices"
+    expected = f"lax.linalg.{what}: expected {kind} in the last two dimensions, got {array.shape}"
+    if array.ndim < 2:
+        raise TypeError(expected)
+    if square and array.shape[-1] != array.shape[-2]:
+        raise ValueError(expected)
     return array
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import as_arrays
+from irax.core.placement import no_sharding
 from irax.core.promotion import apply, broadcast_to, convert, select
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
@@ -40,6 +41,7 @@ def ragged_dot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Multiply each row of a matrix by the matrix of its group.
 
@@ -53,6 +55,7 @@ def ragged_dot(
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the result.
         group_offset: not supported.
+        out_sharding: only None: arrays are on one device.
 
     Returns:
         [m, n].
@@ -68,6 +71,7 @@ def ragged_dot(
     >>> irax.lax.ragged_dot(x, y, irax.numpy.array([1, 2])).ravel()
     Array([0., 2., 2.], dtype=float32)
     """
+    no_sharding("lax.ragged_dot", out_sharding)
     numbers = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
     return ragged_dot_general(
         lhs, rhs, group_sizes, numbers, precision, preferred_element_type, group_offset
@@ -82,6 +86,7 @@ def ragged_dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: None = None,
+    out_sharding: None = None,
 ) -> Array:
     """`dot_general` with groups along one dimension of the first operand.
 
@@ -89,6 +94,7 @@ def ragged_dot_general(
     if it is contracted, the result has a first dimension for the groups; if it is a batch, groups
     make no difference. Arguments and errors are those of `ragged_dot`.
     """
+    no_sharding("lax.ragged_dot_general", out_sharding)
     what = "lax.ragged_dot_general"
     if group_offset is not None:
         raise NotImplementedError(f"{what}: group_offset is not supported")

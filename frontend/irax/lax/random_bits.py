@@ -12,6 +12,7 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, check_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
 from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
@@ -39,6 +40,8 @@ def rng_bit_generator(
     shape: Any,
     dtype: DTypeLike = np.uint32,
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: None = None,
 ) -> tuple[Array, Array]:
     """Return the key for the next call, and random bits.
 
@@ -47,6 +50,7 @@ def rng_bit_generator(
         shape: of the bits.
         dtype: an unsigned integer dtype.
         algorithm: which generator.
+        out_sharding: only None: arrays are on one device.
 
     Returns:
         The next key, and the bits.
@@ -58,6 +62,7 @@ def rng_bit_generator(
     >>> irax.lax.rng_bit_generator(key, (2,))[1]
     Array([ 895509795, 3230209149], dtype=uint32)
     """
+    no_sharding("lax.rng_bit_generator", out_sharding)
     what = "lax.rng_bit_generator"
     state, sizes = array_of(what, key), canonical_shape(what, shape)
     wanted = dtypes.requested_dtype(dtype, what)

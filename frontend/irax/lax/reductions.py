@@ -12,6 +12,7 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, shortcut
 from irax.core.operands import Kinds, check_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import apply
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
@@ -37,8 +38,9 @@ def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
 
 
 def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:
-    def function(operand: ArrayLike, axes: Sequence[int]) -> Array:
+    def function(operand: ArrayLike, axes: Sequence[int], *, out_sharding: None = None) -> Array:
         what = f"lax.{name}"
+        no_sharding(what, out_sharding)
         x = array_of(what, operand)
         check_dtype(what, x.dtype, accepts)
         return fold(x, combiner, canonical_axes(what, tuple(axes), x.ndim))

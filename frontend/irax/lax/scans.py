@@ -8,7 +8,6 @@ from typing import Any
 from irax import tree_util
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
-from irax.core.avals import ShapedArray
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
 from irax.core.flattening import name_of
@@ -63,7 +62,7 @@ def scan(
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     length = _length(what, arrays, names, length)
     rows = [
-        Input(ShapedArray(x.shape[1:], x.dtype, x.weak_type), None, f"a row of {n}")
+        Input(x.aval.of_shape(x.shape[1:]), None, f"a row of {n}")
         for x, n in zip(arrays, names, strict=True)
     ]
     ys_tree: Any = None
@@ -229,7 +228,7 @@ def _in_blocks(
 
     blocks = [_blocks(x, whole, unroll) for x in xs]
     inputs = [Input(x.aval) for x in carry]
-    inputs += [Input(ShapedArray(x.shape[1:], x.dtype, x.weak_type)) for x in blocks]
+    inputs += [Input(x.aval.of_shape(x.shape[1:])) for x in blocks]
     traced = trace_function(steps, inputs, "scan", f"{step.name}.unrolled")
     found = _repeated(traced, carry, blocks, whole // unroll, reverse)
     carry, stacks = found[:num_carry], [_unblocked(y) for y in found[num_carry:]]

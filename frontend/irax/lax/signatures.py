@@ -33,7 +33,9 @@ class Binary(Protocol):
 class Reduction(Protocol):
     """A reduction over some axes."""
 
-    def __call__(self, operand: ArrayLike, axes: Sequence[int]) -> Array: ...
+    def __call__(
+        self, operand: ArrayLike, axes: Sequence[int], *, out_sharding: None = None
+    ) -> Array: ...
 
 
 class Cumulative(Protocol):

@@ -20,6 +20,7 @@ from irax.core.dispatch import bind, elements, staged
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.lax.arguments import (
     adapted,
@@ -75,7 +76,9 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 # ---- constants -----------------------------------------------------------------------------------
 
 
-def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
+def full(
+    shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: None = None
+) -> Array:
     """Return an array with every element `fill_value`, of its dtype if none is given.
 
     With a dtype of keys each word of a key is `fill_value`.
@@ -83,6 +86,7 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
     >>> irax.lax.full((2,), 1.5)
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
+    no_sharding("lax.full", sharding)
     what = "lax.full"
     sizes = canonical_shape(what, shape)
     fill = array_of(what, fill_value) if dtype is None else filling(what, fill_value)
@@ -100,9 +104,14 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> A
 
 
 def full_like(
-    x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None
+    x: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    sharding: None = None,
 ) -> Array:
     """Return an array like `x` with every element `fill_value`."""
+    no_sharding("lax.full_like", sharding)
     x = array_of("lax.full_like", x)
     weak = dtype is None and x.weak_type
     filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
@@ -118,8 +127,11 @@ def iota(dtype: DTypeLike, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
-def broadcasted_iota(dtype: DTypeLike, shape: Any, dimension: int) -> Array:
+def broadcasted_iota(
+    dtype: DTypeLike, shape: Any, dimension: int, *, out_sharding: None = None
+) -> Array:
     """Return 0, 1, ... along one dimension, repeated along the others."""
+    no_sharding("lax.broadcasted_iota", out_sharding)
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
@@ -145,15 +157,20 @@ def _stop_gradient(x: Any) -> Array:
 # ---- shapes --------------------------------------------------------------------------------------
 
 
-def broadcast(operand: ArrayLike, sizes: Sequence[int]) -> Array:
+def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: None = None) -> Array:
     """Repeat the operand along new dimensions of `sizes` in front of its own."""
+    no_sharding("lax.broadcast", out_sharding)
     x = array_of("lax.broadcast", operand)
     sizes = canonical_shape("lax.broadcast", sizes)
     return broadcast_in_dim(x, (*sizes, *x.shape), range(len(sizes), len(sizes) + x.ndim))
 
 
 def broadcast_in_dim(
-    operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+    operand: ArrayLike,
+    shape: Sequence[int],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Repeat the operand along new dimensions, and along those in which it has size 1.
 
@@ -161,6 +178,7 @@ def broadcast_in_dim(
         operand: an array.
         shape: the result's shape.
         broadcast_dimensions: for each dimension of the operand, the one it becomes; ascending.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         TypeError: the operand has other sizes than the result there.
@@ -169,6 +187,7 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int32)
     """
+    no_sharding("lax.broadcast_in_dim", out_sharding)
     what = "lax.broadcast_in_dim"
     x = array_of(what, operand)
     sizes = canonical_shape(what, shape)
@@ -201,7 +220,11 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def reshape(
-    operand: ArrayLike, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None
+    operand: ArrayLike,
+    new_sizes: Sequence[int],
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Reshape an array: the elements, in row-major order, get another shape.
 
@@ -209,10 +232,12 @@ def reshape(
         operand: an array.
         new_sizes: the result's shape.
         dimensions: the order in which the operand's dimensions are taken.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         TypeError: the sizes make up another number of elements.
     """
+    no_sharding("lax.reshape", out_sharding)
     what = "lax.reshape"
     x = array_of(what, operand)
     sizes = canonical_shape(what, new_sizes)
@@ -253,6 +278,11 @@ def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | Non
     """Merge the dimensions from start up to stop into one."""
     x = array_of("lax.collapse", operand)
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(x.ndim)
+    if start > stop:
+        raise ValueError(
+            f"lax.collapse: there are no dimensions from {start_dimension} to {stop_dimension} in "
+            f"shape {x.shape}"
+        )
     return reshape(x, (*x.shape[:start], math.prod(x.shape[start:stop]), *x.shape[stop:]))
 
 
@@ -275,9 +305,16 @@ def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
 
 
 def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """Reverse the elements along some dimensions."""
+    """Reverse the elements along some dimensions.
+
+    Raises:
+        TypeError: the operand has no such dimension, or one is named twice.
+    """
     x = array_of("lax.rev", operand)
-    axes = canonical_axes("lax.rev", tuple(dimensions), x.ndim)
+    try:
+        axes = canonical_axes("lax.rev", tuple(dimensions), x.ndim)
+    except ValueError as error:
+        raise TypeError(str(error)) from None
     return bind(slicing.Reverse(axes), x, weak_type=x.weak_type) if axes else x
 
 

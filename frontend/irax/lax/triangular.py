@@ -62,7 +62,8 @@ def triangular_solve(
     along = second.shape[-2 if left_side else -1] if second.ndim >= 2 else None
     fits = second.shape[:-2] == first.shape[:-2] and along == first.shape[-1]
     if second.dtype != first.dtype or not fits:
-        raise ValueError(
+        same_kind = second.dtype == first.dtype and second.ndim == first.ndim
+        raise (ValueError if same_kind else TypeError)(
             f"lax.linalg.triangular_solve: a has type {first.aval} and b {second.aval}; expected "
             "one dtype, the same batch dimensions, and as many rows of b (columns, without "
             "left_side) as a has"
@@ -91,7 +92,7 @@ def tridiagonal_solve(
         perturb_singular: keep pivots away from zero, so that the solution is finite.
 
     Raises:
-        ValueError, TypeError: shapes or dtypes that do not fit.
+        TypeError: shapes or dtypes that do not fit.
 
     >>> one = jnp.ones(2)
     >>> irax.lax.linalg.tridiagonal_solve(one, 2 * one, one, jnp.array([[3.0], [3.0]]))
@@ -102,7 +103,7 @@ def tridiagonal_solve(
     bands = [array_of("lax.linalg.tridiagonal_solve", x) for x in (dl, d, du)]
     if any(x.dtype != right.dtype or x.shape != right.shape[:-1] for x in bands):
         listed = ", ".join(f"{x.dtype}{list(x.shape)}" for x in (*bands, right))
-        raise ValueError(
+        raise TypeError(
             "lax.linalg.tridiagonal_solve: expected dl, d and du [..., n] and b [..., n, k] of one "
             f"dtype, got {listed}"
         )

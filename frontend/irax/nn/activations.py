@@ -26,13 +26,13 @@ def relu(x: ArrayLike) -> Array:
 
 def relu6(x: ArrayLike) -> Array:
     """Clip x to [0, 6]; its derivative at both ends is 0."""
-    array = inexact("relu6", x)
+    array = inexact("relu6", x, weak=True)
     return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
 
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """Return x where it is at least 0, otherwise `negative_slope` x."""
-    array = inexact("leaky_relu", x)
+    array = inexact("leaky_relu", x, weak=True)
     return jnp.where(jnp.greater_equal(array, 0), array, jnp.multiply(negative_slope, array))
 
 
@@ -53,7 +53,7 @@ def sigmoid(x: ArrayLike) -> Array:
 
 def hard_sigmoid(x: ArrayLike) -> Array:
     """Return a piecewise linear sigmoid: relu6(x + 3) / 6."""
-    return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x), 3)), 6)
+    return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x, weak=True), 3)), 6)
 
 
 def silu(x: ArrayLike) -> Array:
@@ -67,7 +67,7 @@ swish = silu
 
 def hard_silu(x: ArrayLike) -> Array:
     """Return x hard_sigmoid(x)."""
-    array = inexact("hard_silu", x)
+    array = inexact("hard_silu", x, weak=True)
     return jnp.multiply(array, hard_sigmoid(array))
 
 
@@ -97,7 +97,7 @@ def tanh(x: ArrayLike) -> Array:
 
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Return x where it is positive, otherwise `alpha` (exp(x) - 1)."""
-    array = inexact("elu", x)
+    array = inexact("elu", x, weak=True)
     positive = jnp.greater(array, 0)
     # The branch that is not chosen must not overflow, or its derivative would be nan.
     return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(jnp.where(positive, 0, array))))
@@ -105,7 +105,7 @@ def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Return x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
-    array = inexact("celu", x)
+    array = inexact("celu", x, weak=True)
     positive = jnp.greater(array, 0)
     below = jnp.divide(jnp.where(positive, 0, array), alpha)
     return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(below)))
@@ -123,10 +123,10 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     With `approximate`, it is computed by a formula with tanh that is up to 5e-4 off; otherwise by
     erf.
     """
-    array = inexact("gelu", x)
+    array = inexact("gelu", x).with_weak_type(False)
     if approximate:
         # From 10 on the tanh is 1, and a third power need not overflow.
-        near = jnp.clip(array, -10, 10)
+        near = array if jnp.iscomplexobj(array) else jnp.clip(array, -10, 10)
         inner = jnp.add(near, jnp.multiply(0.044715, jnp.power(near, 3)))
         share = jnp.tanh(jnp.multiply(math.sqrt(2 / math.pi), inner))
         return jnp.multiply(jnp.multiply(array, 0.5), jnp.add(share, 1))
@@ -164,12 +164,12 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     >>> irax.nn.squareplus(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    x, b = promote(inexact("squareplus", x), b, what="nn.squareplus")
+    x, b = promote(inexact("squareplus", x, weak=True), b, what="nn.squareplus")
     # In units of `scale`, so that no square overflows.
     scale = lax.stop_gradient(jnp.maximum(jnp.abs(x), 1))
     square = jnp.add(jnp.square(jnp.divide(x, scale)), jnp.divide(jnp.divide(b, scale), scale))
-    positive = jnp.greater(square, 0)
-    root = jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1)), 0)
+    zero = jnp.equal(square, 0)
+    root = jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, square)))
     root = jnp.multiply(scale, root)
     negative = jnp.less(x, 0)  # where x + root would cancel
     apart = jnp.where(negative, jnp.subtract(root, x), 1)
@@ -183,7 +183,7 @@ def sparse_plus(x: ArrayLike) -> Array:
     >>> irax.nn.sparse_plus(irax.numpy.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
-    array = inexact("sparse_plus", x)
+    array = inexact("sparse_plus", x, weak=True)
     between = jnp.divide(jnp.square(jnp.add(jnp.clip(array, -1, 1), 1)), 4)
     return jnp.where(jnp.greater_equal(array, 1), array, between)
 
@@ -194,7 +194,7 @@ def sparse_sigmoid(x: ArrayLike) -> Array:
     >>> irax.nn.sparse_sigmoid(irax.numpy.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return jnp.multiply(0.5, jnp.clip(jnp.add(inexact("sparse_sigmoid", x), 1), 0, 2))
+    return jnp.multiply(0.5, jnp.clip(jnp.add(inexact("sparse_sigmoid", x, weak=True), 1), 0, 2))
 
 
 def log1mexp(x: ArrayLike) -> Array:

@@ -16,10 +16,10 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax, random
 from irax.core.array import Array
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.core.strictness import library_methods
 from irax.lax.arguments import canonical_axis, canonical_shape
-from irax.numpy.tables import no_sharding
 from irax.random.keys import Key
 from irax.typing import ArrayLike, DTypeLike, Shape
 
@@ -37,11 +37,11 @@ class Initializer(Protocol):
         ...
 
 
-def _dtype(what: str, *wanted: DTypeLike | None) -> np.dtype[Any]:
-    """Return the first dtype that is given, or the default float."""
+def _dtype(what: str, *wanted: DTypeLike | None, kind: Any = np.inexact) -> np.dtype[Any]:
+    """Return the first dtype that is given, or the default float; it must be of a kind."""
     given = next((d for d in wanted if d is not None), float)
     dtype = dtypes.requested_dtype(given, f"initializers.{what}")
-    if not dtypes.issubdtype(dtype, np.inexact):
+    if not dtypes.issubdtype(dtype, kind):
         raise ValueError(f"initializers.{what}: dtype must be floating-point, got {dtype}")
     return dtype
 
@@ -50,15 +50,17 @@ def _dtype(what: str, *wanted: DTypeLike | None) -> np.dtype[Any]:
 class _Initializer:
     """An initializer of a function of key, shape and dtype."""
 
-    def __init__(self, what: str, dtype: DTypeLike | None, make: Any) -> None:
-        self.what, self.dtype, self.make = what, dtype, make
+    def __init__(
+        self, what: str, dtype: DTypeLike | None, make: Any, kind: Any = np.inexact
+    ) -> None:
+        self.what, self.dtype, self.make, self.kind = what, dtype, make, kind
 
     def __call__(
         self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
     ) -> Array:
         what = f"initializers.{self.what}"
         no_sharding(what, out_sharding)
-        found = _dtype(self.what, dtype, self.dtype)
+        found = _dtype(self.what, dtype, self.dtype, kind=self.kind)
         return self.make(key, canonical_shape(what, shape), found)
 
     def __repr__(self) -> str:
@@ -95,9 +97,11 @@ def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     >>> irax.nn.initializers.constant(7)(irax.random.key(0), (2,))
     Array([7., 7.], dtype=float32)
     """
-    return _Initializer(
-        "constant", dtype, lambda key, shape, dtype: jnp.full(shape, value, dtype=dtype)
-    )
+
+    def make(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        return jnp.full(shape, value, dtype=dtype)
+
+    return _Initializer("constant", dtype, make, kind=np.generic)
 
 
 def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:

@@ -8,7 +8,10 @@ from irax.core.promotion import convert
 from irax.typing import ArrayLike
 
 
-def inexact(name: str, x: ArrayLike) -> Array:
-    """Return an array of floats or complex numbers; integers become floats."""
+def inexact(name: str, x: ArrayLike, weak: bool = False) -> Array:
+    """Return an array of floats or complex numbers; integers become floats, weakly typed ones if
+    `weak` says so.
+    """
     (array,) = as_arrays([x], f"nn.{name}")
-    return convert(array, inexact_dtype(array.dtype), array.weak_type)
+    dtype = inexact_dtype(array.dtype)
+    return convert(array, dtype, array.weak_type or (weak and dtype != array.dtype))

@@ -261,9 +261,12 @@ def _hash(x: Array) -> NoReturn:
 # ---- methods -------------------------------------------------------------------------------------
 
 
-def _reshape(x: Array, *shape: Any, order: str = "C") -> Array:
+def _reshape(
+    x: Array, *shape: Any, order: str = "C", copy: bool | None = None, out_sharding: None = None
+) -> Array:
     """Return the elements in another shape: `x.reshape(2, -1)` or `x.reshape((2, -1))`."""
-    return jnp.reshape(x, shape[0] if len(shape) == 1 else shape, order=order)
+    sizes = shape[0] if len(shape) == 1 else shape
+    return jnp.reshape(x, sizes, order=order, copy=copy, out_sharding=out_sharding)
 
 
 def _transpose(x: Array, *axes: Any) -> Array:
@@ -273,9 +276,9 @@ def _transpose(x: Array, *axes: Any) -> Array:
     return jnp.transpose(x, axes[0] if isinstance(axes[0], tuple | list) else axes)
 
 
-def _flatten(x: Array, order: str = "C") -> Array:
+def _flatten(x: Array, order: str = "C", *, out_sharding: None = None) -> Array:
     """Return all elements in one dimension."""
-    return jnp.ravel(x, order=order)
+    return jnp.ravel(x, order=order, out_sharding=out_sharding)
 
 
 def _copy(x: Array) -> Array:

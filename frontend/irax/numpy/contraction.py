@@ -9,6 +9,7 @@ import numpy as np
 from irax import lax
 from irax.core.array import Array
 from irax.core.operands import judge_ranks
+from irax.core.placement import no_sharding
 from irax.core.promotion import promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
@@ -16,7 +17,6 @@ from irax.numpy import reductions
 from irax.numpy.creation import diagonal
 from irax.numpy.labelled import contract, einsum, stretched
 from irax.numpy.manipulation import moveaxis, ravel
-from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import conjugate, multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
 

@@ -333,10 +333,8 @@ def put(
     x, places, new = as_arrays([a, ind, v], "put")
     dtypes.judge_dtypes(x, new)
     places, new = ravel(places), ravel(new)
-    if not places.size or not new.size:
+    if not x.size or not places.size or not new.size:
         return x
-    if not x.size:
-        raise IndexError("put: an empty array has no places")
     number = lax.iota(dtypes.default_int(), places.size)
     values = convert(take(new, remainder(number, new.size)), x.dtype)
     if mode in (None, "clip"):

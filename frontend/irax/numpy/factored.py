@@ -13,6 +13,7 @@ from irax.core.operands import inexact_dtype, judge_ranks
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors, one_batch
+from irax.lax.matrices import matrices as lapack_matrices
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
@@ -209,7 +210,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     Array([1. , 0.5], dtype=float32)
     """
     matrices, right = inexact("linalg.solve", a, b)
-    square("linalg.solve", matrices)
+    lapack_matrices("solve", matrices, square=True)
     vector = right.ndim == 1
     judge_ranks([matrices, right], "linalg.solve", core=[2, 1 if vector else 2])
     right = right[:, None] if vector else right
@@ -293,8 +294,7 @@ def pinv(
     if rtol is not None and rcond is not None:
         raise ValueError("linalg.pinv: rtol and rcond are one argument: give one of them")
     given = rtol if rtol is not None else rcond
-    if x.ndim < 2:
-        raise ValueError(f"linalg.pinv: expected matrices [..., m, n], got shape {x.shape}")
+    lapack_matrices("pinv", x)
     if given is None:
         given = 10 * max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     return _pinv(x, _limit(x, given))
@@ -334,7 +334,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     """Solve tensordot(a, x, x.ndim) = b."""
     array, right = inexact("linalg.tensorsolve", a, b)
     if axes is not None:
-        array = manipulation.moveaxis(array, axes, range(array.ndim - len(axes), array.ndim))
+        array = manipulation.moveaxis(array, axes, tuple(range(-len(axes), 0)))
     rest = array.shape[right.ndim :]
     square = manipulation.reshape(array, (prod(right.shape), prod(rest)))
     return manipulation.reshape(solve(square, manipulation.ravel(right)), rest)

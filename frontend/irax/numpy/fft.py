@@ -13,7 +13,7 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax import fourier
-from irax.lax.arguments import canonical_axes, canonical_int, documented
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int, documented
 from irax.numpy import creation, manipulation, padding, repetition, ufuncs
 from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
@@ -187,12 +187,15 @@ def _frequencies(
     if np.ndim(d):
         raise ValueError(f"fft.{name}: d must be a number, got {d!r}")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, name)
-    return creation.asarray(made(n).astype(wanted), device=device) / d
+    wide = wanted if wanted.kind == "f" else dtypes.requested_dtype(float, name)
+    numbers = made(n) if n else np.zeros(0 if made is np.fft.fftfreq else 1)
+    return convert(creation.asarray(numbers.astype(wide), device=device) / d, wanted)
 
 
 def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:
     (array,) = as_arrays([x], what)
-    places = canonical_axes(what, axes, array.ndim)
+    given = axes if isinstance(axes, tuple | list) else canonical_axes(what, axes, array.ndim)
+    places = [canonical_axis(what, axis, array.ndim) for axis in given]
     steps = [array.shape[d] // 2 * (1 if forward else -1) for d in places]
     return repetition.roll(array, steps, tuple(places))
 

@@ -20,6 +20,7 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
+from irax.core.placement import no_sharding
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.numpy import indexing
@@ -63,6 +64,7 @@ class AtIndex:
             is none. For `get`, "clip" is the default and "fill" gives `fill_value`.
         wrap_negative_indices: whether negative indices count from the end; otherwise they are out
             of range.
+        out_sharding: only None: arrays are on one device.
 
     Values broadcast to the shape of `x[index]` and are converted to the dtype of x, with a
     FutureWarning where that loses information. Where an element is named several times, all
@@ -171,7 +173,9 @@ class _Options:
         unique_indices: bool = False,
         mode: Any = None,
         wrap_negative_indices: bool = True,
+        out_sharding: None = None,
     ) -> None:
+        no_sharding(f"at[...].{what}", out_sharding)
         self.sorted = bool(indices_are_sorted)
         self.unique = bool(unique_indices)
         self.wrap = wrap_negative_indices

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from irax import lax
 from irax.core.array import Array
+from irax.core.placement import no_sharding
 from irax.core.promotion import promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
 from irax.numpy.creation import diagonal
-from irax.numpy.tables import no_out, no_sharding
+from irax.numpy.tables import no_out
 from irax.typing import DTypeLike
 
 Labels = Sequence[Hashable]
@@ -31,9 +32,10 @@ def contract(
     out: Labels,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    product: Callable[..., Array] = lax.dot_general,
 ) -> Array:
     """The product of two arrays, of one dtype and without a label twice, summed over the labels
-    that `out` lacks, with the axes in its order.
+    that `out` lacks, with the axes in its order. `product` is called as `lax.dot_general` is.
     """
     x, x_labels = _summed(x, x_labels, {*y_labels, *out})
     y, y_labels = _summed(y, y_labels, {*x_labels, *out})
@@ -48,7 +50,9 @@ def contract(
         (places(x_labels, shared), places(y_labels, shared)),
         (places(x_labels, batch), places(y_labels, batch)),
     )
-    result = lax.dot_general(x, y, numbers, precision, preferred_element_type)
+    result = product(
+        x, y, numbers, precision=precision, preferred_element_type=preferred_element_type
+    )
     return lax.transpose(result, places([*batch, *free], out))
 
 
@@ -95,6 +99,7 @@ def einsum(
     optimize: Any = "auto",
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
+    _dot_general: Callable[..., Array] = lax.dot_general,
     out_sharding: None = None,
 ) -> Array:
     """Sum products of arrays over axes, by Einstein's convention.
@@ -110,6 +115,8 @@ def einsum(
             otherwise a method of `opt_einsum.contract_path`, or a path that it returned.
         precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
+        _dot_general: multiplies two operands in the place of `irax.lax.dot_general`, as a quantized
+            product does; it is called with the same arguments.
         out_sharding: not supported.
 
     Raises:
@@ -139,7 +146,9 @@ def einsum(
         else:
             kept = list(output)
         x, x_labels, y, y_labels = stretched("einsum", x, x_labels, y, y_labels)
-        result = contract(x, x_labels, y, y_labels, kept, precision, preferred_element_type)
+        result = contract(
+            x, x_labels, y, y_labels, kept, precision, preferred_element_type, _dot_general
+        )
         terms.append((result, kept))
     ((result, labels),) = terms
     result, labels = _summed(result, labels, set(output))

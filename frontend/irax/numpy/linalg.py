@@ -71,7 +71,7 @@ def norm(
     (x,) = as_arrays([x], "norm")
     x = convert(x, inexact_dtype(x.dtype))
     axes = canonical_axes("norm", axis, x.ndim)
-    if ord is None:
+    if ord is None and (axis is None or len(axes) in (1, 2)):
         return _euclidean(x, axes, keepdims)
     if len(axes) == 1:
         return _vector_norm(x, ord, axes, keepdims)

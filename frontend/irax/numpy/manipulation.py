@@ -15,10 +15,16 @@ from irax.core import source
 from irax.core.array import Array
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as _broadcast_shapes
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to as _broadcast_to
 from irax.core.promotion import promote_dtypes
-from irax.lax.arguments import array_of, canonical_axes, canonical_axis, canonical_shape
-from irax.numpy.tables import no_sharding
+from irax.lax.arguments import (
+    array_of,
+    canonical_axes,
+    canonical_axis,
+    canonical_int,
+    canonical_shape,
+)
 from irax.typing import ArrayLike, Axis
 
 # ---- shape ---------------------------------------------------------------------------------------
@@ -130,7 +136,8 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     """Insert axes of size 1, at these positions of the result."""
     (x,) = as_arrays([a], "expand_dims")
-    return lax.expand_dims(x, tuple(axis) if isinstance(axis, tuple | list) else (axis,))  # pyright: ignore[reportArgumentType]
+    axes = tuple(axis) if isinstance(axis, tuple | list | range) else (axis,)
+    return lax.expand_dims(x, axes)  # pyright: ignore[reportArgumentType]
 
 
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
@@ -411,16 +418,17 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
     (x,) = as_arrays([ary], name)
     axis = canonical_axis(name, axis, x.ndim)
     n = x.shape[axis]
-    if isinstance(sections, int | np.integer):
+    if not np.ndim(sections):
+        sections = canonical_int(name, "indices_or_sections", sections)
         if sections < 1:
             raise ValueError(f"{name}: expected at least 1 section, got {sections}")
-        share, more = (int(v) for v in divmod(n, sections))
+        share, more = divmod(n, sections)
         if even and more:
             raise ValueError(
                 f"{name}: axis {axis} of shape {x.shape} cannot be split evenly into {sections} "
                 "sections; use array_split"
             )
-        ends = [share * i + min(i, more) for i in range(1, int(sections))]
+        ends = [share * i + min(i, more) for i in range(1, sections)]
     else:
         places = _concrete(name, "the places to split at", sections)
         ends = [int(i) for i in places]

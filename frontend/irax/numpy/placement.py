@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from irax import errors
 from irax.core.array import Array, ConcreteArray
+from irax.core.sharded import Shard, sharding_of
+from irax.core.shardings import Sharding, SingleDeviceSharding
 from irax.execution import backend
+from irax_runtime.mesh import ShardedBuffer
 
 
 def _block_until_ready(x: Array) -> Array:
@@ -52,30 +56,47 @@ def _pointer(x: Array) -> int:
     return x.concrete("an address", errors.ConcretizationTypeError).ctypes.data
 
 
-# ---- parts on devices: there is one, the whole array ---------------------------------------------
+def _place(x: Array) -> Any:
+    """Return the device that has the elements, or the sharding of an array that several have."""
+    sharding = _sharding(x)
+    return sharding.devices[0] if isinstance(sharding, SingleDeviceSharding) else sharding
 
 
-class Shard(NamedTuple):
-    """A part of an array that one device has."""
+def _sharding(x: Array) -> Sharding:
+    """Return the division of the array among devices."""
+    return sharding_of(x) or SingleDeviceSharding(device_of(x))
 
-    device: Any
-    index: tuple[slice, ...]
-    """The slices of the array that it is."""
-    replica_id: int
-    """Its number among the devices that have this part."""
-    data: Array
+
+# ---- parts on devices ----------------------------------------------------------------------------
+
+
+def _global_shards(x: Array) -> list[Shard]:
+    """Return the parts of all devices; `data` is None for those of other processes' devices."""
+    if not isinstance(x, ConcreteArray):
+        x.concrete("shards need the elements", errors.ConcretizationTypeError)
+    sharding = _sharding(x)
+    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    if not isinstance(buffer, ShardedBuffer):
+        return [Shard(sharding.devices[0], (slice(None),) * x.ndim, 0, x)]
+    seen: Counter[str] = Counter()
+    shards = []
+    for place, (device, index) in enumerate(sharding.devices_indices_map(x.shape).items()):
+        piece = buffer.pieces.get(place)
+        data: Any = None if piece is None else ConcreteArray(None, buffer=piece, committed=True)
+        shards.append(Shard(device, index, seen[str(index)], data))
+        seen[str(index)] += 1
+    return shards
 
 
 def _shards(x: Array) -> list[Shard]:
-    x.concrete("shards need the elements", errors.ConcretizationTypeError)
-    return [Shard(device_of(x), (slice(None),) * x.ndim, 0, x)]
+    return [shard for shard in _global_shards(x) if shard.data is not None]
 
 
 def _addressable_data(x: Array, index: int) -> Array:
     """Return the part on one of the array's devices.
 
     Raises:
-        IndexError: `index` is not 0: an array is on one device.
+        IndexError: the array is on fewer devices.
     """
     return _shards(x)[index].data
 
@@ -110,7 +131,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "block_until_ready": _block_until_ready,
     "copy_to_host_async": _copy_to_host_async,
     "delete": _delete,
-    "devices": lambda x: {device_of(x)},
+    "devices": lambda x: _sharding(x).device_set,
     "is_deleted": _is_deleted,
     "is_ready": _is_ready,
     "on_device_size_in_bytes": lambda x: x.nbytes,
@@ -120,8 +141,9 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 PROPERTIES: dict[str, Callable[[Array], Any]] = {
     "addressable_shards": _shards,
-    "device": device_of,
-    "global_shards": _shards,
-    "is_fully_addressable": lambda x: True,
-    "is_fully_replicated": lambda x: True,
+    "device": _place,
+    "global_shards": _global_shards,
+    "is_fully_addressable": lambda x: _sharding(x).is_fully_addressable,
+    "is_fully_replicated": lambda x: _sharding(x).is_fully_replicated,
+    "sharding": _sharding,
 }

@@ -117,6 +117,8 @@ def _quantile(
     x, shares = as_arrays([a, q], name)
     if dtypes.issubdtype(x.dtype, np.complexfloating):
         raise ValueError(f"{name}: complex numbers have no order, got {x.dtype}")
+    if dtypes.issubdtype(shares.dtype, np.complexfloating):
+        raise TypeError(f"{name}: q must be real, got {shares.dtype}")
     result_dtype = inexact_dtype(x.dtype)
     shape, rank = x.shape, x.ndim
     axes = canonical_axes(name, axis, rank)
@@ -133,7 +135,8 @@ def _quantile(
         x = lax.sort(x, 0)
         if left_out:
             count: Any = reductions.sum(logical_not(missing), 0, x.dtype)
-            place, share = _METHODS[method](count, reshape(shares, shares.shape + (1,) * lanes))
+            parts = reshape(clip(shares, 0, 1), shares.shape + (1,) * lanes)
+            place, share = _METHODS[method](count, parts)
         else:
             place, share = _METHODS[method](x.shape[0], shares)
         result = _interpolated(x, place, share, left_out, shares.ndim)

@@ -11,12 +11,12 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
-from irax.lax.arguments import canonical_axis
+from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
-from irax.numpy.tables import no_sharding
 from irax.numpy.ufuncs import subtract
 from irax.typing import ArrayLike, Axis
 
@@ -121,7 +121,8 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
            [0, 1, 0, 1]], dtype=int32)
     """
     (x,) = as_arrays([A], "tile")
-    counts = tuple(map(operator.index, reps if isinstance(reps, tuple | list) else (reps,)))  # pyright: ignore[reportArgumentType]
+    given: Any = reps if np.ndim(reps) else (reps,)
+    counts = tuple(canonical_int("tile", "reps", n) for n in given)
     rank = max(x.ndim, len(counts))
     sizes = (1,) * (rank - x.ndim) + x.shape
     counts = (1,) * (rank - len(counts)) + counts

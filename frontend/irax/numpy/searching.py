@@ -19,7 +19,7 @@ from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy import logic
 from irax.numpy.division import floor_divide, remainder
 from irax.numpy.logic import less, logical_and, logical_not, not_equal
-from irax.numpy.manipulation import atleast_1d, ravel
+from irax.numpy.manipulation import atleast_1d, ravel, stack
 from irax.numpy.ufuncs import add, clip
 from irax.typing import ArrayLike
 from irax_compiler.ops.indexing import gather_scatter
@@ -105,15 +105,17 @@ def take(
         raise NotImplementedError("take: the argument 'out' is not supported: use the result")
     (x,) = as_arrays([a], "take")
     x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("take", axis, x.ndim))
+    (indices,) = as_arrays([indices], "take")
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if indices.size and not x.shape[axis]:
+        raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
+    if not indices.size:
+        return lax.full_like(x, 0, shape=shape)
     if mode not in ("wrap", "clip"):
-        (indices,) = as_arrays([indices], "take")
         indices = _from_the_end(indices, x.shape[axis])
     places, inside = _places("take", indices, x.shape[axis], mode, ValueError)
-    shape = (*x.shape[:axis], *places.shape, *x.shape[axis + 1 :])
-    if not x.shape[axis] or not math.prod(shape):
-        if math.prod(shape):
-            raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
-        return lax.full(shape, 0, x.dtype)
+    if not x.size:
+        return lax.full_like(x, 0, shape=shape)
     new_axes = range(axis, axis + places.ndim)
     dims = window_shapes.WindowDims(
         window_dims=tuple(d for d in range(len(shape)) if d not in new_axes),
@@ -161,8 +163,10 @@ def take_along_axis(
     what = "take_along_axis"
     x, index = as_arrays([arr, indices], what)
     if axis is None:
+        if index.ndim != 1:
+            raise ValueError(f"{what}: without an axis, indices are a vector, got {index.shape}")
         options = {"wrap_negative_indices": wrap_negative_indices}
-        return take_along_axis(ravel(x), ravel(index), 0, mode, fill_value, **options)
+        return take_along_axis(ravel(x), index, 0, mode, fill_value, **options)
     if x.ndim != index.ndim:
         raise ValueError(
             f"{what}: indices must have as many dimensions as the array, got shapes {index.shape} "
@@ -184,7 +188,7 @@ def take_along_axis(
     others = broadcast_shapes(without(x.shape), without(places.shape), what=what)
     x = broadcast_to(x, (*others[:axis], size, *others[axis:]))
     shape = (*others[:axis], places.shape[axis], *others[axis:])
-    if not math.prod(shape):
+    if not size or not math.prod(shape):
         return lax.full(shape, 0, x.dtype)
     found = take_along(x, places, axis)
     return _filled(found, inside if inside is None else broadcast_to(inside, shape), fill_value)
@@ -206,10 +210,11 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
         a: an array.
         size: the length of the result; with it the array may be traced. The result is truncated, or
             filled up.
-        fill_value: a number to fill up with, or one for each axis; 0 by default.
+        fill_value: a number to fill up with, or one for each axis; 0 by default. The result has the
+            dtype that it and integers promote to.
 
     Raises:
-        ValueError: an array of shape (), which has no axes.
+        ValueError: an array of shape (), which has no axes, or a `fill_value` that is no number.
         ConcretizationTypeError: a traced array without `size`.
 
     >>> irax.numpy.nonzero(irax.numpy.array([0, 5, 6]))
@@ -224,8 +229,24 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     if size is None:
         why = "nonzero needs the elements to know the shape of its result; give size=..."
         found = np.nonzero(mask.concrete(why, errors.ConcretizationTypeError))
-        return tuple(as_array(places) for places in found)
-    size = operator.index(size)
+        places = [as_array(p) for p in found]
+        there: Any = np.ones(found[0].size, np.bool)
+    else:
+        places, there = _first_places(mask, operator.index(size))
+        fill_value = 0 if fill_value is None else fill_value
+    if fill_value is None or not mask.size or not there.size:
+        return tuple(places)
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
+    if any(np.ndim(fill) for fill in fills):
+        raise ValueError(f"nonzero: fill_value must be a number for each axis, got {fill_value}")
+    return tuple(logic.where(there, p, fill) for p, fill in zip(places, fills, strict=True))
+
+
+def _first_places(mask: Array, size: int) -> tuple[Sequence[Array], Array]:
+    """Return the places of the first `size` true elements, and which of these there are."""
+    if not mask.size:
+        none = lax.full((size,), 0, dtypes.default_int())
+        return [none] * mask.ndim, lax.full((size,), False, np.bool)
     flat = ravel(mask)
     count = lax.reduce_sum(convert(flat, dtypes.default_int()), (0,))
     # The indices of true elements, in order, then the others.
@@ -233,24 +254,23 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     _, order = lax.sort((logical_not(flat), places))
     order = lax.pad(order, np.zeros((), order.dtype), [(0, size - order.size, 0)])
     there = less(lax.iota(dtypes.default_int(), size), count)
-    fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
-    return tuple(
-        logic.where(there, places, 0 if fill is None else fill)
-        for places, fill in zip(unravel_index(order, mask.shape), fills, strict=True)
-    )
+    return unravel_index(order, mask.shape), there
 
 
-def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array, ...]:
+def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple[Array, ...]:
     """Convert indices into the flattened array to indices along each axis; negative ones count from
     the end, and indices out of range are clamped.
     """
     (rest,) = as_arrays([indices], "unravel_index")
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    given: Any = shape
+    sizes: list[Any] = list(given) if np.ndim(given) else [given]
+    if any(np.ndim(n) for n in sizes):
+        raise ValueError(f"unravel_index: shape must be a sequence of sizes, got {shape}")
     places = []
     for n in reversed(sizes):
-        places.append(remainder(rest, max(n, 1)))
-        rest = floor_divide(rest, max(n, 1))
-    after, before = less(0, rest), less(rest, -1)
+        places.append(remainder(rest, n))
+        rest = floor_divide(rest, n)
+    after, before = less(0, rest), less(add(rest, 1), 0)
     return tuple(
         logic.where(after, n - 1, logic.where(before, 0, place))
         for n, place in zip(sizes, reversed(places), strict=True)
@@ -266,7 +286,7 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -
     """Return the indices of the elements that are not 0: a row for each."""
     (x,) = as_arrays([a], "argwhere")
     places = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
-    rows = lax.concatenate([lax.expand_dims(p, (1,)) for p in places], 1)
+    rows = stack(places, 1)
     return rows if x.ndim else lax.slice_in_dim(rows, 0, 0, axis=1)
 
 

@@ -347,7 +347,8 @@ def setdiff1d(
     missing = isin(x, y, invert=True)
     mask = missing if mask is None else logical_and(mask, missing)
     places, there = _places("setdiff1d", mask, size)
-    return _chosen(x, places, there, 0 if fill_value is None else fill_value)
+    result = _chosen(x, places, there, 0 if fill_value is None else fill_value)
+    return result.with_weak_type(first.weak_type)
 
 
 def setxor1d(

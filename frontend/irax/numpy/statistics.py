@@ -259,7 +259,7 @@ def cov(
     x = parts[0] if y is None else lax.concatenate(parts, 0)
     x = convert(x, inexact_dtype(x.dtype) if dtype is None else _inexact("cov", dtype))
     count = x.shape[1]
-    taken_off = (0 if bias else 1) if ddof is None else ddof
+    taken_off = (1 if bias == 0 else 0) if ddof is None else ddof
     weights, factor = _observation_weights(fweights, aweights, count, taken_off, x)
     if weights is None:
         centred = subtract(x, mean(x, 1, keepdims=True))

@@ -9,6 +9,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import Kinds, inexact_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import apply, convert, promote
 from irax.execution import backend
 from irax.lax.arguments import documented
@@ -99,14 +100,6 @@ def is_inexact(x: Array) -> bool:
 def is_unsigned(x: Array) -> bool:
     """Return True if an array has unsigned integers or booleans."""
     return x.dtype == np.bool or dtypes.issubdtype(x.dtype, np.unsignedinteger)
-
-
-def no_sharding(name: str, out_sharding: Any) -> None:
-    """Raises NotImplementedError for an `out_sharding` argument."""
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"{name}: the argument 'out_sharding' is not supported: an array is on one device"
-        )
 
 
 def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:

@@ -198,14 +198,14 @@ def nan_to_num(
     if not is_inexact(result):
         return result
     if result.dtype.kind == "c":
-        return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), result)
+        parts = _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), result)
+        return parts.with_weak_type(False)
     limits = dtypes.finfo(result.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
-    dtype, weak = result.dtype, result.weak_type
     for condition, number in ((isnan(x), nan), (isposinf(x), high), (isneginf(x), low)):
         (number,) = as_arrays([number], "nan_to_num")
-        result = where(condition, convert(number, dtype, weak), result)
+        result = where(condition, convert(number, result.dtype), result)
     return result
 
 

@@ -11,7 +11,7 @@ from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_int, documented
 from irax.numpy.signatures import Window
-from irax.numpy.ufuncs import abs, divide, exp, multiply
+from irax.numpy.ufuncs import divide, exp, multiply, sign
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import bessel
 
@@ -71,4 +71,5 @@ def i0(x: ArrayLike) -> Array:
         raise ValueError("i0: complex numbers are not supported")
     at = convert(at, inexact_dtype(at.dtype), at.weak_type)
     scaled = bind(bessel.BesselI0e(), at, weak_type=at.weak_type)
-    return multiply(exp(abs(at)), scaled)
+    size = multiply(at, sign(at))  # whose derivative at 0 is 0
+    return multiply(exp(size), scaled)

@@ -21,7 +21,7 @@ def shape_of(what: str, shape: Any, *parameters: Array) -> tuple[int, ...]:
         ValueError: a size is negative, or the parameters do not broadcast to the shape.
     """
     shapes = [p.shape for p in parameters]
-    if shape is None:
+    if shape is None and parameters:
         return broadcast_shapes(*shapes, what=what)
     sizes = canonical_shape(what, shape)
     try:
@@ -54,7 +54,6 @@ _KINDS: dict[Any, tuple[Any, str]] = {
     np.inexact: (float, "a floating-point or complex"),
     np.integer: (int, "an integer"),
     np.unsignedinteger: (np.uint32, "an unsigned integer"),
-    np.number: (int, "a numeric"),
 }
 
 

@@ -10,20 +10,25 @@ import irax.numpy as jnp
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
+from irax.lax.arguments import canonical_shape
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import bitcast
 
 
-def bits(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+def bits(
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+) -> Array:
     """Draw uniformly distributed unsigned integers.
 
     Args:
         key: a key.
         shape: the shape of the result.
         dtype: an unsigned integer dtype, uint32 by default.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         ValueError: another dtype.
@@ -31,6 +36,7 @@ def bits(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
     >>> irax.random.bits(irax.random.key(0), (3,), "uint8").dtype
     dtype('uint8')
     """
+    no_sharding("bits", out_sharding)
     dtype = dtype_of("bits", dtype, np.unsignedinteger)
     return draw_bits(one_key(key, "bits"), 8 * dtype.itemsize, shape_of("bits", shape))
 
@@ -41,6 +47,8 @@ def uniform(
     dtype: DTypeLike | None = None,
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw uniformly distributed floats in [minval, maxval).
 
@@ -50,14 +58,16 @@ def uniform(
         dtype: a floating-point dtype.
         minval: the lower bound.
         maxval: the upper bound.
+        out_sharding: only None: arrays are on one device.
 
     >>> irax.random.uniform(irax.random.key(0), (2, 3)).shape
     (2, 3)
     """
+    no_sharding("uniform", out_sharding)
     dtype = dtype_of("uniform", dtype)
     key = one_key(key, "uniform")
     low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
-    sizes = shape_of("uniform", shape, low, high)
+    sizes = shape_of("uniform", canonical_shape("uniform", shape), low, high)
     low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
     info = dtypes.finfo(dtype)
     width = 8 if info.nmant < 8 else info.bits
@@ -77,6 +87,8 @@ def randint(
     minval: ArrayLike,
     maxval: ArrayLike,
     dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw uniformly distributed integers in [minval, maxval); minval where that is empty.
 
@@ -86,6 +98,7 @@ def randint(
         minval: the lower bound: integers, or floats that are truncated to integers.
         maxval: the upper bound, likewise.
         dtype: an integer dtype.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         TypeError: the dtype is not one of integers, or a bound has no real numbers.
@@ -93,20 +106,16 @@ def randint(
     >>> int(irax.random.randint(irax.random.key(0), (), 0, 1))
     0
     """
+    no_sharding("randint", out_sharding)
     dtype = dtypes.requested_dtype(int if dtype is None else dtype, "random.randint")
     if not dtypes.issubdtype(dtype, np.integer):
         raise TypeError(f"randint: dtype must be an integer type, got {dtype}")
-    info = np.iinfo(dtype)
+    info = dtypes.iinfo(dtype)
     low, high = (_bound(n, x, dtype) for n, x in (("minval", minval), ("maxval", maxval)))
-    sizes = shape_of("randint", shape, low, high)
+    sizes = shape_of("randint", canonical_shape("randint", shape), low, high)
     # A bound above the dtype's largest value stands for that value plus one.
-    beyond = (
-        jnp.asarray(high > min(info.max, np.iinfo(high.dtype).max))
-        if high.dtype.itemsize > dtype.itemsize
-        else None
-    )
-    low = broadcast_to(convert(jnp.clip(low, info.min, info.max), dtype), sizes)
-    high = broadcast_to(convert(jnp.clip(high, info.min, info.max), dtype), sizes)
+    beyond = jnp.asarray(high > int(info.max)) if dtypes.iinfo(high.dtype).max > info.max else None
+    low, high = (broadcast_to(_within(x, dtype), sizes) for x in (low, high))
     # At least 32 bits, so that small types are drawn with as little bias as large ones.
     width = max(32, 8 * dtype.itemsize)
     unsigned = np.dtype(f"u{width // 8}")
@@ -123,6 +132,14 @@ def randint(
     return low + convert(offset, dtype)
 
 
+def _within(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Return integers in another dtype, those beyond its range as its least or largest value."""
+    own, other = dtypes.iinfo(x.dtype), dtypes.iinfo(dtype)
+    least, largest = max(own.min, other.min), min(own.max, other.max)
+    limits = (np.array(int(limit), x.dtype) for limit in (least, largest))
+    return convert(jnp.clip(x, *limits), dtype)
+
+
 def _bound(name: str, bound: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """Return a bound of `randint` as integers."""
     x = as_array(bound, f"randint: {name}")
@@ -131,7 +148,14 @@ def _bound(name: str, bound: ArrayLike, dtype: np.dtype[Any]) -> Array:
     return x if dtypes.issubdtype(x.dtype, np.integer) else convert(x, dtype)
 
 
-def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: str = "low") -> Array:
+def bernoulli(
+    key: Key,
+    p: ArrayLike = 0.5,
+    shape: Shape | None = None,
+    mode: str = "low",
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Draw booleans that are True with probability p.
 
     Args:
@@ -139,6 +163,7 @@ def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: st
         p: probabilities, floats.
         shape: the shape of the result, to which p broadcasts; by default that of p.
         mode: "high" draws twice the bits, for probabilities close to 0.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         TypeError: p is not floating-point.
@@ -147,6 +172,7 @@ def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: st
     >>> irax.random.bernoulli(irax.random.key(0), irax.numpy.array([0.0, 1.0]))
     Array([False,  True], dtype=bool)
     """
+    no_sharding("bernoulli", out_sharding)
     if mode not in ("low", "high"):
         raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
     p = as_array(p, "bernoulli: p")
@@ -160,12 +186,15 @@ def bernoulli(key: Key, p: ArrayLike = 0.5, shape: Shape | None = None, mode: st
     return fine * step < p - coarse
 
 
-def rademacher(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+def rademacher(
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+) -> Array:
     """Draw numbers that are 1 or -1, with equal probability.
 
     >>> int(abs(irax.random.rademacher(irax.random.key(0))))
     1
     """
-    dtype = dtype_of("rademacher", dtype, np.number)
+    no_sharding("rademacher", out_sharding)
+    found = dtypes.requested_dtype(int if dtype is None else dtype, "random.rademacher")
     heads = bernoulli(key, 0.5, shape_of("rademacher", shape))
-    return jnp.where(heads, np.ones((), dtype), -np.ones((), dtype))
+    return convert(jnp.where(heads, np.int8(1), np.int8(-1)), found)

@@ -13,6 +13,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
@@ -28,7 +29,12 @@ def _inexact(what: str, x: ArrayLike) -> Array:
 
 
 def geometric(
-    key: Key, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    p: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw the number of trials up to the first success, each of probability p.
 
@@ -37,10 +43,12 @@ def geometric(
         p: in (0, 1].
         shape: the shape of the result, to which p broadcasts; by default that of p.
         dtype: an integer dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> int(irax.random.geometric(irax.random.key(0), 1.0))
     1
     """
+    no_sharding("geometric", out_sharding)
     dtype = dtype_of("geometric", dtype, np.integer)
     p = _inexact("geometric: p", p)
     u = uniform(key, shape_of("geometric", shape, p), p.dtype)
@@ -52,7 +60,12 @@ def geometric(
 
 
 def poisson(
-    key: Key, lam: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    lam: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw integers of the Poisson distribution.
 
@@ -61,6 +74,7 @@ def poisson(
         lam: the mean, not negative. (Where it is negative or nan the result is -1, as JAX's.)
         shape: the shape of the result, to which lam broadcasts; by default that of lam.
         dtype: an integer dtype.
+        out_sharding: only None: arrays are on one device.
 
     Knuth's products of uniform numbers for small means; for others Hörmann, "The transformed
     rejection method for generating Poisson random variables" (1993).
@@ -68,6 +82,7 @@ def poisson(
     >>> int(irax.random.poisson(irax.random.key(0), 0.0))
     0
     """
+    no_sharding("poisson", out_sharding)
     dtype = dtype_of("poisson", dtype, np.integer)
     lam = as_array(lam, "poisson: lam")
     sizes = shape_of("poisson", shape, lam)
@@ -259,7 +274,7 @@ def multinomial(
         p: probabilities of the outcomes, of shape (..., k), with sum 1.
         shape: the shape of the result, to which p broadcasts, and n without the last dimension; by
             default that of p.
-        dtype: a floating-point dtype.
+        dtype: the dtype of the result, the default one of floats.
         unroll: of the loop over outcomes: see `irax.lax.scan`.
 
     Raises:
@@ -268,7 +283,7 @@ def multinomial(
     >>> irax.random.multinomial(irax.random.key(0), 5, irax.numpy.array([0.5, 0.5])).sum()
     Array(5., dtype=float32)
     """
-    dtype = dtype_of("multinomial", dtype)
+    dtype = dtypes.requested_dtype(float if dtype is None else dtype, "random.multinomial")
     n, p = (_inexact(f"multinomial: {name}", v) for name, v in (("n", n), ("p", p)))
     common = dtypes.result_type(n, p)
     n, p = convert(n, common), convert(p, common)

@@ -13,6 +13,7 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
 from irax.custom_derivatives import custom_jvp
 from irax.random.arguments import dtype_of, parameters, shape_of
@@ -25,7 +26,12 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 
 
 def gamma(
-    key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    a: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
 
@@ -34,17 +40,24 @@ def gamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
     >>> bool(irax.random.gamma(irax.random.key(0), 2.0) > 0)
     True
     """
+    no_sharding("gamma", out_sharding)
     return _gammas("gamma", False, key, a, shape, dtype)
 
 
 def loggamma(
-    key: Key, a: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    a: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw the logarithms of floats of the gamma distribution, also for `a` so small that those are
     0.
@@ -54,10 +67,12 @@ def loggamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(irax.random.loggamma(irax.random.key(0), 1e-6) < -100)
     True
     """
+    no_sharding("loggamma", out_sharding)
     return _gammas("loggamma", True, key, a, shape, dtype)
 
 
@@ -135,6 +150,8 @@ def beta(
     b: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats in (0, 1) of the beta distribution, with density proportional to x**(a - 1) (1 -
     x)**(b - 1).
@@ -145,10 +162,12 @@ def beta(
         b: positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(irax.random.beta(irax.random.key(0), 2.0, 3.0) < 1)
     True
     """
+    no_sharding("beta", out_sharding)
     dtype = dtype_of("beta", dtype)
     a, b = parameters("beta", dtype, a=a, b=b)
     sizes = shape_of("beta", shape, a, b)
@@ -157,7 +176,12 @@ def beta(
 
 
 def dirichlet(
-    key: Key, alpha: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    alpha: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw vectors of the Dirichlet distribution: positive floats with sum 1.
 
@@ -167,6 +191,7 @@ def dirichlet(
         shape: the shape of the result without n, to which the batch of alpha broadcasts; by default
             that.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         ValueError: alpha is a scalar.
@@ -174,6 +199,7 @@ def dirichlet(
     >>> irax.random.dirichlet(irax.random.key(0), irax.numpy.ones(3), (4,)).shape
     (4, 3)
     """
+    no_sharding("dirichlet", out_sharding)
     dtype = dtype_of("dirichlet", dtype)
     alpha = convert(as_array(alpha, "dirichlet: alpha"), dtype)
     if not alpha.ndim:
@@ -185,7 +211,12 @@ def dirichlet(
 
 
 def chisquare(
-    key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    df: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the chi-square distribution with `df` degrees of freedom.
 
@@ -194,10 +225,12 @@ def chisquare(
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(irax.random.chisquare(irax.random.key(0), 2.0) > 0)
     True
     """
+    no_sharding("chisquare", out_sharding)
     dtype = dtype_of("chisquare", dtype)
     (df,) = parameters("chisquare", dtype, df=df)
     half = df / np.array(2, dtype)
@@ -210,6 +243,8 @@ def f(
     dfden: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the F distribution: the quotient of two of chi-square distributions, each
     divided by its degrees of freedom.
@@ -220,10 +255,12 @@ def f(
         dfden: those below, positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(irax.random.f(irax.random.key(0), 2.0, 3.0) > 0)
     True
     """
+    no_sharding("f", out_sharding)
     dtype = dtype_of("f", dtype)
     dfnum, dfden = parameters("f", dtype, dfnum=dfnum, dfden=dfden)
     sizes = shape_of("f", shape, dfnum, dfden)
@@ -232,7 +269,14 @@ def f(
     return above / (chisquare(below_key, dfden, sizes, dtype) / dfden)
 
 
-def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None) -> Array:
+def t(
+    key: Key,
+    df: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Floats of Student's t distribution with `df` degrees of freedom.
 
     Args:
@@ -240,10 +284,12 @@ def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | No
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> irax.random.t(irax.random.key(0), 2.0, (3,)).shape
     (3,)
     """
+    no_sharding("t", out_sharding)
     dtype = dtype_of("t", dtype)
     (df,) = parameters("t", dtype, df=df)
     sizes = shape_of("t", shape, df)
@@ -254,7 +300,12 @@ def t(key: Key, df: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | No
 
 
 def generalized_normal(
-    key: Key, p: ArrayLike, shape: Shape = (), dtype: DTypeLike | None = None
+    key: Key,
+    p: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats with density proportional to exp(-|x|**p).
 
@@ -263,10 +314,12 @@ def generalized_normal(
         p: positive; 2 is the normal distribution with variance 1/2, 1 the Laplace distribution.
         shape: the shape of the result.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> irax.random.generalized_normal(irax.random.key(0), 4.0, (3,)).shape
     (3,)
     """
+    no_sharding("generalized_normal", out_sharding)
     dtype, sizes = dtype_of("generalized_normal", dtype), shape_of("generalized_normal", shape)
     inverse = 1 / as_array(p, "generalized_normal: p")
     size_key, sign_key = split_key(one_key(key, "generalized_normal"))
@@ -274,7 +327,13 @@ def generalized_normal(
 
 
 def ball(
-    key: Key, d: int, p: ArrayLike = 2, shape: Shape = (), dtype: DTypeLike | None = None
+    key: Key,
+    d: int,
+    p: ArrayLike = 2,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw vectors that are uniformly distributed in the unit ball of the p-norm.
 
@@ -284,12 +343,14 @@ def ball(
         p: of the norm.
         shape: the shape of the result without d.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     Barthe et al., "A probabilistic approach to the geometry of the l_p^n-ball" (2005).
 
     >>> bool(irax.numpy.linalg.norm(irax.random.ball(irax.random.key(0), 3)) <= 1)
     True
     """
+    no_sharding("ball", out_sharding)
     dtype, sizes = dtype_of("ball", dtype), shape_of("ball", shape)
     p = as_array(p, "ball: p")
     inner_key, outer_key = split_key(one_key(key, "ball"))

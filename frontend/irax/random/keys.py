@@ -176,15 +176,22 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
 
 
 def fold_in(key: Key, data: int | Array) -> Any:
-    """Return a new key from a key and an integer scalar.
+    """Return a new key from a key and a scalar, which is converted to uint32.
+
+    Raises:
+        TypeError: `data` is not a real scalar.
+        OverflowError: an int of Python's that is no uint32.
 
     >>> irax.random.fold_in(irax.random.key(0), 7).shape
     ()
     """
     typed = one_key(key, "fold_in")
-    array = as_array(np.uint32(data & 0xFFFFFFFF) if isinstance(data, int) else data, "fold_in")
-    if array.shape != () or not dtypes.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"fold_in: data must be an integer scalar, got {array.aval}")
+    if isinstance(data, int) and not 0 <= data <= 0xFFFFFFFF:
+        raise OverflowError(f"fold_in: data must be from 0 to 2**32 - 1, got {data}")
+    is_plain = isinstance(data, int | np.generic)
+    array = as_array(np.asarray(data).astype(np.uint32) if is_plain else data, "fold_in")
+    if array.shape != () or dtypes.issubdtype(array.dtype, np.complexfloating):
+        raise TypeError(f"fold_in: data must be a real scalar, got {array.aval}")
     return like(key, _folded(typed, array))
 
 

@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import common_shape, inexact_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
@@ -20,7 +21,9 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops.special import chlo_functions
 
 
-def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+def normal(
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+) -> Array:
     """Draw floats of the standard normal distribution: sqrt(2) erfinv(u), u uniform in (-1, 1).
 
     Complex numbers have variance 1 too, shared by their two parts.
@@ -28,6 +31,7 @@ def normal(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array
     >>> irax.random.normal(irax.random.PRNGKey(0), (2, 3)).shape
     (2, 3)
     """
+    no_sharding("normal", out_sharding)
     dtype = dtype_of("normal", dtype, np.inexact)
     if dtypes.issubdtype(dtype, np.complexfloating):
         real = np.finfo(dtype).dtype
@@ -45,6 +49,8 @@ def truncated_normal(
     upper: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the standard normal distribution, truncated to (lower, upper).
 
@@ -54,10 +60,12 @@ def truncated_normal(
         upper: the upper bound.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(abs(irax.random.truncated_normal(irax.random.key(0), -1.0, 1.0)) < 1)
     True
     """
+    no_sharding("truncated_normal", out_sharding)
     dtype = dtype_of("truncated_normal", dtype)
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
     sizes = shape_of("truncated_normal", shape, low, high)
@@ -73,7 +81,12 @@ def truncated_normal(
 
 
 def lognormal(
-    key: Key, sigma: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    sigma: ArrayLike = 1.0,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the log-normal distribution: exp(sigma x), x standard normal.
 
@@ -82,22 +95,27 @@ def lognormal(
         sigma: positive.
         shape: the shape of the result, to which sigma broadcasts; by default that of sigma.
         dtype: a floating-point or complex dtype.
+        out_sharding: only None: arrays are on one device.
 
     >>> bool(irax.random.lognormal(irax.random.key(0), 2.0) > 0)
     True
     """
+    no_sharding("lognormal", out_sharding)
     dtype = dtype_of("lognormal", dtype, np.inexact)
     (sigma,) = parameters("lognormal", dtype, sigma=sigma)
     return jnp.exp(normal(key, shape_of("lognormal", shape, sigma), dtype) * sigma)
 
 
-def maxwell(key: Key, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+def maxwell(
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+) -> Array:
     """Draw floats of the Maxwell distribution: the norms of vectors of three standard normal
     numbers.
 
     >>> bool(irax.random.maxwell(irax.random.key(0)) > 0)
     True
     """
+    no_sharding("maxwell", out_sharding)
     sizes = shape_of("maxwell", shape)
     return jnp.linalg.norm(normal(key, (*sizes, 3), dtype_of("maxwell", dtype)), axis=-1)
 
@@ -133,7 +151,12 @@ def double_sided_maxwell(
 
 
 def wald(
-    key: Key, mean: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+    key: Key,
+    mean: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw floats of the Wald, or inverse normal, distribution with scale 1.
 
@@ -142,6 +165,7 @@ def wald(
         mean: positive.
         shape: the shape of the result, to which mean broadcasts; by default that of mean.
         dtype: a floating-point dtype.
+        out_sharding: only None: arrays are on one device.
 
     Michael, Schucany and Haas, "Generating random variates using transformations with multiple
     roots" (1976).
@@ -149,6 +173,7 @@ def wald(
     >>> bool(irax.random.wald(irax.random.key(0), 2.0) > 0)
     True
     """
+    no_sharding("wald", out_sharding)
     dtype = dtype_of("wald", dtype)
     (mean,) = parameters("wald", dtype, mean=mean)
     sizes = shape_of("wald", shape, mean)
@@ -170,6 +195,8 @@ def multivariate_normal(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     method: str = "cholesky",
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw vectors of a normal distribution with given mean and covariance.
 
@@ -182,6 +209,7 @@ def multivariate_normal(
             broadcast; by default their own.
         dtype: a floating-point dtype, by default that of `mean` and `cov`.
         method: the factorization of `cov`: "cholesky", "eigh" or "svd".
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         ValueError: another method, or shapes that do not fit.
@@ -189,6 +217,7 @@ def multivariate_normal(
     >>> irax.random.multivariate_normal(irax.random.key(0), irax.numpy.zeros(2), jnp.eye(2)).shape
     (2,)
     """
+    no_sharding("multivariate_normal", out_sharding)
     what = "multivariate_normal"
     mean, cov = promote_dtypes(mean, cov, what=what)
     mean, cov = (convert(v, inexact_dtype(v.dtype)) for v in (mean, cov))
@@ -219,6 +248,8 @@ def orthogonal(
     shape: Shape = (),
     dtype: DTypeLike | None = None,
     m: int | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw uniformly distributed orthogonal matrices; unitary ones if the dtype is complex.
 
@@ -228,6 +259,7 @@ def orthogonal(
         shape: of the batch of matrices.
         dtype: a floating-point or complex dtype.
         m: the number of columns, by default n. The shorter of rows and columns are orthonormal.
+        out_sharding: only None: arrays are on one device.
 
     Returns:
         An array of shape (*shape, n, m).
@@ -235,6 +267,7 @@ def orthogonal(
     >>> irax.random.orthogonal(irax.random.key(0), 3, m=2).shape
     (3, 2)
     """
+    no_sharding("orthogonal", out_sharding)
     rows = operator.index(n)
     columns = rows if m is None else operator.index(m)
     sizes = (*shape_of("orthogonal", shape), max(rows, columns), min(rows, columns))

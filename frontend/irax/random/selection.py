@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
+from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
@@ -20,7 +22,14 @@ from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, Shape
 
 
-def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool = False) -> Array:
+def permutation(
+    key: Key,
+    x: int | ArrayLike,
+    axis: int = 0,
+    independent: bool = False,
+    *,
+    out_sharding: None = None,
+) -> Array:
     """Permute the integers below x, or the slices of an array x along an axis, randomly.
 
     Args:
@@ -28,6 +37,7 @@ def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool =
         x: an integer or an array.
         axis: the axis that is permuted.
         independent: True if each vector along the axis gets an order of its own.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         TypeError: x is a scalar, but not an integer.
@@ -35,6 +45,7 @@ def permutation(key: Key, x: int | ArrayLike, axis: int = 0, independent: bool =
     >>> sorted(irax.random.permutation(irax.random.key(0), 3).tolist())
     [0, 1, 2]
     """
+    no_sharding("permutation", out_sharding)
     key = one_key(key, "permutation")
     array = as_array(x, "permutation: x")
     along = canonical_axis("permutation", axis, max(array.ndim, 1))
@@ -84,6 +95,8 @@ def choice(
     >>> irax.random.choice(irax.random.key(0), 5, (2, 3)).shape
     (2, 3)
     """
+    if not isinstance(shape, Sequence):
+        raise TypeError(f"choice: shape must be a sequence of ints, got {shape!r}")
     sizes = shape_of("choice", shape)
     array = as_array(a, "choice: a")
     if not array.ndim and not dtypes.issubdtype(array.dtype, np.integer):
@@ -133,6 +146,8 @@ def categorical(
     shape: Shape | None = None,
     replace: bool = True,
     mode: str | None = None,
+    *,
+    out_sharding: None = None,
 ) -> Array:
     """Draw indices along an axis with probabilities softmax(logits), by the Gumbel-max trick.
 
@@ -144,6 +159,7 @@ def categorical(
             broadcasts to its last dimensions; without, these are that.
         replace: True if the draws for one set of logits may be equal.
         mode: of `gumbel`.
+        out_sharding: only None: arrays are on one device.
 
     Raises:
         ValueError: shapes that do not fit, or too few categories.
@@ -151,6 +167,7 @@ def categorical(
     >>> irax.random.categorical(irax.random.key(0), irax.numpy.zeros((2, 3))).shape
     (2,)
     """
+    no_sharding("categorical", out_sharding)
     logits = as_array(logits, "categorical: logits")
     if not logits.ndim:
         raise ValueError("categorical: logits must have an axis of categories, got a scalar")

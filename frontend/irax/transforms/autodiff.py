@@ -133,7 +133,7 @@ def value_and_grad(
     @api_boundary
     @functools.wraps(fun, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        numbers = normalize_argnums(argnums, len(args), "grad")
+        numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
         chosen = tuple(args[i] for i in numbers)
         check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
         function = bind_others(fun, args, kwargs, numbers)
@@ -375,7 +375,8 @@ def _directions(
 ) -> list[Array | None]:
     """A tangent for each argument, None for those of integer type.
 
-    Raises `error` for a tangent of another type, TypeError for another structure.
+    Raises `error` for a tangent of another dtype, ValueError for another shape, and TypeError for
+    another structure.
     """
     leaves, given = array_trees.flatten_tangents(tangents)
     if given != structure:
@@ -394,8 +395,10 @@ def _directions(
             directions.append(None)
             continue
         array = as_array(leaf, f"{what}: a tangent")
-        if array.shape != aval.shape or (array.dtype != aval.dtype and not array.weak_type):
-            raise error(f"{what}: a tangent has type {array.aval}; expected {aval}")
+        same_shape = array.shape == aval.shape
+        if not same_shape or (array.dtype != aval.dtype and not array.weak_type):
+            kind = error if same_shape else ValueError
+            raise kind(f"{what}: a tangent has type {array.aval}; expected {aval}")
         directions.append(array if array.dtype == aval.dtype else array.astype(aval.dtype))
     return directions
 

@@ -183,6 +183,7 @@ def checkpoint(
     static_names = (
         (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     )
+    numbers = static
     if static_names:
         parameters = list(inspect.signature(fun).parameters)
         static += tuple(parameters.index(name) for name in static_names if name in parameters)
@@ -190,6 +191,12 @@ def checkpoint(
     @api_boundary
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if any(not -len(args) <= n < len(args) for n in numbers):
+            raise ValueError(
+                f"checkpoint: static_argnums={numbers} is out of range: {name_of(fun)} was called "
+                f"with {len(args)} positional arguments"
+            )
+
         def write(builder: ModuleBuilder) -> Any:
             count = len(args)
             fixed = {n % count for n in static if -count <= n < count}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -42,7 +43,7 @@ class Arguments:
     @property
     def key(self) -> tuple[Any, ...]:
         """A key that is equal for calls that can share one operation."""
-        return (self.in_tree, *self.avals, *map(id, self.fixed))
+        return (self.in_tree, *self.avals, *map(_identity, self.fixed))
 
     def with_perturbed(self, perturbed: Sequence[bool]) -> Self:
         """These arguments, where a derivative is taken with respect to some of them."""
@@ -81,6 +82,17 @@ class Arguments:
         first, second = iter(self.fixed), iter(others)
         count = len(self.fixed) + len(others)
         return [next(first) if n in self._numbers else next(second) for n in range(count)]
+
+
+def _identity(x: Any) -> Any:
+    """Return an equal key for functions that are made anew each time, of the same code and the same
+    values from outside; for other objects for the same object alone.
+    """
+    if not isinstance(x, types.FunctionType):
+        return id(x)
+    cells = (c.cell_contents for c in x.__closure__ or () if c != types.CellType())
+    defaults = [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    return x.__code__, id(x.__globals__), *map(id, cells), *map(id, defaults)
 
 
 def is_inexact(aval: ShapedArray) -> bool:

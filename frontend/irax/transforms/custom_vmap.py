@@ -29,8 +29,8 @@ __all__ = ["custom_vmap"]
 class custom_vmap(ForwardsDefinitions):
     """A function with a rule of its own for `vmap`; a decorator.
 
-    Derivatives are those of the function; of a derivative, the lanes are those of the function too,
-    not the rule's.
+    In forward mode, the lanes of a derivative are those of the derivative of the rule. In reverse
+    mode, derivatives are those of the function, and so are their lanes.
 
     >>> @irax.custom_batching.custom_vmap
     ... def f(x):
@@ -103,6 +103,7 @@ class _Rule:
         self.rule, self.name = rule, name
         self.in_tree, self.out_tree = in_tree, out_tree
         self.key = f"{name}#{id(self)}"
+        self.tangents: dict[Any, ops.BatchRule] = {}
         self._kept: list[Any] = []
         ops.RULES[self.key] = self
 

@@ -81,6 +81,10 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero among the tangents of an array, as an array or as a `SymbolicZero`."""
-    zero = SymbolicZero.from_primal_value(val)
-    return zero if symbolic_zeros else zero.instantiate()
+    """The zeros among the tangents of a pytree of arrays, as arrays or as `SymbolicZero`s."""
+
+    def zero(leaf: Any) -> Any:
+        found = SymbolicZero.from_primal_value(leaf)
+        return found if symbolic_zeros else found.instantiate()
+
+    return tree_util.tree_map(zero, val)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -68,16 +69,83 @@ def over_lanes(
     axis_size: int | None,
 ) -> Callable[..., Any]:
     """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it."""
-    if not callable(fun):
-        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
-    _check_axes(in_axes, f"{what}: in_axes")
-    _check_axes(out_axes, f"{what}: out_axes")
+    in_axes = checked_axes(what, fun, in_axes, out_axes)
 
     @api_boundary
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
+        inputs = [
+            Input(x.aval.of_shape((*x.shape[:axis], *x.shape[axis + 1 :])), None, name)
+            for x, axis, name in zip(given.arrays, given.axes, given.names, strict=True)
+        ]
+        with axis_names.binding(axis_name, given.size):
+            traced = trace_function(given.call, inputs, what, name_of(fun))
+        wanted = given.result_axes(what, out_axes, traced.results)
+        named = "" if axis_name is None else axis_names.text_of(axis_name)
+        mapped_axes = [*given.axes, *(None for _ in traced.captures)]
+        try:
+            derived = api.batch(
+                traced.builder.module, traced.name, given.size, mapped_axes, wanted, named
+            )
+        except api.PassError as error:
+            raise ValueError(f"{what}: {error}") from None
+        operands = [*given.arrays, *traced.captures]
+        values = call(traced.builder, derived.name, operands, traced.weak)
+        return array_trees.tree_unflatten(given.function.out_tree, values)
+
+    return mapped
+
+
+def checked_axes(what: str, fun: Any, in_axes: Any, out_axes: Any) -> Any:
+    """Return `in_axes` as an int, None or a tuple.
+
+    Raises:
+        TypeError: `fun` is no function, or the axes are no pytrees of numbers and Nones.
+    """
+    if not callable(fun):
+        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if not isinstance(in_axes, int | tuple | None):
+        raise TypeError(
+            f"{what}: in_axes must be an int, None, or a tuple with an entry for each argument, "
+            f"got {in_axes!r}"
+        )
+    _check_axes(in_axes, f"{what}: in_axes")
+    _check_axes(out_axes, f"{what}: out_axes")
+    return in_axes
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The arguments of a call of a mapped function."""
+
+    function: FlatFunction
+    leaves: Sequence[Any]
+    positions: Sequence[int]
+    """The leaves that are mapped."""
+    arrays: Sequence[Array]
+    """The mapped leaves, and for each its axis and name."""
+    axes: Sequence[int]
+    names: Sequence[str]
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        fun: Callable[..., Any],
+        in_axes: Any,
+        axis_size: int | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Mapped:
+        """Return the arguments of a call, with those that are mapped.
+
+        Raises:
+            ValueError: the axes do not fit the arguments, or disagree in size.
+        """
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
                 f"{what}: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
@@ -87,20 +155,17 @@ def over_lanes(
         names = argument_names(args, kwargs)
         shown = array_trees.whole_leaves((args, kwargs))
         axes = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
-        inputs, arrays, positions = [], [], []
+        positions = [i for i, axis in enumerate(axes) if axis is not None]
+        arrays, found = [], []
         size = _Size(what, axis_size)
-        for i, (leaf, axis, name) in enumerate(zip(leaves, axes, names, strict=True)):
-            if axis is None:
-                continue
-            array = as_array(leaf, f"{what}: {name}")
+        for i in positions:
+            array = as_array(leaves[i], f"{what}: {names[i]}")
             aval = shown[i].aval if isinstance(shown[i], KeyArray) else array.aval
-            axis = _normalize(axis, aval.ndim, f"{what}: in_axes of {name} with type {aval}")
-            size.meet(aval.shape[axis], name, aval, axis)
-            lane = (*array.shape[:axis], *array.shape[axis + 1 :])
-            one = ShapedArray(lane, array.dtype, array.weak_type)
-            inputs.append(Input(one, None, name))
-            arrays.append((array, axis))
-            positions.append(i)
+            described = f"{what}: in_axes of {names[i]} with type {aval}"
+            axis = _normalize(cast(int, axes[i]), aval.ndim, described)
+            size.meet(aval.shape[axis], names[i], aval, axis)
+            arrays.append(array)
+            found.append(axis)
         if size.value is None:
             _meet_float0(size, in_axes, args, kwargs)
         if size.value is None:
@@ -108,39 +173,28 @@ def over_lanes(
                 f"{what}: no argument is mapped, so the size of the axis is not known; expected at "
                 "least one in_axes that is not None, or axis_size"
             )
+        own = [names[i] for i in positions]
+        return cls(FlatFunction(fun, tree), leaves, positions, arrays, found, own, size.value)
 
-        flat = FlatFunction(fun, tree)
+    def call(self, *slices: Array) -> list[Array]:
+        """Return the leaves of the function's results for slices of the mapped arguments."""
+        full = list(self.leaves)
+        for position, leaf in zip(self.positions, slices, strict=True):
+            full[position] = leaf
+        return self.function(*full)
 
-        def lane_function(*mapped_leaves: Array) -> list[Array]:
-            full = list(leaves)
-            for position, leaf in zip(positions, mapped_leaves, strict=True):
-                full[position] = leaf
-            return flat(*full)
+    def result_axes(self, what: str, out_axes: Any, results: Sequence[Any]) -> list[int | None]:
+        """Return for each result of a slice the place of the mapped axis.
 
-        with axis_names.binding(axis_name, size.value):
-            traced = trace_function(lane_function, inputs, what, name_of(fun))
-        skeleton = array_trees.tree_unflatten(flat.out_tree, traced.results)
-        wanted = [
+        Raises:
+            ValueError: `out_axes` do not fit the results.
+        """
+        skeleton = array_trees.tree_unflatten(self.function.out_tree, results)
+        axes = _spread(out_axes, skeleton, f"{what}: out_axes")
+        return [
             None if axis is None else _normalize(axis, x.ndim + 1, f"{what}: out_axes")
-            for axis, x in zip(
-                _spread(out_axes, skeleton, f"{what}: out_axes"),
-                array_trees.whole_leaves(skeleton),
-                strict=True,
-            )
+            for axis, x in zip(axes, array_trees.whole_leaves(skeleton), strict=True)
         ]
-        named = "" if axis_name is None else axis_names.text_of(axis_name)
-        mapped_axes = [*(axis for _, axis in arrays), *(None for _ in traced.captures)]
-        try:
-            derived = api.batch(
-                traced.builder.module, traced.name, size.value, mapped_axes, wanted, named
-            )
-        except api.PassError as error:
-            raise ValueError(f"{what}: {error}") from None
-        operands = [*(array for array, _ in arrays), *traced.captures]
-        values = call(traced.builder, derived.name, operands, traced.weak)
-        return array_trees.tree_unflatten(flat.out_tree, values)
-
-    return mapped
 
 
 class _Size:

@@ -1,7 +1,8 @@
 """Devices: operations on arrays that were put on one run there at once, and results stay there.
 
 Each is compiled once for the types of its operands. On the CPU, and where a device cannot do it, it
-is NumPy's all the same.
+is NumPy's all the same. Where the devices of a mesh share one buffer, NumPy computes the elements,
+and the layouts of results are those that `partition` finds.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import Kinds, as_arrays
-from irax.core.tracing import Input, concrete_array, innermost, trace_function
+from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_function
+from irax_compiler import api
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_runtime.device import Device, Executable
+from irax_runtime.mesh import MeshDevice, Spec
 
 Program = tuple[Executable, list[ShapedArray]]
 """A compiled operation, and the types of its results."""
@@ -35,9 +38,13 @@ class OnDevice(Interpreter):
         self._programs: dict[Hashable, Program | None] = {}
         """The compiled operations; None for one that the device cannot run."""
 
+        self._specs: dict[Hashable, Sequence[Spec]] = {}
+        """The layouts of results of operations on arrays of a mesh in one buffer."""
+
     def clear_cache(self) -> None:
         """Clear the cache of compiled operations."""
         self._programs.clear()
+        self._specs.clear()
 
     def run(
         self,
@@ -50,7 +57,7 @@ class OnDevice(Interpreter):
             return on.run(op, xs, weak_type, builder)
 
         key = (op, weak_type) if builder is None else None  # an op that names functions of a module
-        return self._there(operation, key, operands, op.name)
+        return self._there(operation, key, operands, op.name, builder)
 
     def call(
         self, builder: ModuleBuilder, name: str, operands: Sequence[Array], weak: Sequence[bool]
@@ -92,7 +99,12 @@ class OnDevice(Interpreter):
         return result
 
     def _there(
-        self, operation: Operation, key: Hashable, operands: Sequence[Array], what: str
+        self,
+        operation: Operation,
+        key: Hashable,
+        operands: Sequence[Array],
+        what: str,
+        builder: ModuleBuilder | None = None,
     ) -> list[Array]:
         """Return the results of an operation on the device of its operands. Operations with equal
         keys share a program; one whose key is None cannot be compiled by itself.
@@ -105,37 +117,92 @@ class OnDevice(Interpreter):
         if device is None:  # converted to meet others that were put on one
             return operation(self.numpy, *arrays)
         program = None
-        if key is not None and device.platform != "cpu":
+        if key is not None and _compiles(device):
             full_key = (device, key, *(x.aval for x in arrays))
             program = self._programs.get(full_key)
             if program is None:
                 program = self._programs[full_key] = _compile(operation, arrays, device)
+        elif _has_pieces(device):
+            program = _compile(operation, arrays, device, builder)
         if program is None:
-            results = operation(self.numpy, *arrays)
-            return [x.on(device) for x in results if isinstance(x, ConcreteArray)]
+            results = [concrete_array(x) for x in operation(self.numpy, *arrays)]
+            specs = self._layouts(operation, key, arrays, device)
+            if specs is None:
+                return [x.on(device) for x in results]
+            mesh: Any = device
+            pairs = zip(results, specs, strict=True)
+            buffers = [mesh.put_shards(x.value, spec, may_alias=True) for x, spec in pairs]
+            avals = [x.aval for x in results]
+            return _arrays(buffers, avals)
         executable, avals = program
-        buffers = executable.run([x.buffer(device) for x in arrays])
-        return [
-            ConcreteArray.of_buffer(buffer, aval, committed=True)
-            for buffer, aval in zip(buffers, avals, strict=True)
-        ]
+        return _arrays(executable.run([x.buffer(device) for x in arrays]), avals)
+
+    def _layouts(
+        self,
+        operation: Operation,
+        key: Hashable | None,
+        arrays: Sequence[ConcreteArray],
+        device: Device,
+    ) -> Sequence[Spec] | None:
+        """Return the layouts in which the devices of a mesh would compute the results; None if
+        these are not divided, as of an operation that cannot be compiled by itself.
+        """
+        if key is None or not isinstance(device, MeshDevice):
+            return None
+        buffers: list[Any] = [x.buffer(device) for x in arrays]
+        if all(buffer.is_replicated for buffer in buffers):
+            return None
+        layouts = tuple(buffer.spec for buffer in buffers)
+        full_key = (device, key, layouts, *(x.aval for x in arrays))
+        if full_key not in self._specs:
+            traced = _traced(operation, arrays)
+            module, name = traced.builder.module, traced.name
+            divided = api.partition(module, name, device.axes, layouts, target=device.target)
+            self._specs[full_key] = api.layouts_of_results(divided, name)
+        return self._specs[full_key]
+
+
+def _arrays(buffers: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Array]:
+    return [
+        ConcreteArray.of_buffer(buffer, aval, committed=True)
+        for buffer, aval in zip(buffers, avals, strict=True)
+    ]
+
+
+def _has_pieces(device: Device) -> bool:
+    """True for the devices of a mesh, each of which has but a part of an array."""
+    return isinstance(device, MeshDevice) and not device.shares_memory
+
+
+def _compiles(device: Device) -> bool:
+    """True if operations are compiled: on the processor, NumPy is as good."""
+    return device.platform != "cpu" or _has_pieces(device)
 
 
 def _have_keys(arrays: Sequence[Array]) -> bool:
     return any(type(x) is KeyArray for x in arrays)
 
 
-def _compile(
-    operation: Operation, arrays: Sequence[ConcreteArray], device: Device
-) -> Program | None:
-    from irax.execution import backend
-
+def _traced(
+    operation: Operation, arrays: Sequence[ConcreteArray], builder: ModuleBuilder | None = None
+) -> Traced:
     def traced_operation(*tracers: Array) -> list[Array]:
         assert innermost.trace is not None
         return operation(innermost.trace, *tracers)
 
     inputs = [Input(x.aval) for x in arrays]
-    traced = trace_function(traced_operation, inputs, "an operation", "operation")
+    return trace_function(traced_operation, inputs, "an operation", "operation", builder=builder)
+
+
+def _compile(
+    operation: Operation,
+    arrays: Sequence[ConcreteArray],
+    device: Device,
+    builder: ModuleBuilder | None = None,
+) -> Program | None:
+    from irax.execution import backend
+
+    traced = _traced(operation, arrays, builder)
     try:
         executable = backend.compile(traced.builder.module, traced.name, device)
     except UnsupportedOp:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import factorial
+from math import ceil, factorial
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,14 @@ _ORDERS = {4: (7, 3.925724783138660), 8: (13, 5.371920351148152)}
 Higham, The scaling and squaring method for the matrix exponential revisited, 2005)."""
 
 
-def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
+def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: float = 16) -> Array:
     """Return the exponential of square matrices: a fraction of polynomials of A / 2^s, squared s
     times.
 
     Args:
         A: matrices [..., n, n].
         upper_triangular: True if they are upper triangular.
-        max_squarings: the largest s. Matrices of larger norm have the result nan.
+        max_squarings: the largest s, any number. Matrices of larger norm have the result nan.
 
     Raises:
         ValueError: no square matrices.
@@ -46,7 +46,8 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
         return x
     order, limit = _ORDERS[x.real.dtype.itemsize]
     size = lax.stop_gradient(jnp.max(jnp.sum(jnp.abs(x), -2), -1))
-    halves = np.ldexp(1.0, -np.arange(max_squarings + 2)).astype(size.dtype)
+    steps = ceil(max_squarings)
+    halves = np.ldexp(1.0, -np.arange(steps + 2)).astype(size.dtype)
     squarings = jnp.sum(size[..., None] * halves[:-1] > limit, -1)
     scale = jnp.asarray(halves)[squarings]
     result = _fraction(x * scale[..., None, None], order, upper_triangular)
@@ -59,7 +60,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
             lambda: r,
         )
 
-    result = lax.fori_loop(0, max_squarings, squared, result)
+    result = lax.fori_loop(0, steps, squared, result)
     return jnp.where((squarings <= max_squarings)[..., None, None], result, jnp.nan)
 
 

@@ -82,10 +82,10 @@ def solve_triangular(
         matrices,
         right,
         left_side=True,
-        lower=lower,
+        lower=bool(lower),
         transpose_a=forms[trans] > 0,
         conjugate_a=forms[trans] == 2,
-        unit_diagonal=unit_diagonal,
+        unit_diagonal=bool(unit_diagonal),
     )
     return x[..., 0] if vector else x
 

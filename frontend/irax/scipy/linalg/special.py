@@ -12,6 +12,7 @@ import irax.numpy as jnp
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import as_arrays, judge_ranks
+from irax.lax.arguments import canonical_int
 from irax.numpy.factored import inexact
 from irax.typing import ArrayLike, DTypeLike
 
@@ -151,7 +152,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     x = as_arrays([a], "convolution_matrix")[0]
     if not x.ndim:
         raise ValueError("convolution_matrix: expected vectors [..., m], got a scalar")
-    m = x.shape[-1]
+    m, n = x.shape[-1], canonical_int("convolution_matrix", "n", n)
     if n <= 0 or not m:
         raise ValueError(
             f"convolution_matrix: expected n > 0 and elements, got n={n} and {x.shape}"
@@ -164,7 +165,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     first = 0 if mode == "full" else (min(m, n) - 1 if mode == "valid" else (min(m, n) - 1) // 2)
     place = first + np.arange(rows)[:, None] - np.arange(n)
     inside = (place >= 0) & (place < m)
-    return jnp.where(inside, x[..., np.where(inside, place, 0)], 0)
+    return jnp.where(inside, x[..., np.where(inside, place, 0)], np.zeros((), x.dtype))
 
 
 def fiedler(a: ArrayLike) -> Array:
@@ -262,19 +263,23 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
         dtype: complex64 or complex128.
 
     Raises:
-        ValueError: another scale.
+        ValueError: another scale or dtype.
 
     >>> irax.scipy.linalg.dft(2).real
     Array([[ 1.,  1.],
            [ 1., -1.]], dtype=float32)
     """
+    n = _size("dft", n)
+    wanted = dtypes.requested_dtype(complex if dtype is None else dtype, "dft")
+    if wanted.kind != "c":
+        raise ValueError(f"dft: dtype must be complex64 or complex128, got {wanted}")
     size = max(n, 1)
     factors = {None: 1.0, "sqrtn": size**-0.5, "n": 1 / size}
     if scale not in factors:
         raise ValueError(f"dft: scale must be None, 'sqrtn' or 'n', got {scale!r}")
     powers = np.outer(np.arange(n), np.arange(n)) % size
     matrix = factors[scale] * np.exp(-2j * np.pi * powers / size)
-    return jnp.asarray(matrix, dtype=complex if dtype is None else dtype)
+    return jnp.asarray(matrix, dtype=wanted)
 
 
 def hadamard(n: int, dtype: DTypeLike = int) -> Array:
@@ -287,12 +292,13 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     Array([[ 1,  1],
            [ 1, -1]], dtype=int32)
     """
+    n = _size("hadamard", n)
     if n < 1 or n & (n - 1):
         raise ValueError(f"hadamard: n must be a power of 2, got {n}")
     matrix = np.ones((1, 1), np.int64)
     while len(matrix) < n:
         matrix = np.kron(np.array([[1, 1], [1, -1]]), matrix)
-    return jnp.asarray(matrix, dtype=dtype)
+    return jnp.asarray(matrix, dtype=float if dtype is None else dtype)
 
 
 def helmert(n: int, full: bool = False) -> Array:
@@ -305,6 +311,7 @@ def helmert(n: int, full: bool = False) -> Array:
     >>> irax.scipy.linalg.helmert(2).round(3)
     Array([[ 0.707, -0.707]], dtype=float32)
     """
+    n = _size("helmert", n)
     if n < 1:
         raise ValueError(f"helmert: n must be positive, got {n}")
     matrix = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
@@ -320,7 +327,8 @@ def hilbert(n: int) -> Array:
     Array([[1.   , 0.5  ],
            [0.5  , 0.333]], dtype=float32)
     """
-    return _numbers(1 / (1.0 + np.arange(n)[:, None] + np.arange(n)))
+    numbers = np.arange(_size("hilbert", n))
+    return _numbers(1 / (1.0 + numbers[:, None] + numbers))
 
 
 def invhilbert(n: int) -> Array:
@@ -330,12 +338,18 @@ def invhilbert(n: int) -> Array:
     Array([[ 4., -6.],
            [-6., 12.]], dtype=float32)
     """
+    n = _size("invhilbert", n)
 
     def element(i: int, j: int) -> float:
         size = (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
         return float(-size if (i + j) % 2 else size)
 
     return _numbers(_table(n, element))
+
+
+def _size(what: str, n: Any) -> int:
+    """Return the size of a matrix, which is empty where n is negative."""
+    return max(canonical_int(what, "n", n), 0)
 
 
 _KINDS = ("symmetric", "lower", "upper")
@@ -368,7 +382,8 @@ def invpascal(n: int, kind: str | None = None) -> Array:
     """
 
     def inverted(lower: Any) -> tuple[Any, Any]:
-        lower = lower * (-1.0) ** (np.arange(n)[:, None] + np.arange(n))
+        numbers = np.arange(len(lower))
+        lower = lower * (-1.0) ** (numbers[:, None] + numbers)
         return lower, lower.T
 
     return _pascal("invpascal", n, kind, inverted)
@@ -378,7 +393,7 @@ def _pascal(what: str, n: int, kind: str | None, factors: Any) -> Array:
     kind = "symmetric" if kind is None else kind
     if kind not in _KINDS:
         raise ValueError(f"{what}: kind must be one of {', '.join(_KINDS)}, got {kind!r}")
-    lower, upper = factors(_table(n, comb))
+    lower, upper = factors(_table(_size(what, n), comb))
     if kind == "symmetric":
         return _numbers(lower @ upper if what == "pascal" else upper @ lower)
     return _numbers(lower if kind == "lower" else upper)

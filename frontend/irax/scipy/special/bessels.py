@@ -32,7 +32,8 @@ def i0(x: ArrayLike) -> Array:
     Array(1.266066, dtype=float32, weak_type=True)
     """
     (x,) = floats("i0", x)
-    return jnp.multiply(jnp.exp(jnp.abs(x)), lax.bessel_i0e(x))
+    size = jnp.multiply(x, jnp.sign(x))  # whose derivative at 0 is 0
+    return jnp.multiply(jnp.exp(size), lax.bessel_i0e(x))
 
 
 def i1e(x: ArrayLike) -> Array:

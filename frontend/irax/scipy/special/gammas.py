@@ -58,7 +58,7 @@ def gamma(x: ArrayLike) -> Array:
     Array(24., dtype=float32)
     """
     if jnp.iscomplexobj(x):
-        return jnp.exp(_loggamma_of_complex(jnp.asarray(x)))
+        return jnp.exp(_loggamma_of_complex(jnp.asarray(x))).with_weak_type(False)
     (x,) = floats("gamma", x)
     at_minus_infinity = jnp.equal(x, -np.inf)
     return jnp.where(

@@ -49,11 +49,11 @@ def erfcx(x: ArrayLike) -> Array:
     """exp(x**2) erfc(x).
 
     >>> irax.scipy.special.erfcx(1.0).round(4)
-    Array(0.4276, dtype=float32, weak_type=True)
+    Array(0.4276, dtype=float32)
     """
     if jnp.iscomplexobj(x):
-        return wofz(jnp.multiply(1j, x))
-    return apply(normal.Erfcx(), *floats("erfcx", x), what="erfcx")
+        return wofz(jnp.multiply(1j, x)).with_weak_type(False)
+    return apply(normal.Erfcx(), *floats("erfcx", x), what="erfcx").with_weak_type(False)
 
 
 def wofz(z: ArrayLike) -> Array:
@@ -84,10 +84,11 @@ def ndtr(x: ArrayLike) -> Array:
     """The distribution function of the standard normal distribution.
 
     >>> irax.scipy.special.ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     (x,) = floats("ndtr", x)
-    return jnp.multiply(0.5, lax.erfc(jnp.multiply(x, -1 / _ROOT_2)))
+    result = jnp.multiply(0.5, lax.erfc(jnp.multiply(x, -1 / _ROOT_2)))
+    return result.with_weak_type(False)
 
 
 def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:

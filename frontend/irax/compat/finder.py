@@ -1,0 +1,134 @@
+"""The import hook: modules of irax under JAX's names.
+
+`jax.NAME` is `irax.compat.jax.NAME` where there is such a module, which has what is laid out in
+JAX's own way, and the very module `irax.NAME` otherwise; or an object of that name, where irax has
+an object for a module of JAX's (`jax.scipy.stats.norm`). `jaxlib` is `irax.compat.jaxlib`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Sequence
+from email.message import Message
+from functools import cache
+from importlib import metadata, util
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+JAX_VERSION = "0.10.2"
+"""The version of JAX whose interface irax has, which libraries ask for."""
+
+_NAMES = ("jax", "jaxlib")
+_LAYOUT = "irax.compat"
+
+
+@cache
+def home_of(name: str) -> str | None:
+    """Return the name of what stands for a module of JAX in irax, if there is anything.
+
+    >>> home_of("jax.numpy"), home_of("jax.core"), home_of("jax.tools")
+    ('irax.numpy', 'irax.compat.jax.core', None)
+    """
+    if name in _NAMES:
+        return f"{_LAYOUT}.{name}"
+    parent = name.rpartition(".")[0]
+    if home_of(parent) is None:
+        return None
+    homes = (f"{_LAYOUT}.{name}", name.replace("jax", "irax", 1))
+    return next((home for home in homes if _found(home) is not None), None)
+
+
+def _found(home: str) -> Any:
+    """Return the module of a name, or the object that irax has in place of one; None for none."""
+    try:
+        if util.find_spec(home) is not None:
+            return importlib.import_module(home)
+    except ModuleNotFoundError:  # its parent is not there, or is no package
+        pass
+    parent, _, last = home.rpartition(".")
+    found = getattr(sys.modules.get(parent), last, None)
+    return None if callable(found) else found
+
+
+class _Alias(Loader):
+    """A loader that gives a module of irax another name."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # the import system returns what stands here, and leaves irax's module as it is
+        sys.modules[module.__name__] = _found(self._home)
+
+
+class _Distribution(metadata.Distribution):
+    """A package that irax stands for, as `importlib.metadata` describes packages."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def metadata(self) -> Any:
+        message = Message()
+        message["Metadata-Version"] = "2.1"
+        message["Name"] = self._name
+        message["Version"] = JAX_VERSION
+        return message
+
+    def read_text(self, filename: str) -> str | None:
+        return str(self.metadata) if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        raise FileNotFoundError(f"{self._name} is irax here: it has no files of its own")
+
+
+class _Finder(MetaPathFinder):
+    """The finder of JAX's modules, and of its entry among the installed packages."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in _NAMES:
+            return None
+        home = home_of(fullname)
+        if home is None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: irax stands for JAX here, and has no such module",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, _Alias(home), is_package=True)
+
+    def find_distributions(self, context: Any = None) -> Iterable[metadata.Distribution]:
+        name = getattr(context, "name", None)
+        return [_Distribution(n) for n in _NAMES if name is None or name.lower() == n]
+
+
+_FINDER = _Finder()
+
+
+def install() -> None:
+    """Let `import jax` import irax, in this process, whether JAX is installed or not.
+
+    Raises:
+        ImportError: JAX itself has been imported already.
+
+    Example:
+        >>> import irax.compat
+        >>> irax.compat.install()  # doctest: +SKIP
+        >>> import jax.numpy  # doctest: +SKIP
+    """
+    if _FINDER in sys.meta_path:
+        return
+    there = [name for name in _NAMES if name in sys.modules]
+    if there:
+        raise ImportError(
+            f"irax.compat.install(): {' and '.join(there)} had been imported before. Call it first "
+            "in the program, before libraries that import jax"
+        )
+    sys.meta_path.insert(0, _FINDER)

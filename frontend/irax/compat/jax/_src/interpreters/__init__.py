@@ -1,0 +1,1 @@
+"""jax._src.interpreters: what flax imports of it."""

@@ -1,0 +1,1 @@
+"""jax.example_libraries: optimizers and layers as pairs and triples of functions."""

@@ -1,0 +1,1 @@
+"""Functions beside other devices: there are none."""

@@ -1,0 +1,4 @@
+"""jax.lib: what is left of it."""
+
+from irax.compat.jax.lib import xla_bridge as xla_bridge
+from irax.compat.jax.lib import xla_extension as xla_extension

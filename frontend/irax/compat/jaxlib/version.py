@@ -1,0 +1,5 @@
+"""The version of jaxlib."""
+
+from irax.compat.finder import JAX_VERSION
+
+__version__ = JAX_VERSION

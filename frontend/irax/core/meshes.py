@@ -1,0 +1,397 @@
+"""Meshes: devices in an array whose dimensions have names."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+class AxisType(enum.Enum):
+    """The way in which arrays are divided along an axis of a mesh: by the compiler (`Auto`), as
+    types say (`Explicit`), or by the program of each device (`Manual`).
+    """
+
+    Auto = enum.auto()
+    Explicit = enum.auto()
+    Manual = enum.auto()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class BaseMesh:
+    """The names, sizes and types of a mesh's axes."""
+
+    axis_names: tuple[Any, ...]
+    axis_types: tuple[AxisType, ...]
+
+    @property
+    def axis_sizes(self) -> tuple[int, ...]:
+        """The number of devices along each axis."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def shape(self) -> OrderedDict[Any, int]:
+        """The sizes of the axes by name."""
+        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def shape_tuple(self) -> tuple[tuple[Any, int], ...]:
+        """The names and sizes of the axes."""
+        return tuple(self.shape.items())
+
+    @property
+    def size(self) -> int:
+        """The number of devices."""
+        return math.prod(self.axis_sizes) if self.axis_names else 0
+
+    @property
+    def empty(self) -> bool:
+        """True for a mesh without axes."""
+        return not self.axis_names
+
+    def _of_type(self, kind: AxisType) -> tuple[Any, ...]:
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return tuple(name for name, found in pairs if found is kind)
+
+    @property
+    def auto_axes(self) -> tuple[Any, ...]:
+        """The names of the axes of type `Auto`."""
+        return self._of_type(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple[Any, ...]:
+        """The names of the axes of type `Explicit`."""
+        return self._of_type(AxisType.Explicit)
+
+    @property
+    def manual_axes(self) -> tuple[Any, ...]:
+        """The names of the axes of type `Manual`."""
+        return self._of_type(AxisType.Manual)
+
+    @property
+    def are_all_axes_auto(self) -> bool:
+        """True if each axis is of type `Auto`."""
+        return all(kind is AxisType.Auto for kind in self.axis_types)
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        """True if each axis is of type `Explicit`."""
+        return all(kind is AxisType.Explicit for kind in self.axis_types)
+
+    @property
+    def are_all_axes_manual(self) -> bool:
+        """True if each axis is of type `Manual`."""
+        return all(kind is AxisType.Manual for kind in self.axis_types)
+
+    def _axes_text(self) -> str:
+        axes = ", ".join(f"{name!r}: {size}" for name, size in self.shape_tuple)
+        return f"{axes}, axis_types={self.axis_types}" if axes else ""
+
+
+class AbstractMesh(BaseMesh):
+    """A mesh of devices that are not known: the names, sizes and types of its axes.
+
+    >>> irax.sharding.AbstractMesh((2, 4), ("data", "model"))
+    AbstractMesh('data': 2, 'model': 4, axis_types=(Auto, Auto))
+    """
+
+    def __init__(
+        self,
+        axis_sizes: Sequence[int],
+        axis_names: Sequence[Any],
+        axis_types: AxisType | Sequence[AxisType] | None = None,
+    ) -> None:
+        if len(axis_sizes) != len(axis_names):
+            raise ValueError(
+                f"AbstractMesh: expected a size for each of the axes {tuple(axis_names)}, got "
+                f"{tuple(axis_sizes)}"
+            )
+        self._sizes = tuple(int(size) for size in axis_sizes)
+        self.axis_names: tuple[str, ...] = _names(axis_names)
+        self.axis_types: tuple[AxisType, ...] = _types(self.axis_names, axis_types)
+
+    @property
+    def axis_sizes(self) -> tuple[int, ...]:
+        return self._sizes
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        """The mesh itself."""
+        return self
+
+    def update(
+        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None
+    ) -> AbstractMesh:
+        """Return a copy with other sizes, names or types of axes."""
+        return AbstractMesh(
+            self._sizes if axis_sizes is None else axis_sizes,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
+
+    def update_axis_types(self, name_to_type: Mapping[Any, AxisType]) -> AbstractMesh:
+        """Return a copy with other types of some axes."""
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return self.update(axis_types=tuple(name_to_type.get(n, t) for n, t in pairs))
+
+    def _key(self) -> tuple[Any, ...]:
+        return self._sizes, self.axis_names, self.axis_types
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AbstractMesh) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"AbstractMesh({self._axes_text() or '(), axis_types=()'})"
+
+
+class Mesh(BaseMesh, contextlib.ContextDecorator):
+    """Devices in an array whose dimensions, the axes, have names.
+
+    Args:
+        devices: an array of devices, or a sequence of them.
+        axis_names: the names of its dimensions.
+        axis_types: an `AxisType` for each axis; by default `Auto`.
+
+    Raises:
+        ValueError: there is not a name, or a type, for each dimension, or a name is there twice.
+
+    >>> irax.sharding.Mesh(irax.devices(), ("data",))
+    Mesh(axis_sizes=(1,), axis_names=('data',), axis_types=(Auto,))
+    """
+
+    def __init__(
+        self,
+        devices: Any,
+        axis_names: Any,
+        axis_types: AxisType | Sequence[AxisType] | None = None,
+    ) -> None:
+        self.devices: np.ndarray[Any, Any] = _device_array(devices)
+        self.devices.flags.writeable = False
+        self.axis_names: tuple[str, ...] = _names(axis_names)
+        if self.devices.ndim != len(self.axis_names):
+            raise ValueError(
+                f"Mesh: expected a name for each of the {self.devices.ndim} dimensions of devices, "
+                f"got axis_names={self.axis_names}"
+            )
+        self.axis_types: tuple[AxisType, ...] = _types(self.axis_names, axis_types)
+
+    @property
+    def axis_sizes(self) -> tuple[int, ...]:
+        return self.devices.shape
+
+    @property
+    def size(self) -> int:
+        return self.devices.size if self.axis_names else 0
+
+    @property
+    def device_ids(self) -> np.ndarray[Any, Any]:
+        """The numbers of the devices, in the form of the mesh."""
+        ids = [device.id for device in self.devices.flat]
+        return np.array(ids, dtype=int).reshape(self.devices.shape)
+
+    @property
+    def local_devices(self) -> list[Any]:
+        """The devices of this process."""
+        return [device for device in self.devices.flat if is_addressable(device)]
+
+    @property
+    def is_multi_process(self) -> bool:
+        """True if devices of other processes are in it."""
+        return len(self.local_devices) != self.devices.size
+
+    @property
+    def local_mesh(self) -> Mesh:
+        """The part of the mesh whose devices are those of this process.
+
+        Raises:
+            ValueError: they are no part of it that is a mesh.
+        """
+        if not self.is_multi_process:
+            return self
+        mask = np.array(list(map(is_addressable, self.devices.flat))).reshape(self.devices.shape)
+        part = np.ix_(
+            *[
+                np.flatnonzero(mask.any(tuple(d for d in range(mask.ndim) if d != axis)))
+                for axis in range(mask.ndim)
+            ]
+        )
+        if not mask[part].all():
+            raise ValueError(f"local_mesh: this process's devices are no part of {self!r}")
+        return Mesh(self.devices[part], self.axis_names, self.axis_types)
+
+    @functools.cached_property
+    def abstract_mesh(self) -> AbstractMesh:
+        """The mesh without its devices."""
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+
+    def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
+        """Return a copy with other devices, names or types of axes."""
+        return Mesh(
+            self.devices if devices is None else devices,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
+
+    def __enter__(self) -> Mesh:
+        _contexts.entered.append(_using(self))
+        _contexts.entered[-1].__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _contexts.entered.pop().__exit__(*error)
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(self.devices.flat), self.devices.shape, self.axis_names, self.axis_types
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Mesh) and self._key() == other._key())
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(self._key())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> Any:
+        return Mesh, (np.array(self.devices), self.axis_names, self.axis_types)
+
+    def __str__(self) -> str:
+        return f"Mesh({self._axes_text()})"
+
+    def __repr__(self) -> str:
+        if self.empty:
+            return "Mesh()"
+        return (
+            f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}, "
+            f"axis_types={self.axis_types})"
+        )
+
+
+def _device_array(devices: Any) -> np.ndarray[Any, Any]:
+    if isinstance(devices, np.ndarray):
+        return devices.copy()
+    shape = np.shape(np.array(devices, dtype=object))
+    return np.array(devices, dtype=object).reshape(shape)
+
+
+def _names(axis_names: Any) -> tuple[Any, ...]:
+    if isinstance(axis_names, str):
+        axis_names = (axis_names,)
+    names = tuple(axis_names)
+    if len(set(names)) != len(names):
+        raise ValueError(f"a mesh has each name once, got axis_names={names}")
+    if None in names:
+        raise ValueError(f"None is no name of an axis of a mesh, got axis_names={names}")
+    return names
+
+
+def _types(names: Sequence[Any], axis_types: Any) -> tuple[AxisType, ...]:
+    if axis_types is None:
+        return (AxisType.Auto,) * len(names)
+    given = (axis_types,) if isinstance(axis_types, AxisType) else tuple(axis_types)
+    if not all(isinstance(kind, AxisType) for kind in given):
+        raise TypeError(f"axis_types must be of AxisType (Auto, Explicit or Manual), got {given}")
+    if len(given) != len(names):
+        raise ValueError(f"expected an AxisType for each of the axes {tuple(names)}, got {given}")
+    return given
+
+
+def is_addressable(device: Any) -> bool:
+    """Return True if a device belongs to this process."""
+    return device.process_index == device.client.process_index
+
+
+# ---- the mesh of the context ---------------------------------------------------------------------
+
+EMPTY = Mesh(np.empty((), dtype=object), ())
+
+
+class _Contexts(threading.local):
+    mesh: Mesh | None = None
+    abstract: AbstractMesh | None = None
+
+    def __init__(self) -> None:
+        self.entered: list[Any] = []
+
+
+_contexts = _Contexts()
+_everywhere: list[Mesh] = []
+"""The mesh that `set_mesh` has set for the process."""
+
+
+def current_mesh() -> Mesh:
+    """Return the mesh of the context; an empty one where there is none."""
+    if _contexts.mesh is not None:
+        return _contexts.mesh
+    return _everywhere[-1] if _everywhere else EMPTY
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """Return the mesh of the context without its devices; in a `shard_map`, with the axes along
+    which it divides arrays as `Manual` ones.
+
+    >>> irax.sharding.get_abstract_mesh()
+    AbstractMesh((), axis_types=())
+    """
+    return current_mesh().abstract_mesh if _contexts.abstract is None else _contexts.abstract
+
+
+@contextlib.contextmanager
+def _using(mesh: Mesh) -> Iterator[Mesh]:
+    outer = _contexts.mesh, _contexts.abstract
+    _contexts.mesh, _contexts.abstract = mesh, None
+    try:
+        yield mesh
+    finally:
+        _contexts.mesh, _contexts.abstract = outer
+
+
+@contextlib.contextmanager
+def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
+    """In a `with` block, `mesh` is what `get_abstract_mesh` returns."""
+    outer, _contexts.abstract = _contexts.abstract, mesh
+    try:
+        yield mesh
+    finally:
+        _contexts.abstract = outer
+
+
+class set_mesh:
+    """Make a mesh that of the context: for the process, or in a `with` block.
+
+    Raises:
+        TypeError: it is no mesh.
+
+    >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
+    ...     irax.sharding.get_mesh() == mesh
+    True
+    """
+
+    def __init__(self, mesh: Mesh) -> None:
+        if not isinstance(mesh, Mesh):
+            raise TypeError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
+        self._before = list(_everywhere)
+        self._using: Any = None
+        self._mesh = mesh
+        _everywhere[:] = [mesh]
+
+    def __enter__(self) -> Mesh:
+        _everywhere[:] = self._before
+        self._using = _using(self._mesh)
+        return self._using.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._using.__exit__(*error)

@@ -1,0 +1,180 @@
+"""Partition specs: for each dimension of an array, the axes of a mesh along which it is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+
+class _Unconstrained:
+    """The entry of a dimension that may be divided in any way."""
+
+    def __repr__(self) -> str:
+        return "UNCONSTRAINED"
+
+    def __reduce__(self) -> str:
+        return "UNCONSTRAINED"
+
+
+UNCONSTRAINED = _Unconstrained()
+
+
+class _Infer:
+    def __repr__(self) -> str:
+        return "irax.sharding.Infer"
+
+    def __reduce__(self) -> str:
+        return "Infer"
+
+
+Infer = _Infer()
+"""Stands for specs that follow from the shardings of the arguments."""
+
+
+class PartitionSpec:
+    """The division of an array's dimensions along the axes of a mesh, an entry for each dimension.
+
+    Args:
+        partitions: for each dimension None, the name of an axis, or a tuple of names, the first of
+            which is the slowest. Dimensions without an entry are not divided.
+        unreduced: axes of the mesh along which sums are still to be taken.
+        reduced: axes along which derivatives are still to be summed.
+
+    Raises:
+        TypeError: `unreduced` or `reduced` is no set.
+        ValueError: an axis is in several of the three.
+
+    >>> irax.P("data", None, ("model", "expert"))
+    P('data', None, ('model', 'expert'))
+    """
+
+    __slots__ = ("_partitions", "reduced", "unreduced")
+    UNCONSTRAINED = UNCONSTRAINED
+
+    reduced: frozenset[Any]
+    unreduced: frozenset[Any]
+
+    def __init__(
+        self, *partitions: Any, unreduced: Iterable[Any] = (), reduced: Iterable[Any] = ()
+    ) -> None:
+        for name, axes in (("unreduced", unreduced), ("reduced", reduced)):
+            if not isinstance(axes, set | frozenset | tuple) or (isinstance(axes, tuple) and axes):
+                raise TypeError(f"PartitionSpec: expected a set of axes for {name}, got {axes!r}")
+        self._set(tuple(map(_canonical, partitions)), frozenset(unreduced), frozenset(reduced))
+
+    def _set(
+        self, partitions: tuple[Any, ...], unreduced: frozenset[Any], reduced: frozenset[Any]
+    ) -> None:
+        object.__setattr__(self, "_partitions", partitions)
+        object.__setattr__(self, "unreduced", unreduced)
+        object.__setattr__(self, "reduced", reduced)
+        dividing = {axis for entry in partitions for axis in axes_of_entry(entry)}
+        for one, other in ((unreduced, reduced), (unreduced, dividing), (reduced, dividing)):
+            if both := one & other:
+                raise ValueError(
+                    f"PartitionSpec: an axis of the mesh divides a dimension, is unreduced, or is "
+                    f"reduced; {sorted(map(str, both))} in {self!r} is two of these"
+                )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a PartitionSpec does not change: use .update({name}=...)")
+
+    @property
+    def partitions(self) -> tuple[Any, ...]:
+        """The entries."""
+        return self._partitions
+
+    def update(
+        self, partitions: Sequence[Any] | None = None, unreduced: Any = None, reduced: Any = None
+    ) -> PartitionSpec:
+        """Return a copy with other entries or axes.
+
+        >>> irax.P("data").update(partitions=("model", None))
+        P('model', None)
+        """
+        return PartitionSpec(
+            *(self._partitions if partitions is None else partitions),
+            unreduced=self.unreduced if unreduced is None else unreduced,
+            reduced=self.reduced if reduced is None else reduced,
+        )
+
+    def index(self, value: Any) -> int:
+        """Return the place of an entry."""
+        return self._partitions.index(_canonical(value))
+
+    def count(self, value: Any) -> int:
+        """Return how often an entry is there."""
+        return self._partitions.count(_canonical(value))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._partitions)
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._partitions[index]
+
+    def __add__(self, other: Any) -> PartitionSpec:
+        if isinstance(other, PartitionSpec):
+            return PartitionSpec(
+                *self,
+                *other,
+                unreduced=self.unreduced | other.unreduced,
+                reduced=self.reduced | other.reduced,
+            )
+        return PartitionSpec(*self, *other) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> PartitionSpec:
+        return PartitionSpec(*other, *self) if isinstance(other, tuple) else NotImplemented
+
+    def _key(self) -> tuple[Any, ...]:
+        return self._partitions, self.unreduced, self.reduced
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PartitionSpec) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, self._key()
+
+    def __repr__(self) -> str:
+        entries = repr(self._partitions)[1:-1]
+        sets = [("unreduced", self.unreduced), ("reduced", self.reduced)]
+        texts = [f"{name}={set(axes)!r}" for name, axes in sets if axes]
+        if entries and texts:
+            entries = entries.removesuffix(",") + ", "
+        return f"P({entries}{', '.join(texts)})"
+
+
+P = PartitionSpec
+
+
+def _rebuilt(partitions: tuple[Any, ...], unreduced: Any, reduced: Any) -> PartitionSpec:
+    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
+
+
+def _canonical(entry: Any) -> Any:
+    """An entry: a name instead of a tuple of one, and None instead of an empty one."""
+    if isinstance(entry, list | tuple):
+        return (entry[0] if len(entry) == 1 else tuple(entry)) if len(entry) else None
+    return entry
+
+
+def axes_of_entry(entry: Any) -> tuple[Any, ...]:
+    """Return the axes along which an entry divides a dimension.
+
+    >>> axes_of_entry("data"), axes_of_entry(None)
+    (('data',), ())
+    """
+    if entry is None or entry is UNCONSTRAINED:
+        return ()
+    return entry if isinstance(entry, tuple) else (entry,)
+
+
+def axes_by_dimension(spec: PartitionSpec, rank: int) -> tuple[tuple[Any, ...], ...]:
+    """Return the axes along which each of `rank` dimensions is divided."""
+    given = tuple(map(axes_of_entry, spec.partitions))
+    return (*given, *((),) * (rank - len(given)))

@@ -1,0 +1,94 @@
+"""Arrays of which several devices have parts.
+
+Such an array has a `ShardedBuffer`, on the device that stands for those of a mesh
+(`irax_runtime/mesh.py`). The runtime knows names and sizes of axes; the mesh itself is kept here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from irax.config import config
+from irax.core.array import Array, ConcreteArray
+from irax.core.axis_names import text_of
+from irax.core.meshes import Mesh
+from irax.core.partition_specs import PartitionSpec, axes_by_dimension
+from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
+
+_meshes: dict[MeshDevice, Mesh] = {}
+
+
+class Shard(NamedTuple):
+    """A part of an array that one device has."""
+
+    device: Any
+    index: tuple[slice, ...]
+    """The slices of the array that it is."""
+    replica_id: int
+    """Its number among the devices that have this part."""
+    data: Array
+
+
+def device_of_mesh(mesh: Mesh) -> MeshDevice:
+    """Return the device that stands for those of a mesh. Devices that are the processor of this
+    process share their memory, unless the option `spmd` is "threads".
+    """
+    devices = tuple(mesh.devices.flat)
+    axes = tuple((text_of(name), size) for name, size in mesh.shape_tuple)
+    is_shared = config.spmd == "one_buffer" and not mesh.is_multi_process
+    is_shared = is_shared and all(d.platform == "cpu" for d in devices)
+    device = mesh_device(axes, devices, is_shared)
+    _meshes.setdefault(device, mesh)
+    return device
+
+
+def _mesh_of(device: MeshDevice) -> Mesh:
+    """The mesh of a device, by which it was first asked for; or one like it."""
+    if device not in _meshes:
+        devices = np.empty(len(device.devices), dtype=object)
+        devices[:] = device.devices
+        _meshes[device] = Mesh(devices.reshape(*device.axes.values()), tuple(device.axes))
+    return _meshes[device]
+
+
+def spec_of(sharding: NamedSharding, rank: int) -> Spec:
+    """Return the axes along which each dimension of an array of a rank is divided."""
+    axes = axes_by_dimension(sharding.spec, rank)
+    return tuple(tuple(map(text_of, of_one)) for of_one in axes)
+
+
+def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
+    """Return an array committed to the devices of a sharding.
+
+    Raises:
+        ValueError: it cannot be divided so.
+    """
+    if not isinstance(sharding, NamedSharding):
+        (device,) = sharding.devices
+        return x.on(device)
+    sharding.shard_shape(x.shape)  # raises where it does not fit
+    if not isinstance(sharding.mesh, Mesh):
+        raise ValueError(f"{sharding!r} has no devices to put an array on: its mesh is abstract")
+    device = device_of_mesh(sharding.mesh)
+    spec, buffer = spec_of(sharding, x.ndim), cast(Any, x._buffer)
+    if isinstance(buffer, ShardedBuffer) and buffer.device is device:
+        if x.committed and buffer.spec == spec:
+            return x
+        buffer = device.resharded(buffer, spec)
+    else:
+        buffer = device.put_shards(x.value, spec, may_alias=True)
+    return ConcreteArray.of_buffer(buffer, x.aval, committed=True)
+
+
+def sharding_of(x: Array) -> Sharding | None:
+    """Return the sharding of an array that was put on devices; None for another one."""
+    buffer: Any = x._buffer if isinstance(x, ConcreteArray) else None
+    if isinstance(buffer, ShardedBuffer):
+        mesh = _mesh_of(buffer.device)
+        names = {text_of(name): name for name in mesh.axis_names}
+        entries = [tuple(names[text] for text in axes) for axes in buffer.spec]
+        return NamedSharding(mesh, PartitionSpec(*entries))
+    return None if buffer is None else SingleDeviceSharding(buffer.device)

@@ -1,0 +1,331 @@
+"""Shardings: the part of an array that each of several devices has."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from irax.core.meshes import AbstractMesh, Mesh, current_mesh, is_addressable
+from irax.core.partition_specs import PartitionSpec, axes_by_dimension, axes_of_entry
+from irax_runtime.device import MEMORY_KIND
+
+Index = tuple[slice, ...]
+
+
+class IndivisibleError(ValueError):
+    """An array's dimension is not a multiple of the number of parts that it is divided into."""
+
+
+class DuplicateSpecError(ValueError):
+    """A spec divides two dimensions along one axis of a mesh."""
+
+
+class Sharding(ABC):
+    """The division of arrays among devices."""
+
+    @property
+    @abstractmethod
+    def devices(self) -> tuple[Any, ...]:
+        """The devices in order."""
+
+    @abstractmethod
+    def parts(self, rank: int) -> list[int]:
+        """Return the number of parts that each dimension of an array of a rank is divided into."""
+
+    @abstractmethod
+    def number_of_part(self, device: int, rank: int) -> list[int]:
+        """Return for each dimension the number of the part that a device has."""
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The memory of the devices that arrays are in."""
+        return MEMORY_KIND
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The devices."""
+        return set(self.devices)
+
+    @property
+    def num_devices(self) -> int:
+        """The number of devices."""
+        return len(self.devices)
+
+    @property
+    def addressable_devices(self) -> set[Any]:
+        """The devices that belong to this process."""
+        return set(self._addressable_device_assignment)
+
+    @property
+    def _device_assignment(self) -> tuple[Any, ...]:
+        """The devices in order, under the name that libraries for JAX use."""
+        return self.devices
+
+    @property
+    def _addressable_device_assignment(self) -> tuple[Any, ...]:
+        """The devices in order that belong to this process."""
+        return tuple(device for device in self.devices if is_addressable(device))
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """True if all devices belong to this process."""
+        return len(self.addressable_devices) == len(self.device_set)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """True if each device has the whole array."""
+        return True
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the part that each device has of an array.
+
+        Raises:
+            IndivisibleError: a dimension is not a multiple of its number of parts.
+        """
+        parts = self.parts(len(global_shape))
+        for dimension, (size, count) in enumerate(zip(global_shape, parts, strict=True)):
+            if size % count:
+                raise IndivisibleError(
+                    f"{self!r} divides dimension {dimension} into {count} parts, but it has size "
+                    f"{size} in shape {tuple(global_shape)}: expected a multiple of {count}"
+                )
+        return tuple(size // count for size, count in zip(global_shape, parts, strict=True))
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
+        """Return the slices of an array that each device has.
+
+        Raises:
+            IndivisibleError: a dimension is not a multiple of its number of parts.
+        """
+        rank = len(global_shape)
+        lengths, parts = self.shard_shape(global_shape), self.parts(rank)
+        found = {}
+        for place, device in enumerate(self.devices):
+            numbers = zip(self.number_of_part(place, rank), lengths, parts, strict=True)
+            found[device] = tuple(
+                slice(None) if count == 1 else slice(n * length, (n + 1) * length)
+                for n, length, count in numbers
+            )
+        return found
+
+    def addressable_devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
+        """Return the slices of an array that each device of this process has."""
+        own = self.addressable_devices
+        return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in own}
+
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        """Return True if the same devices have the same parts of arrays of `ndim` dimensions."""
+        return self.devices == other.devices and all(
+            self.number_of_part(n, ndim) == other.number_of_part(n, ndim)
+            and self.parts(ndim) == other.parts(ndim)
+            for n in range(len(self.devices))
+        )
+
+    def with_memory_kind(self, kind: str) -> Sharding:
+        """Return the sharding in another memory of the devices.
+
+        Raises:
+            ValueError: devices have no such memory.
+        """
+        check_memory_kind(kind)
+        return self
+
+
+def check_memory_kind(kind: str | None) -> None:
+    """Raise ValueError for a memory that devices do not have."""
+    if kind not in (None, MEMORY_KIND):
+        raise ValueError(f"memory_kind={kind!r}: devices have one memory here, {MEMORY_KIND!r}")
+
+
+class NamedSharding(Sharding):
+    """The division of arrays along the axes of a mesh.
+
+    Args:
+        mesh: the devices, in an array whose dimensions have names.
+        spec: for each dimension of an array, the axes along which it is divided.
+        memory_kind: the memory of the devices.
+
+    Raises:
+        TypeError: `spec` is not a PartitionSpec, or `mesh` is no mesh.
+        ValueError: an axis that the mesh lacks, or that divides two dimensions.
+
+    >>> irax.NamedSharding(irax.make_mesh((1,), ("data",)), irax.P("data")).shard_shape((4, 2))
+    (4, 2)
+    """
+
+    def __init__(
+        self,
+        mesh: Mesh | AbstractMesh,
+        spec: PartitionSpec,
+        *,
+        memory_kind: str | None = None,
+    ) -> None:
+        if not isinstance(mesh, Mesh | AbstractMesh):
+            raise TypeError(f"NamedSharding: expected a mesh, got {mesh!r}")
+        if not isinstance(spec, PartitionSpec):
+            raise TypeError(f"NamedSharding: spec must be a PartitionSpec (irax.P), got {spec!r}")
+        check_memory_kind(memory_kind)
+        check_spec(mesh, spec)
+        self.mesh = mesh
+        self.spec = spec
+
+    @property
+    def devices(self) -> tuple[Any, ...]:
+        if isinstance(self.mesh, AbstractMesh):
+            raise ValueError(f"{self!r} has no devices: its mesh is abstract")
+        return tuple(self.mesh.devices.flat)
+
+    @property
+    def num_devices(self) -> int:
+        return self.mesh.size
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        axes = {axis for entry in self.spec.partitions for axis in axes_of_entry(entry)}
+        return math.prod(self.mesh.shape[axis] for axis in axes) == 1
+
+    @property
+    def replicated_axes(self) -> frozenset[Any]:
+        """The axes of the mesh along which arrays are not divided."""
+        used = {axis for entry in self.spec.partitions for axis in axes_of_entry(entry)}
+        return frozenset(self.mesh.axis_names) - used
+
+    def parts(self, rank: int) -> list[int]:
+        self._check_rank(rank)
+        axes = axes_by_dimension(self.spec, rank)
+        return [math.prod(self.mesh.shape[axis] for axis in of_one) for of_one in axes]
+
+    def number_of_part(self, device: int, rank: int) -> list[int]:
+        places = dict(zip(self.mesh.axis_names, self._place(device), strict=True))
+        numbers = []
+        for axes in axes_by_dimension(self.spec, rank):
+            number = 0
+            for axis in axes:
+                number = number * self.mesh.shape[axis] + places[axis]
+            numbers.append(number)
+        return numbers
+
+    def _place(self, device: int) -> tuple[int, ...]:
+        place = []
+        for size in reversed(self.mesh.axis_sizes):
+            device, number = divmod(device, size)
+            place.append(number)
+        return tuple(reversed(place))
+
+    def _check_rank(self, rank: int) -> None:
+        if len(self.spec) > rank:
+            raise ValueError(
+                f"{self!r} is for arrays of at least {len(self.spec)} dimensions, got one of {rank}"
+            )
+
+    def update(self, *, mesh: Any = None, spec: Any = None) -> NamedSharding:
+        """Return a copy with another mesh or spec."""
+        return NamedSharding(
+            self.mesh if mesh is None else mesh, self.spec if spec is None else spec
+        )
+
+    def _key(self) -> tuple[Any, ...]:
+        """The mesh and the spec, of which entries for dimensions that are not divided may lack."""
+        entries = list(self.spec.partitions)
+        while entries and entries[-1] is None:
+            entries.pop()
+        return self.mesh, self.spec.update(partitions=entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedSharding) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"
+
+
+def check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
+    """Raise ValueError for a spec with an axis that the mesh lacks, or with one twice."""
+    seen: set[Any] = set()
+    for entry in spec.partitions:
+        for axis in axes_of_entry(entry):
+            if axis not in mesh.shape:
+                raise ValueError(
+                    f"axis {axis!r} of {spec} is not one of the mesh's axes {mesh.axis_names}"
+                )
+            if axis in seen:
+                raise DuplicateSpecError(
+                    f"{spec} divides two dimensions along the axis {axis!r} of the mesh; expected "
+                    "one at most"
+                )
+            seen.add(axis)
+
+
+class SingleDeviceSharding(Sharding):
+    """Arrays as a whole on one device.
+
+    >>> irax.numpy.ones(2).sharding
+    SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device)
+    """
+
+    def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
+        check_memory_kind(memory_kind)
+        self.device = device
+
+    @property
+    def devices(self) -> tuple[Any, ...]:
+        return (self.device,)
+
+    def parts(self, rank: int) -> list[int]:
+        return [1] * rank
+
+    def number_of_part(self, device: int, rank: int) -> list[int]:
+        return [0] * rank
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SingleDeviceSharding) and self.device == other.device
+
+    def __hash__(self) -> int:
+        return hash(self.device)
+
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={self.device!r}, memory_kind=device)"
+
+
+class Layout:
+    """The order of dimensions in memory: accepted, and not looked at."""
+
+    AUTO: Any = None
+
+    def __init__(self, major_to_minor: Sequence[int] = (), *_: Any, **__: Any) -> None:
+        self.major_to_minor: tuple[int, ...] = tuple(major_to_minor)
+
+
+class Format:
+    """A layout and a sharding. Devices choose layouts themselves, so it stands for the sharding."""
+
+    def __init__(self, layout: Any = None, sharding: Any = None) -> None:
+        self.layout: Any = layout
+        self.sharding: Any = sharding
+
+
+def as_sharding(what: str, x: Any) -> Sharding:
+    """Return a sharding itself, that of a `Format`, or that of a `PartitionSpec` and the mesh of
+    the context.
+
+    Raises:
+        TypeError: it is none of these; `what` is the function's name in the message.
+        RuntimeError: there is no mesh in the context.
+    """
+    if isinstance(x, Format):
+        x = x.sharding
+    if isinstance(x, Sharding):
+        return x
+    if not isinstance(x, PartitionSpec):
+        raise TypeError(f"{what}: expected a sharding or a PartitionSpec, got {x!r}")
+    mesh = current_mesh()
+    if mesh.empty:
+        raise RuntimeError(
+            f"{what}: {x} needs a mesh: enter one by `with irax.set_mesh(mesh):`, or give a "
+            "NamedSharding"
+        )
+    return NamedSharding(mesh, x)

@@ -1,0 +1,87 @@
+"""Programs of several processes: each runs the same Python program, on devices of its own.
+
+    mpiexec -n 4 python train.py
+
+with `irax.distributed.initialize()` before all else in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
+from irax.core.tracebacks import api_boundary
+from irax_runtime import distributed as _distributed
+from irax_runtime.communication import current as _current
+from irax_runtime.communication.communicator import DEFAULT_LIMIT as _DEFAULT_LIMIT
+
+
+@api_boundary
+def initialize(
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    local_device_ids: int | Sequence[int] | None = None,
+    cluster_detection_method: str | None = None,
+    initialization_timeout: int = 300,
+    coordinator_bind_address: str | None = None,
+    *,
+    limit: float = _DEFAULT_LIMIT,
+    **options: Any,
+) -> None:
+    """Join the job that this process was started in.
+
+    The launcher of the job is MPI's (`mpiexec`, or a cluster's own), which knows the processes and
+    connects them. A process that was started by itself is a job of one. Where a process raises an
+    exception, is killed, hangs, or runs another program than the others, the whole job ends with a
+    message that names the process and the collective.
+
+    Args:
+        coordinator_address: accepted; MPI connects the processes.
+        num_processes: the number of processes, which is checked.
+        process_id: the number of this process, which is checked.
+        local_device_ids: accepted; a process has the devices that it sees.
+        cluster_detection_method: accepted; it is MPI.
+        initialization_timeout: accepted; MPI's launcher has its own.
+        coordinator_bind_address: accepted.
+        limit: the seconds that a process waits for the others in a collective.
+        options: further options of JAX's, which are accepted.
+
+    Raises:
+        RuntimeError: it has joined before, or devices are in use already, or MPI is not installed.
+        ValueError: `num_processes` or `process_id` is not what MPI says.
+
+        irax.distributed.initialize()
+        print(irax.process_index(), "of", irax.process_count())
+    """
+    _distributed.start(limit)
+    given = {"num_processes": num_processes, "process_id": process_id}
+    true = {
+        "num_processes": _distributed.process_count(),
+        "process_id": _distributed.process_index(),
+    }
+    for name, value in given.items():
+        if value is not None and value != true[name]:
+            raise ValueError(
+                f"distributed.initialize: {name}={value}, but the launcher of this job says "
+                f"{true[name]}: start the processes with mpiexec -n {num_processes or 'N'}"
+            )
+
+
+def is_initialized() -> bool:
+    """Return True if this process has joined a job.
+
+    >>> irax.distributed.is_initialized()
+    False
+    """
+    return _distributed.is_started()
+
+
+def shutdown() -> None:
+    """Wait for the other processes of the job. MPI ends with the process."""
+    _current.of_process().barrier()
+
+
+__getattr__: _GetAttr = _refuse_names(__name__)

@@ -1,0 +1,158 @@
+"""jit with shardings: arguments are divided before a call, results after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from irax import tree_util
+from irax.core import array_trees, axis_names
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.avals import ShapedArray
+from irax.core.axis_names import BoundAxis, text_of
+from irax.core.dispatch import bind, staged
+from irax.core.meshes import Mesh
+from irax.core.module_builder import ModuleBuilder
+from irax.core.partition_specs import UNCONSTRAINED, PartitionSpec
+from irax.core.sharded import placed, sharding_of, spec_of
+from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, trace_function
+from irax_compiler.ops.control_flow.shard_map import ShardMap, axes_of
+
+
+def name_several_devices(*shardings: Any) -> bool:
+    """Return True if a leaf of some pytrees of shardings is of a mesh."""
+    return any(
+        isinstance(leaf, NamedSharding | PartitionSpec)
+        for leaf in tree_util.tree_leaves(shardings, is_leaf=lambda x: x is None)
+    )
+
+
+def on_mesh(x: Array, sharding: NamedSharding) -> Array:
+    """Return an array on the devices of a sharding. A trace keeps the array as it is; its program
+    is for these devices, where the arguments of a call were put nowhere.
+    """
+
+    def put() -> Array:
+        return placed(x, sharding) if isinstance(x, ConcreteArray) else x
+
+    def note(builder: ModuleBuilder) -> Array:
+        if isinstance(sharding.mesh, Mesh) and sharding.mesh.size > 1:
+            builder.mesh = sharding.mesh
+        return x
+
+    return staged(put, note)
+
+
+def constrained(x: Array, sharding: Sharding) -> Array:
+    """Return an array divided in a way: in a trace by an operation that says so, if dimensions are
+    multiples of their numbers of parts.
+
+    Raises:
+        ValueError: it cannot be divided so.
+    """
+    if isinstance(x, ConcreteArray):
+        return staged(lambda: placed(x, sharding), lambda _: _constraint(x, sharding))
+    return _constraint(x, sharding)
+
+
+def _constraint(x: Array, sharding: Sharding) -> Array:
+    """Write a call of the identity on the shards of an array, which it is divided into for that."""
+    if not isinstance(sharding, NamedSharding) or UNCONSTRAINED in sharding.spec.partitions:
+        return x
+    if any(n % count for n, count in zip(x.shape, sharding.parts(x.ndim), strict=True)):
+        return x
+    mesh = sharding.mesh.shape_tuple
+    bound = {axis.name for axis in axis_names.bound()}
+    manual = [BoundAxis(name, size, True) for name, size in mesh if name not in bound]
+    spec = spec_of(sharding, x.ndim)
+    varying = x.aval.vma | axes_of(spec)
+    if inside := varying & set(map(text_of, bound)) - x.aval.vma:
+        raise ValueError(f"{sharding!r} names {sorted(inside)}, which a shard_map divides already")
+    shard = ShapedArray(sharding.shard_shape(x.shape), x.dtype, x.weak_type, vma=varying)
+    with axis_names.all_bound([*axis_names.bound(), *manual]):
+        traced = trace_function(lambda y: [y], [Input(shard)], "sharding", "constraint")
+    names = tuple(text_of(axis.name) for axis in manual)
+    axes = tuple((text_of(name), size) for name, size in mesh)
+    op = ShardMap(traced.name, axes, names, (spec,), (spec,))
+    (found,) = bind(op, on_mesh(x, sharding), builder=traced.builder)
+    return found.with_weak_type(x.weak_type)
+
+
+def divided_arguments(what: str, shardings: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments of a call, divided as a pytree of shardings and Nones says.
+
+    Raises:
+        ValueError: an argument was put elsewhere, or cannot be divided so.
+    """
+    leaves, tree = array_trees.tree_flatten(args)
+    found = [
+        leaf if wanted is None else _divided_argument(what, as_array(leaf, what), wanted)
+        for leaf, wanted in zip(leaves, _spread(what, shardings, args), strict=True)
+    ]
+    return array_trees.tree_unflatten(tree, found)
+
+
+def _divided_argument(what: str, x: Array, wanted: Sharding) -> Array:
+    own = sharding_of(x) if isinstance(x, ConcreteArray) and x.committed else None
+    if own is not None and not own.is_equivalent_to(wanted, x.ndim):
+        raise ValueError(
+            f"{what}: an argument of type {x.aval} has the sharding {own!r}, but in_shardings has "
+            f"{wanted!r}: move it with irax.device_put, or leave in_shardings out"
+        )
+    return constrained(x, wanted)
+
+
+def divided_results(what: str, shardings: Any, results: Any) -> Any:
+    """Return the results of a call, divided as a pytree of shardings and Nones says."""
+    leaves, tree = array_trees.tree_flatten(results)
+    found = [
+        leaf if wanted is None else constrained(as_array(leaf, what), wanted)
+        for leaf, wanted in zip(leaves, _spread(what, shardings, results), strict=True)
+    ]
+    return array_trees.tree_unflatten(tree, found)
+
+
+def _spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
+    """A sharding for each leaf of a pytree, from a prefix of it."""
+    try:
+        found = array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
+    except ValueError as error:
+        raise ValueError(f"{what}: shardings do not fit: {error}") from None
+    return [None if leaf is None else as_sharding(what, leaf) for leaf in found]
+
+
+@api_boundary
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """Return arrays with a way in which they are to be divided among devices.
+
+    Args:
+        x: an array or a pytree of arrays.
+        shardings: a sharding, a `PartitionSpec` of the mesh of the context, None for any, or a
+            pytree of these that is a prefix of `x`.
+
+    Returns:
+        The same arrays. Outside of traces they are put on the devices; a compiled program divides
+        them so.
+
+    Raises:
+        RuntimeError: a `PartitionSpec` where there is no mesh.
+        ValueError: an array cannot be divided so.
+
+    >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
+    >>> irax.lax.with_sharding_constraint(irax.numpy.ones(2), sharding)
+    Array([1., 1.], dtype=float32)
+    """
+    return divided_results("with_sharding_constraint", shardings, x)
+
+
+@api_boundary
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """Return arrays divided among devices in another way; as `irax.lax.with_sharding_constraint`.
+
+    >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
+    >>> irax.reshard(irax.numpy.ones(2), sharding)
+    Array([1., 1.], dtype=float32)
+    """
+    return divided_results("reshard", out_shardings, xs)

@@ -1,0 +1,79 @@
+"""Meshes of the devices that there are, and that of the context."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irax.core.dispatch import staged
+from irax.core.meshes import AxisType, Mesh, current_mesh
+from irax.execution import backend
+
+
+def make_mesh(
+    axis_shapes: Sequence[int],
+    axis_names: Sequence[str],
+    axis_types: tuple[AxisType, ...] | None = None,
+    *,
+    devices: Sequence[Any] | None = None,
+) -> Mesh:
+    """Return a mesh of the first of the devices that there are.
+
+    Args:
+        axis_shapes: the number of devices along each axis.
+        axis_names: the names of the axes.
+        axis_types: an `AxisType` for each axis; by default `Explicit`.
+        devices: the devices to take; by default those of `irax.devices()`.
+
+    Raises:
+        ValueError: there are too few devices.
+
+    >>> irax.make_mesh((1, 1), ("data", "model"))
+    Mesh(axis_sizes=(1, 1), axis_names=('data', 'model'), axis_types=(Explicit, Explicit))
+    """
+    shape = tuple(int(size) for size in axis_shapes)
+    names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+    types = (AxisType.Explicit,) * len(names) if axis_types is None else axis_types
+    return Mesh(device_mesh("make_mesh", shape, devices), names, types)
+
+
+def device_mesh(
+    what: str, shape: Sequence[int], devices: Sequence[Any] | None
+) -> np.ndarray[Any, Any]:
+    """Return an array of devices, the first of those that there are.
+
+    Raises:
+        ValueError: there are too few; `what` is the function's name in the message.
+    """
+    there = backend.devices(backend.default_backend()) if devices is None else list(devices)
+    count = math.prod(shape)
+    if count > len(there):
+        raise ValueError(
+            f"{what}: a mesh of shape {tuple(shape)} takes {count} devices, got {len(there)}: set "
+            f"IRAX_CPU_DEVICES={count} for as many on the CPU, or take a smaller mesh"
+        )
+    found = np.empty(count, dtype=object)
+    found[:] = there[:count]
+    return found.reshape(tuple(shape))
+
+
+def get_mesh() -> Mesh:
+    """Return the mesh of the context; an empty one where there is none.
+
+    Raises:
+        ValueError: a function is being traced.
+
+    >>> irax.sharding.get_mesh()
+    Mesh()
+    """
+    return staged(current_mesh, _refuse_devices)
+
+
+def _refuse_devices(builder: Any) -> Mesh:
+    raise ValueError(
+        "get_mesh: a function that is being traced has no devices yet: use "
+        "irax.sharding.get_abstract_mesh, or get the mesh outside of jit"
+    )

@@ -1,0 +1,176 @@
+"""Communication between the processes of a job, outside of compiled programs."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from irax import tree_util
+from irax.core import array_trees
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.meshes import Mesh
+from irax.core.partition_specs import PartitionSpec
+from irax.core.shardings import NamedSharding
+from irax.execution.global_arrays import make_array_from_process_local_data
+from irax_runtime.communication import current
+
+
+def _everyone() -> tuple[int, ...]:
+    return tuple(range(current.of_process().size))
+
+
+def sync_global_devices(name: str) -> None:
+    """Wait until all processes have called this, with the same name.
+
+    Raises:
+        TypeError: `name` is no string.
+        CommunicationError: another process gives another name.
+
+    >>> sync_global_devices("start")
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"sync_global_devices: name must be a string, got {name!r}")
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    current.of_process().check_same(digest, f"sync_global_devices({name!r})")
+
+
+def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
+    """Return what all processes have of the arrays of a pytree, as NumPy arrays.
+
+    Args:
+        in_tree: a pytree of arrays. Of those with parts in several processes it is the whole
+            array.
+        tiled: join arrays of single processes along their first dimension, instead of stacking
+            them along a new one.
+
+    >>> process_allgather(np.ones(2, "float32"))
+    array([[1., 1.]], dtype=float32)
+    """
+
+    def gather(leaf: Any) -> np.ndarray[Any, Any]:
+        if isinstance(leaf, Array) and not leaf.is_fully_addressable:
+            return _whole(leaf)
+        own = np.asarray(leaf)
+        found = current.of_process().all_gather(own, _everyone())
+        return found.reshape(-1, *own.shape[1:]) if tiled and own.ndim else found
+
+    return tree_util.tree_map(gather, in_tree)
+
+
+def _whole(x: Array) -> np.ndarray[Any, Any]:
+    """The elements of an array of which each process has some, from those of all."""
+    found = np.zeros(x.shape, x.dtype)
+    has = np.zeros(x.shape, np.int32)
+    for shard in x.addressable_shards:
+        found[shard.index] = np.asarray(shard.data)
+        has[shard.index] = 1
+    communicator = current.of_process()
+    arrays = communicator.all_gather(found, _everyone())
+    owners = communicator.all_gather(has, _everyone()).argmax(0)
+    return np.take_along_axis(arrays, owners[None], 0)[0]
+
+
+def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
+    """Return the arrays that one process has, as NumPy arrays.
+
+    Args:
+        in_tree: a pytree of arrays of the same shapes and dtypes in all processes.
+        is_source: True in the process whose arrays are returned; by default it is process 0.
+
+    Raises:
+        ValueError: no process is the source, or several are.
+
+    >>> broadcast_one_to_all(np.ones(2, "float32"))
+    array([1., 1.], dtype=float32)
+    """
+    communicator = current.of_process()
+    own = communicator.rank == 0 if is_source is None else is_source
+    sources = communicator.all_gather(np.array(own, np.int32), _everyone())
+    if sources.sum() != 1:
+        raise ValueError(f"broadcast_one_to_all: {sources.sum()} processes are sources, not one")
+    (source,) = np.flatnonzero(sources)
+
+    def broadcast(leaf: Any) -> np.ndarray[Any, Any]:
+        return communicator.all_gather(np.asarray(leaf), _everyone())[source]
+
+    return tree_util.tree_map(broadcast, in_tree)
+
+
+def assert_equal(in_tree: Any, fail_message: str = "") -> None:
+    """Check that the arrays of a pytree are the same in all processes.
+
+    Raises:
+        AssertionError: they differ from those of process 0.
+
+    >>> assert_equal(np.ones(2))
+    """
+    expected = broadcast_one_to_all(in_tree)
+    same = tree_util.tree_map(lambda x, y: np.array_equal(np.asarray(x), y), in_tree, expected)
+    if not all(tree_util.tree_leaves(same)):
+        raise AssertionError(f"{fail_message} expected {expected}, as process 0 has; got {in_tree}")
+
+
+def reached_preemption_sync_point(step_id: int) -> bool:
+    """Return False: irax is not told when a scheduler is about to end the job.
+
+    >>> reached_preemption_sync_point(3)
+    False
+    """
+    return False
+
+
+def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
+    """Return the arrays of which each process has the part of its devices.
+
+    Args:
+        local_inputs: a pytree of arrays.
+        global_mesh: the devices of all processes.
+        pspecs: a `PartitionSpec` for each array: a pytree that is a prefix of `local_inputs`.
+
+    >>> mesh = irax.make_mesh((1,), ("i",))
+    >>> host_local_array_to_global_array(np.ones(2, "float32"), mesh, irax.P("i"))
+    Array([1., 1.], dtype=float32)
+    """
+    leaves, tree = array_trees.tree_flatten(local_inputs)
+    specs = array_trees.prefix_broadcast(pspecs, local_inputs, is_leaf=lambda x: x is None)
+    found = [
+        make_array_from_process_local_data(
+            NamedSharding(global_mesh, PartitionSpec() if spec is None else spec), leaf
+        )
+        for leaf, spec in zip(leaves, specs, strict=True)
+    ]
+    return array_trees.tree_unflatten(tree, found)
+
+
+def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
+    """Return the parts of arrays that this process's devices have, each as one array; the reverse
+    of `host_local_array_to_global_array`.
+
+    Args:
+        global_inputs: a pytree of arrays, which have their layouts with them.
+        global_mesh: accepted.
+        pspecs: accepted.
+
+    >>> mesh = irax.make_mesh((1,), ("i",))
+    >>> global_array_to_host_local_array(irax.numpy.ones(2), mesh, irax.P("i"))
+    Array([1., 1.], dtype=float32)
+    """
+    return array_trees.tree_map(_local_part, global_inputs)
+
+
+def _local_part(x: Any) -> Array:
+    array = as_array(x)
+    if array.is_fully_addressable:
+        return array
+    shards = array.addressable_shards
+    starts = [sorted({shard.index[d].start or 0 for shard in shards}) for d in range(array.ndim)]
+    lengths = shards[0].data.shape
+    shape = [len(own) * n for own, n in zip(starts, lengths, strict=True)]
+    found = np.empty(shape, array.dtype)
+    for shard in shards:
+        places = [own.index(i.start or 0) for own, i in zip(starts, shard.index, strict=True)]
+        slices = zip(places, lengths, strict=True)
+        found[tuple(slice(p * n, (p + 1) * n) for p, n in slices)] = np.asarray(shard.data)
+    return ConcreteArray(found)

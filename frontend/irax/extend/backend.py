@@ -1,0 +1,28 @@
+"""Platforms: groups of devices, by their clients."""
+
+from __future__ import annotations
+
+from irax.execution.backend import current_device as get_default_device
+from irax.execution.backend import resolve_device
+from irax_runtime.device import DeviceClient
+
+__all__ = ["backends", "clear_backends", "get_backend", "get_default_device"]
+
+
+def get_backend(platform: str | None = None) -> DeviceClient:
+    """Return the client of a platform, by default of that on which programs run.
+
+    Raises:
+        RuntimeError: there is no such platform here.
+    """
+    return (get_default_device() if platform is None else resolve_device(platform)).client
+
+
+def backends() -> dict[str, DeviceClient]:
+    """Return the client of the platform that programs run on, by its name."""
+    client = get_backend()
+    return {client.platform: client}
+
+
+def clear_backends() -> None:
+    """Do nothing: devices are kept for as long as the process lives."""

@@ -1,0 +1,145 @@
+"""Primitives of one's own, jaxprs, and the state of tracing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from irax.core.array import Array as _Array
+from irax.core.array import as_array as _as_array
+from irax.core.array import aval_of
+from irax.core.avals import ShapedArray
+from irax.core.tracing import OpaqueTraceState as _OpaqueTraceState
+from irax.core.tracing import Tracer as _Tracer
+from irax.core.tracing import outside_traces
+from irax.errors import ConcretizationTypeError
+from irax.extend.core import primitives as primitives
+from irax.extend.primitive import Primitive as Primitive
+from irax.jaxprs.language import ClosedJaxpr as ClosedJaxpr
+from irax.jaxprs.language import DropVar as DropVar
+from irax.jaxprs.language import Jaxpr as Jaxpr
+from irax.jaxprs.language import JaxprEqn as JaxprEqn
+from irax.jaxprs.language import Literal as Literal
+from irax.jaxprs.language import Var as Var
+from irax.jaxprs.language import gensym as gensym
+from irax.jaxprs.language import jaxprs_in_params as jaxprs_in_params
+from irax.jaxprs.language import new_jaxpr_eqn as new_jaxpr_eqn
+from irax.jaxprs.language import subjaxprs as subjaxprs
+from irax.jaxprs.running import jaxpr_as_fun as jaxpr_as_fun
+
+no_effects: frozenset[Any] = frozenset()
+"""The effects of a function without side effects."""
+
+
+class CallPrimitive(Primitive):
+    """A primitive that calls a function."""
+
+    multiple_results = True
+    call_primitive = True
+
+
+class Token:
+    """A value that orders side effects."""
+
+
+class Effect:
+    """The base of side effects, as `def_effectful_abstract_eval` returns them."""
+
+
+def get_opaque_trace_state(convention: str | None = None) -> _OpaqueTraceState:
+    """Return an object that is equal to another one if both come from one trace."""
+    return _OpaqueTraceState()
+
+
+def valid_jaxtype(x: Any) -> bool:
+    """Return True for what irax's functions take: arrays and numbers.
+
+    >>> valid_jaxtype(1.0), valid_jaxtype("a")
+    (True, False)
+    """
+    try:
+        _as_array(x)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
+    """Return `force(val)` of a value that is known; `force` may be None.
+
+    Raises:
+        ConcretizationTypeError: it is a traced array whose value is not known.
+    """
+    if isinstance(val, _Tracer):
+        known = val.concrete(context or "a value is needed", ConcretizationTypeError)
+        val = np.asarray(known)
+    return val if force is None else force(val)
+
+
+def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
+    """Return the type of one lane of an array that has a mapped axis."""
+    if axis is None:
+        return aval
+    return aval.update(shape=(*aval.shape[:axis], *aval.shape[axis + 1 :]))
+
+
+def unmapped_aval(size: int, axis: int | None, aval: ShapedArray, *_: Any) -> ShapedArray:
+    """Return the type of the array of all lanes, with the mapped axis at `axis`."""
+    if axis is None:
+        return aval
+    return aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
+
+
+def primal_dtype_to_tangent_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of the tangents of arrays of a dtype."""
+    return ShapedArray((), dtype).to_tangent_aval().dtype
+
+
+def find_top_trace(xs: Any) -> Any:
+    """Return the innermost trace that arrays belong to; None if they are of none."""
+    homes = [x.home for x in xs if isinstance(x, _Tracer)]
+    depth = {id(home): _depth(home) for home in homes}
+    return max(homes, key=lambda home: depth[id(home)], default=None)
+
+
+def _depth(trace: Any) -> int:
+    return 0 if trace is None else 1 + _depth(trace.parent)
+
+
+def get_aval(x: Any) -> ShapedArray:
+    """Return the type of an array or a number."""
+    return aval_of(x, "get_aval")
+
+
+array_types: set[type] = {_Array, np.ndarray}
+"""The types of arrays."""
+
+
+class TraceTag:
+    """A mark of traces: irax's are known by themselves."""
+
+
+@contextlib.contextmanager
+def take_current_trace() -> Iterator[Any]:
+    """Compute at once for the length of a block, and give the trace for that: None."""
+    with outside_traces():
+        yield None
+
+
+@contextlib.contextmanager
+def set_current_trace(trace: Any) -> Iterator[None]:
+    """Compute at once for the length of a block.
+
+    Raises:
+        NotImplementedError: `trace` is a trace of another library's.
+    """
+    if trace is not None:
+        raise NotImplementedError(
+            "set_current_trace: irax's traces write StableHLO, and no class of Python takes their "
+            "place: a function of the equations of irax.make_jaxpr does what an interpreter does"
+        )
+    with outside_traces():
+        yield

@@ -1,0 +1,44 @@
+"""Lines of the user's source that operations come from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from irax.core import source
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """The user's line that an equation comes from."""
+
+    line: str = ""
+    name_stack: str = ""
+    traceback: Any = None
+
+
+def current() -> SourceInfo:
+    """Return the user's line that is running."""
+    return SourceInfo(source.user_line())
+
+
+def new_source_info() -> SourceInfo:
+    """Return the information that says nothing."""
+    return SourceInfo()
+
+
+def summarize(info: SourceInfo) -> str:
+    """Return the line as text."""
+    return info.line
+
+
+def register_exclusion(path: str) -> None:
+    """Accepted: irax leaves its own files out alone."""
+
+
+@contextlib.contextmanager
+def user_context(traceback: Any = None, **_: Any) -> Iterator[None]:
+    """Run a `with` block as it is."""
+    yield

@@ -1,0 +1,59 @@
+"""The primitives of irax's operations by JAX's names."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from irax.extend.primitive import Primitive
+from irax.jaxprs import names, primitives
+from irax_compiler.ops.composite import COMPOSED
+from irax_compiler.ops.registry import registered_names, traits_named
+from irax_compiler.ops.structured import StructuredOp
+
+_OTHER = {
+    "call": primitives.call_p,
+    "closed_call": primitives.call_p,
+    "cond": primitives.cond_p,
+    "jit": primitives.call_p,
+    "pjit": primitives.call_p,
+    "scan": primitives.scan_p,
+    "while": primitives.while_p,
+}
+"""The primitives that hold functions."""
+
+_WITHOUT = (
+    "add_jaxvals after_all all_gather all_to_all approx_top_k argmax argmin axis_index",
+    "copy core_call create_token cumlogsumexp cummax cummin cumprod cumsum custom_lin",
+    "dce_sink device_put empty2 eq_to exp2 get integer_pow le_to linear_solve lt_to",
+    "nextafter pmax pmin ppermute psum ragged_all_to_all random_bits random_fold_in",
+    "random_gamma random_seed random_split reduce reduce_window_max reduce_window_min",
+    "reduce_window_sum regularized_incomplete_beta remat rng_uniform scatter_add",
+    "scatter_max scatter_min scatter_mul scatter_sub select_and_gather_add",
+    "select_and_scatter_add sharding_constraint split squeeze stack stage stop_gradient",
+    "swap threefry2x32 tile tridiagonal tridiagonal_solve unstack xla_pmap",
+)
+"""Primitives of JAX's that no equation of irax's has: libraries have them in tables."""
+
+
+@cache
+def _all() -> dict[str, Primitive]:
+    names_alone = (name for row in _WITHOUT for name in row.split())
+    found: dict[str, Primitive] = {name: Primitive(name) for name in names_alone}
+    for name in registered_names():
+        op = traits_named(name)
+        for own in names.names_of_op(name):
+            found.setdefault(own, primitives.of_op(own, op))
+    for name, cls in COMPOSED.items():
+        own = names.name_of_composite(name)
+        is_structured = issubclass(cls, StructuredOp)
+        found[own] = primitives.in_module(own) if is_structured else primitives.of_op(own, cls)
+    return found | _OTHER
+
+
+def primitive(name: str) -> Primitive | None:
+    """Return the primitive that JAX calls `name`, with or without `_p`; None if there is none.
+
+    >>> primitive("sin_p")
+    sin
+    """
+    return _all().get(name.removesuffix("_p"))

@@ -1,0 +1,125 @@
+"""make_jaxpr: a call of a function as a jaxpr."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from irax import tree_util
+from irax.core import array_trees
+from irax.core.array import Array, as_array, aval_of
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, Traced, trace_function
+from irax.execution.jit_parameters import parameters_of
+from irax.jaxprs.language import ClosedJaxpr
+from irax.jaxprs.views import jaxpr_of_function
+from irax_compiler import mlir
+
+
+@api_boundary
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Iterable[int] = (),
+    axis_env: Any = None,
+    return_shape: bool = False,
+    abstracted_axes: Any = None,
+) -> Callable[..., Any]:
+    """Return a function that traces `fun` and returns the equations, as a `ClosedJaxpr`.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        static_argnums: the arguments that stay Python values.
+        axis_env: accepted; collectives name axes of an enclosing `vmap` or `shard_map`.
+        return_shape: return also the types of the results.
+        abstracted_axes: not supported.
+
+    Raises:
+        ValueError: `fun` has no argument of a number in `static_argnums`.
+        NotImplementedError: `abstracted_axes` is given.
+
+    >>> print(make_jaxpr(lambda x: irax.numpy.sin(x) + x)(1.0))
+    { lambda ; a:f32[]. let
+        b:f32[] = sin a
+        c:f32[] = add b a
+      in (c,) }
+    """
+    if abstracted_axes is not None:
+        raise NotImplementedError(
+            "make_jaxpr: the argument 'abstracted_axes' is not supported: trace the function once "
+            "for each shape"
+        )
+    chosen = static_argnums if isinstance(static_argnums, int) else tuple(static_argnums)
+    static, _ = parameters_of(fun, chosen, None, "static")
+
+    @api_boundary
+    @functools.wraps(fun, updated=())
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        numbers = {n % len(args) for n in static if -len(args) <= n < len(args)}
+        dynamic = tuple(a for n, a in enumerate(args) if n not in numbers)
+
+        def called(*given: Any, **named: Any) -> Any:
+            remaining = iter(given)
+            full = [a if n in numbers else next(remaining) for n, a in enumerate(args)]
+            return fun(*full, **named)
+
+        leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
+        flat = FlatFunction(functools.wraps(fun, updated=())(called), tree)
+        inputs = abstract_inputs(leaves, argument_names(dynamic, kwargs))
+        found = _traced(flat, inputs, name_of(fun))
+        closed = _view(found, inputs)
+        if not return_shape:
+            return closed
+        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in found.results]
+        return closed, tree_util.tree_unflatten(tree_util.PyTreeDef(flat.out_tree), structs)
+
+    return traced
+
+
+@dataclass(frozen=True)
+class FlatResult:
+    """A result of a function, which is made of some results of its jaxpr: a key is its words."""
+
+    aval: ShapedArray
+    structure: Any
+
+
+def flat_jaxpr(
+    fun: Callable[..., Sequence[Any]], avals: Sequence[Any]
+) -> tuple[ClosedJaxpr, list[FlatResult]]:
+    """Return the jaxpr of a function of arrays of given types, which returns a list of arrays; and
+    what these are made of.
+    """
+    shaped = [x if isinstance(x, ShapedArray) else aval_of(x) for x in avals]
+    structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in shaped]
+    leaves, tree = array_trees.tree_flatten(array_trees.with_words(structs))
+    inputs = abstract_inputs(leaves, argument_names(structs))
+    results: list[FlatResult] = []
+
+    def listed(*arrays: Array) -> list[Array]:
+        found: list[Array] = []
+        for x in fun(*array_trees.tree_unflatten(tree, arrays)):
+            array = as_array(x, "a result")
+            parts, structure = array_trees.tree_flatten(array)
+            results.append(FlatResult(array.aval, structure))
+            found += parts
+        return found
+
+    return _view(_traced(listed, inputs, name_of(fun)), inputs), results
+
+
+def _traced(fun: Callable[..., Sequence[Array]], inputs: Sequence[Input], name: str) -> Traced:
+    return trace_function(fun, inputs, "make_jaxpr", name, fresh_module=True)
+
+
+def _view(traced: Traced, inputs: Sequence[Input]) -> ClosedJaxpr:
+    weak = [x.aval.weak_type for x in inputs]
+    function = mlir.Functions(traced.builder.module)[traced.name]
+    assert len(mlir.arguments(function)) == len(weak) + len(traced.captures)
+    closed = jaxpr_of_function(traced.builder, traced.name, traced.captures, weak)
+    for atom, aval in zip(closed.jaxpr.outvars, traced.results, strict=True):
+        atom.aval = aval
+    return closed

@@ -1,0 +1,166 @@
+"""The primitives of irax's own operations, as equations of jaxprs have them. To bind one builds the
+operation for the given operands and parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from irax.core.array import Array, as_array
+from irax.core.dispatch import bind, call
+from irax.core.module_builder import ModuleBuilder
+from irax.execution.jit import jit
+from irax.extend.primitive import Primitive
+from irax.jaxprs.language import ClosedJaxpr
+from irax.jaxprs.running import jaxpr_as_fun
+from irax.lax.branches import switch
+from irax.lax.loops import while_loop
+from irax.lax.scans import scan
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation
+
+
+class OpPrimitive(Primitive):
+    """The primitive of an op; of a class of ops, whose fields are the parameters."""
+
+    def __init__(self, name: str, op: Any) -> None:
+        super().__init__(name)
+        self.op: Any = op
+        self.multiple_results: bool = op.num_results != 1
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the op."""
+        op = self.op(**params) if isinstance(self.op, type) else self.op
+        return bind(op, *_arrays(args))
+
+
+@cache
+def of_op(name: str, op: Any) -> OpPrimitive:
+    """Return the one primitive of an op, or of a class of them."""
+    return OpPrimitive(name, op)
+
+
+class _Call(Primitive):
+    """The primitive of a call of a jitted function."""
+
+    multiple_results = True
+
+    def bind(self, *args: Any, jaxpr: ClosedJaxpr, name: str = "", **params: Any) -> Any:
+        """Call the function."""
+        return list(jit(jaxpr_as_fun(jaxpr))(*args))
+
+
+class _While(Primitive):
+    multiple_results = True
+
+    def bind(
+        self,
+        *args: Any,
+        cond_jaxpr: ClosedJaxpr,
+        body_jaxpr: ClosedJaxpr,
+        cond_nconsts: int,
+        body_nconsts: int,
+    ) -> Any:
+        """Run the loop."""
+        first, second = cond_nconsts, cond_nconsts + body_nconsts
+        cond_consts, body_consts, init = args[:first], args[first:second], args[second:]
+        condition, body = jaxpr_as_fun(cond_jaxpr), jaxpr_as_fun(body_jaxpr)
+        return while_loop(
+            lambda carry: condition(*cond_consts, *carry)[0],
+            lambda carry: list(body(*body_consts, *carry)),
+            list(init),
+        )
+
+
+class _Cond(Primitive):
+    multiple_results = True
+
+    def bind(self, *args: Any, branches: tuple[ClosedJaxpr, ...], **params: Any) -> Any:
+        """Run one of the branches."""
+        index, *operands = args
+        index = as_array(index).astype("int32")
+        return list(switch(index, [jaxpr_as_fun(b) for b in branches], *operands))
+
+
+class _Scan(Primitive):
+    multiple_results = True
+
+    def bind(
+        self,
+        *args: Any,
+        jaxpr: ClosedJaxpr,
+        length: int,
+        reverse: bool,
+        num_consts: int,
+        num_carry: int,
+        **params: Any,
+    ) -> Any:
+        """Run the loop."""
+        consts, rest = args[:num_consts], args[num_consts:]
+        init, xs = list(rest[:num_carry]), list(rest[num_carry:])
+        step = jaxpr_as_fun(jaxpr)
+
+        def body(carry: list[Array], row: list[Array]) -> tuple[list[Array], list[Array]]:
+            found = step(*consts, *carry, *row)
+            return found[:num_carry], found[num_carry:]
+
+        carry, ys = scan(body, init, xs, length, reverse)
+        return [*carry, *ys]
+
+
+call_p: Primitive = _Call("jit")
+while_p: Primitive = _While("while")
+cond_p: Primitive = _Cond("cond")
+scan_p: Primitive = _Scan("scan")
+
+
+class InModule:
+    """An operation of a module, as a parameter: what an equation does that has no other form."""
+
+    def __init__(self, builder: ModuleBuilder, operation: Operation, inputs: list[Any]) -> None:
+        self._builder: ModuleBuilder = builder
+        self._operation: Operation = operation
+        self._inputs: list[Any] = inputs
+        self._function = ""
+
+    def __repr__(self) -> str:
+        return self._operation.name
+
+    def function(self) -> str:
+        """The name of a function of the module that does what the operation does."""
+        if not self._function:
+            module, types = self._builder.module, [v.type for v in self._inputs]
+            name = mlir.unique_name(module, "equation")
+            function = mlir.new_function(module, name, types, self._operation.location)
+            env = dict(zip(self._inputs, mlir.arguments(function), strict=True))
+            with mlir.InsertionPoint(mlir.body(function)), self._operation.location:
+                results = mlir.clone(self._operation, env)
+            mlir.finish_function(function, results)
+            self._function = name
+        return self._function
+
+    def __call__(self, *args: Any) -> list[Array]:
+        arrays = _arrays(args)
+        return call(self._builder, self.function(), arrays, [])
+
+
+class InModulePrimitive(Primitive):
+    """The primitive of operations that are known by their place in a module alone."""
+
+    multiple_results = True
+
+    def bind(self, *args: Any, operation: Callable[..., list[Array]], **params: Any) -> Any:
+        """Do what the operation does."""
+        return operation(*args)
+
+
+@cache
+def in_module(name: str) -> InModulePrimitive:
+    """Return the one such primitive of a name."""
+    return InModulePrimitive(name)
+
+
+def _arrays(args: Any) -> list[Array]:
+    return [as_array(x, "an operand of a primitive") for x in args]

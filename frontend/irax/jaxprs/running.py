@@ -1,0 +1,31 @@
+"""Jaxprs as functions: they are run equation by equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from irax.jaxprs.language import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+
+
+def eval_jaxpr(
+    jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
+) -> list[Any]:
+    """Return the results of a jaxpr, by applying the primitives of its equations in order."""
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+
+    def read(atom: Atom) -> Any:
+        return atom.val if isinstance(atom, Literal) else env[atom]
+
+    for eqn in jaxpr.eqns:
+        functions, params = eqn.primitive.get_bind_params(eqn.params)
+        found = eqn.primitive.bind(*functions, *map(read, eqn.invars), **params)
+        results = found if eqn.primitive.multiple_results else [found]
+        env.update(zip(eqn.outvars, results, strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """Return the function of a closed jaxpr, from arrays to a list of arrays."""
+    return lambda *args: eval_jaxpr(closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)

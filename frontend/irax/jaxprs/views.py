@@ -1,0 +1,176 @@
+"""Functions of StableHLO modules as jaxprs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from irax.core.avals import ShapedArray
+from irax.core.module_builder import ModuleBuilder
+from irax.extend.application import Application
+from irax.extend.primitive import Primitive
+from irax.jaxprs import primitives
+from irax.jaxprs.language import Atom, ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var
+from irax.jaxprs.names import name_of
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Operation, Value
+from irax_compiler.ops.composite import ComposedOp
+from irax_compiler.ops.control_flow.branches import Branches, If
+from irax_compiler.ops.control_flow.scan import Scan
+from irax_compiler.ops.control_flow.user_primitives import RULES, UserPrimitive
+from irax_compiler.ops.control_flow.while_loops import While
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.structured import Call, StructuredOp
+
+Params = dict[str, Any]
+
+
+def jaxpr_of_function(
+    builder: ModuleBuilder,
+    name: str,
+    consts: Sequence[Any] = (),
+    weak_inputs: Sequence[bool] = (),
+) -> ClosedJaxpr:
+    """Return a function of a module as a jaxpr. Its last arguments are the values `consts`."""
+    function = mlir.Functions(builder.module)[name]
+    return _View(builder).closed(mlir.body(function), [], consts, weak_inputs)
+
+
+@dataclass
+class _View:
+    """The module that jaxprs are made of."""
+
+    builder: ModuleBuilder
+
+    def closed(
+        self,
+        block: Block,
+        captured: Sequence[Value],
+        consts: Sequence[Any] = (),
+        weak: Sequence[bool] = (),
+    ) -> ClosedJaxpr:
+        """Return the jaxpr of a block: of the values that it captures, then its arguments."""
+        reading = _Reading(self, [*captured, *block.arguments], consts, weak)
+        return reading.closed(block)
+
+    def function(self, name: str) -> ClosedJaxpr:
+        """Return the jaxpr of a function that an operation names."""
+        return jaxpr_of_function(self.builder, name)
+
+    def parts(self, operation: Operation, op: Op) -> tuple[Primitive, list[Value], Params]:
+        """Return an operation as a primitive, its operands and its parameters."""
+        operands = list(operation.operands)
+        if traits_of(operation).captures:
+            captured = mlir.captured(operation)
+            if isinstance(op, While):
+                operands = [*captured, *captured, *operands]
+                return primitives.while_p, operands, self._loop_params(operation, captured)
+            operands += captured
+            if isinstance(op, Branches):
+                return primitives.cond_p, operands, self._branch_params(operation, captured)
+        match op:
+            case Call(callee=callee):
+                params = {"jaxpr": self.function(callee), "name": callee}
+                return primitives.call_p, operands, params
+            case Scan():
+                return primitives.scan_p, operands, self._scan_params(op)
+            case UserPrimitive(rules=key):
+                application: Any = RULES.get(key)
+                if isinstance(application, Application):
+                    return application.primitive, operands, application.params
+        return self._plain_parts(operation, op, operands)
+
+    def _loop_params(self, operation: Operation, captured: Sequence[Value]) -> Params:
+        condition, body = (self.closed(r.blocks[0], captured) for r in operation.regions)
+        return {
+            "cond_jaxpr": condition,
+            "body_jaxpr": body,
+            "cond_nconsts": len(captured),
+            "body_nconsts": len(captured),
+        }
+
+    def _branch_params(self, operation: Operation, captured: Sequence[Value]) -> Params:
+        branches = [self.closed(r.blocks[0], captured) for r in operation.regions]
+        # JAX's branches are in the order of indices, so the one for False is first.
+        return {"branches": tuple(branches[::-1] if operation.name == If.name else branches)}
+
+    def _scan_params(self, op: Scan) -> Params:
+        return {
+            "jaxpr": self.function(op.body),
+            "length": op.length,
+            "reverse": op.reverse,
+            "num_consts": op.num_consts,
+            "num_carry": op.num_carry,
+        }
+
+    def _plain_parts(
+        self, operation: Operation, op: Op, operands: list[Value]
+    ) -> tuple[Primitive, list[Value], Params]:
+        """Return the parts of an operation whose primitive has no form of its own."""
+        name = name_of(operation, op)
+        if isinstance(op, StructuredOp):
+            whole = primitives.InModule(self.builder, operation, operands)
+            params: Params = {"operation": whole}
+            function = getattr(op, "function", None)
+            if function and isinstance(op, ComposedOp):
+                params["call_jaxpr"] = self.function(function)
+            return primitives.in_module(name), operands, params
+        if isinstance(traits_of(operation), type) or isinstance(op, ComposedOp):
+            params = {f.name: getattr(op, f.name) for f in fields(op)}  # pyright: ignore
+            return primitives.of_op(name, type(op)), operands, params
+        return primitives.of_op(name, op), operands, {}
+
+
+class _Reading:
+    """The equations of one block."""
+
+    def __init__(
+        self, view: _View, arguments: list[Value], consts: Sequence[Any], weak: Sequence[bool]
+    ) -> None:
+        self.view = view
+        self.consts: list[Any] = list(consts)
+        weak = [*weak, *[False] * (len(arguments) - len(weak))]
+        given = [Var(_aval(v, w)) for v, w in zip(arguments, weak, strict=True)]
+        count = len(arguments) - len(consts)
+        self.invars, self.constvars = given[:count], given[count:]
+        self.env: dict[Value, Atom] = dict(zip(arguments, given, strict=True))
+
+    def closed(self, block: Block) -> ClosedJaxpr:
+        """Return the jaxpr."""
+        *body, last = [o.operation for o in block.operations]
+        eqns = [e for operation in body if (e := self._equation(operation)) is not None]
+        results = [self.env[v] for v in last.operands]
+        return ClosedJaxpr(Jaxpr(self.constvars, self.invars, results, eqns), self.consts)
+
+    def _equation(self, operation: Operation) -> JaxprEqn | None:
+        op = read(operation)
+        if op.is_constant:
+            self._constant(operation.results[0])
+            return None
+        primitive, operands, params = self.view.parts(operation, op)
+        outvars = [
+            (Var if mlir.num_uses(v) else DropVar)(_aval(v, False)) for v in operation.results
+        ]
+        invars = [self.env[v] for v in operands]
+        self.env.update(zip(operation.results, outvars, strict=True))
+        return JaxprEqn(invars, outvars, primitive, params)
+
+    def _constant(self, value: Value) -> None:
+        """A constant: a literal if its elements are all the same."""
+        aval, element = _aval(value, False), mlir.splat(value)
+        if element is not None:
+            self.env[value] = Literal(np.full(aval.shape, element, aval.dtype)[()], aval)
+            return
+        definition: Any = mlir.definition(value)
+        constant = Var(aval)
+        self.env[value] = constant
+        self.constvars.append(constant)
+        self.consts.append(mlir.dense_to_numpy(definition))
+
+
+def _aval(value: Value, weak: bool) -> ShapedArray:
+    return ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak)

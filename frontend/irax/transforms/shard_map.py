@@ -1,0 +1,352 @@
+"""shard_map: a function of shards, which each device of a mesh runs on its own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from irax import tree_util
+from irax.core import array_trees, axis_names, meshes
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.axis_names import BoundAxis, text_of
+from irax.core.dispatch import bind
+from irax.core.flattening import FlatFunction, argument_names, name_of
+from irax.core.key_arrays import KeyArray
+from irax.core.meshes import AbstractMesh, AxisType, Mesh
+from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, axes_of_entry
+from irax.core.pvary import pvary
+from irax.core.shardings import NamedSharding
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Input, Traced, trace_function
+from irax.execution.jit_shardings import on_mesh
+from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
+
+
+@api_boundary
+def shard_map(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    out_specs: Any,
+    in_specs: Any = Infer,
+    mesh: Mesh | AbstractMesh | None = None,
+    axis_names: Collection[Any] = frozenset(),
+    check_vma: bool = True,
+) -> Callable[..., Any]:
+    """Return a function of whole arrays, of which each device of a mesh computes a part by `f`.
+
+    Args:
+        f: a function of pytrees of shards. Without it, a decorator is returned.
+        out_specs: for each result, the axes of the mesh along which shards are joined to an array:
+            a `PartitionSpec`, or a pytree of them that is a prefix of the result.
+        in_specs: likewise for the positional arguments, which are divided into shards; None for an
+            argument that is no array. By default they follow from the arguments' shardings.
+        mesh: the devices; by default the mesh of the context (`irax.set_mesh`).
+        axis_names: the axes of the mesh along which arrays are divided; by default all.
+        check_vma: True to tell values that are the same on all devices from others: `out_specs` are
+            checked by it, and derivatives taken in `f` are those of the whole program.
+
+    Returns:
+        The function of whole arrays.
+
+    Raises:
+        TypeError: `f` is not a function.
+        ValueError: on a call, where specs do not fit arguments, results or the mesh, or a result
+            differs between devices along an axis that its spec lacks.
+
+    >>> mesh = irax.make_mesh((1,), ("i",))
+    >>> total = irax.shard_map(
+    ...     lambda x: irax.lax.psum(x.sum(), "i"),
+    ...     mesh=mesh,
+    ...     in_specs=irax.P("i"),
+    ...     out_specs=irax.P(),
+    ... )
+    >>> total(irax.numpy.arange(4.0))
+    Array(6., dtype=float32)
+    """
+    if f is None:
+        return functools.partial(
+            shard_map,
+            out_specs=out_specs,
+            in_specs=in_specs,
+            mesh=mesh,
+            axis_names=axis_names,
+            check_vma=check_vma,
+        )
+    if not callable(f):
+        raise TypeError(f"shard_map: expected a function, got {f!r} of type {type(f).__name__}")
+
+    @api_boundary
+    @functools.wraps(f, updated=())
+    def mapped(*args: Any) -> Any:
+        setting = Setting.of(name_of(f), mesh, axis_names, check_vma)
+
+        def specs_of_results(results: Any) -> list[PartitionSpec]:
+            return _out_specs(setting, out_specs, results)
+
+        return call_on_shards(setting, f, in_specs, specs_of_results, args)
+
+    return mapped
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The mesh that a function of shards is for, and its axes along which arrays are divided."""
+
+    function: str
+    mesh: AbstractMesh
+    manual: tuple[Any, ...]
+    check_vma: bool
+    devices: Mesh | None
+    """The mesh with its devices, if they are known and several."""
+
+    @classmethod
+    def of(cls, function: str, mesh: Any, names: Collection[Any], check_vma: bool) -> Setting:
+        if isinstance(names, str) or not isinstance(names, Collection):
+            raise TypeError(f"shard_map: axis_names must be a set of names, got {names!r}")
+        context = meshes.get_abstract_mesh()
+        if mesh is None:
+            mesh = context
+        if not isinstance(mesh, Mesh | AbstractMesh):
+            raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r}")
+        if mesh.empty:
+            raise ValueError(
+                "shard_map: there is no mesh: give one as mesh=, or enter that of the context by "
+                "`with irax.set_mesh(mesh):`"
+            )
+        around = set(context.manual_axes)
+        manual = tuple(a for a in mesh.axis_names if a in names or (not names and a not in around))
+        if unknown := [a for a in names if a not in mesh.axis_names]:
+            raise ValueError(
+                f"shard_map: axis_names has {unknown}, which are no axes of the mesh; it has "
+                f"{mesh.axis_names}"
+            )
+        bound = {axis.name for axis in axis_names.bound()}
+        if twice := [a for a in manual if a in bound]:
+            raise ValueError(
+                f"shard_map: {function} is mapped along the axis {twice[0]!r} already; axes of a "
+                "mesh and of vmap that are nested must have different names"
+            )
+        concrete = mesh if isinstance(mesh, Mesh) else meshes.current_mesh()
+        known = concrete.size > 1 and concrete.abstract_mesh == mesh.abstract_mesh
+        devices = concrete if known else None
+        return cls(function, mesh.abstract_mesh, manual, check_vma, devices)
+
+    def put(self, arrays: Sequence[Array], specs: Sequence[Any]) -> list[Array]:
+        """Return arrays on the devices, outside of traces; a trace notes that it is for them."""
+        if self.devices is None:
+            return list(arrays)
+        pairs = zip(arrays, specs, strict=True)
+        return [on_mesh(x, NamedSharding(self.devices, spec)) for x, spec in pairs]
+
+    def shards(self, axes: Iterable[Any]) -> int:
+        """The number of parts of a dimension that is divided along some axes."""
+        return prod(self.mesh.shape[axis] for axis in axes)
+
+    def bound(self) -> list[BoundAxis]:
+        """The axes that collectives in the function may name."""
+        own = [BoundAxis(a, self.mesh.shape[a], self.check_vma) for a in self.manual]
+        return [*axis_names.bound(), *own]
+
+    def inside(self) -> AbstractMesh:
+        """The mesh as the function sees it."""
+        return self.mesh.update_axis_types(dict.fromkeys(self.manual, AxisType.Manual))
+
+    def check_spec(self, what: str, spec: Any) -> None:
+        """Raise an error for what is no spec, or names another axis than the manual ones."""
+        if not isinstance(spec, PartitionSpec):
+            raise TypeError(f"shard_map: {what} must be of PartitionSpec (irax.P), got {spec!r}")
+        for entry in spec.partitions:
+            for axis in axes_of_entry(entry):
+                if axis not in self.manual:
+                    raise ValueError(
+                        f"shard_map: {what} has {spec}, but {axis!r} is none of the axes along "
+                        f"which {self.function} is mapped, {self.manual}"
+                    )
+
+    def spec(self, spec: PartitionSpec, rank: int) -> Spec:
+        """A spec as the IR has it."""
+        return tuple(tuple(map(text_of, axes)) for axes in axes_by_dimension(spec, rank))
+
+
+def call_on_shards(
+    setting: Setting,
+    f: Callable[..., Any],
+    in_specs: Any,
+    specs_of_results: Callable[[Any], list[PartitionSpec]],
+    args: tuple[Any, ...],
+) -> Any:
+    """Return the results of a function of shards, as whole arrays; `specs_of_results` returns a
+    spec for each leaf of its results.
+    """
+    leaves, tree = array_trees.tree_flatten((args, {}))
+    names = argument_names(args)
+    whole = array_trees.whole_leaves((args, {}))
+    specs = _in_specs(setting, in_specs, args, whole)
+    positions = [i for i, spec in enumerate(specs) if spec is not None]
+    arrays, inputs, given = [], [], []
+    for i in positions:
+        array = as_array(leaves[i], f"shard_map: {names[i]}")
+        spec: Any = specs[i]
+        shown = whole[i].aval if isinstance(whole[i], KeyArray) else array.aval
+        _check_argument(setting, names[i], shown, spec)
+        arrays.append(array)
+        given.append(setting.spec(spec, array.ndim))
+        inputs.append(Input(_shard(setting, array.aval, spec), None, names[i]))
+    flat = FlatFunction(f, tree)
+    found: list[PartitionSpec] = []
+
+    def of_shards(*shards: Array) -> list[Array]:
+        full = list(leaves)
+        for position, shard in zip(positions, shards, strict=True):
+            full[position] = shard
+        results = flat(*full)
+        skeleton = array_trees.tree_unflatten(flat.out_tree, results)
+        found[:] = specs_of_results(skeleton)
+        if not setting.check_vma:
+            return results
+        return [
+            pvary(x, {text_of(a) for axes in axes_by_dimension(spec, x.ndim) for a in axes})
+            for x, spec in zip(results, found, strict=True)
+        ]
+
+    with axis_names.all_bound(setting.bound()), meshes.use_abstract_mesh(setting.inside()):
+        traced = trace_function(of_shards, inputs, "shard_map", setting.function)
+    if setting.check_vma:
+        _check_varying(setting, traced, found)
+    given += [((),) * x.ndim for x in traced.captures]
+    op = ShardMap(
+        traced.name,
+        tuple((text_of(a), n) for a, n in setting.mesh.shape_tuple),
+        tuple(map(text_of, setting.manual)),
+        tuple(given),
+        tuple(setting.spec(s, a.ndim) for s, a in zip(found, traced.results, strict=True)),
+        setting.check_vma,
+    )
+    divided = [specs[i] for i in positions]
+    divided += [PartitionSpec()] * len(traced.captures)
+    operands = setting.put([*arrays, *traced.captures], divided)
+    results = setting.put(bind(op, *operands, builder=traced.builder), found)
+    typed = [x.with_weak_type(w) for x, w in zip(results, traced.weak, strict=True)]
+    return array_trees.tree_unflatten(flat.out_tree, typed)
+
+
+def _in_specs(
+    setting: Setting, in_specs: Any, args: tuple[Any, ...], whole: Sequence[Any]
+) -> list[PartitionSpec | None]:
+    """A spec for each leaf of the arguments; None for one that is no array."""
+    if in_specs is Infer:
+        return [_spec_of(setting, x) for x in whole]
+    try:
+        specs = array_trees.prefix_broadcast(in_specs, args, is_leaf=lambda x: x is None)
+    except ValueError as error:
+        raise ValueError(f"shard_map: in_specs do not fit the arguments: {error}") from None
+    for spec in specs:
+        if spec is not None:
+            setting.check_spec("in_specs", spec)
+    return specs
+
+
+def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
+    """The part of an argument's sharding that divides it along the axes of the mesh."""
+    sharding = getattr(x, "sharding", None)
+    if not isinstance(sharding, NamedSharding):
+        return PartitionSpec()
+    own = [[a for a in axes_of_entry(e) if a in setting.manual] for e in sharding.spec.partitions]
+    return PartitionSpec(*own)
+
+
+def _out_specs(setting: Setting, out_specs: Any, skeleton: Any) -> list[PartitionSpec]:
+    """A spec for each leaf of the results."""
+    try:
+        specs = array_trees.prefix_broadcast(out_specs, skeleton, is_leaf=lambda x: x is None)
+    except ValueError as error:
+        raise ValueError(f"shard_map: out_specs do not fit the result: {error}") from None
+    for spec, x in zip(specs, array_trees.whole_leaves(skeleton), strict=True):
+        setting.check_spec("out_specs", spec)
+        if len(spec) > x.ndim:
+            raise ValueError(
+                f"shard_map: out_specs has {spec} for a result of {setting.function} of type "
+                f"{x.aval}: expected no more entries than it has dimensions"
+                + ("; give a scalar that differs between devices a dimension" * (not x.ndim))
+            )
+    return specs
+
+
+def _check_argument(setting: Setting, name: str, aval: ShapedArray, spec: PartitionSpec) -> None:
+    if len(spec) > aval.ndim:
+        raise ValueError(
+            f"shard_map: in_specs has {spec} for {name} of type {aval}: expected no more entries "
+            "than it has dimensions"
+        )
+    for dimension, axes in enumerate(axes_by_dimension(spec, aval.ndim)):
+        parts = setting.shards(axes)
+        if aval.shape[dimension] % parts:
+            raise ValueError(
+                f"shard_map: {name} of type {aval} cannot be divided by {spec}: dimension "
+                f"{dimension}, of size {aval.shape[dimension]}, must be a multiple of {parts}, the "
+                f"size of {axes} in a mesh of {dict(setting.mesh.shape)}"
+            )
+
+
+def _shard(setting: Setting, aval: ShapedArray, spec: PartitionSpec) -> ShapedArray:
+    """The type of a shard."""
+    divided = axes_by_dimension(spec, aval.ndim)
+    extents = zip(aval.shape, divided, strict=True)
+    vma = aval.vma
+    if setting.check_vma:
+        vma |= {text_of(axis) for axes in divided for axis in axes}
+    shape = tuple(n // setting.shards(axes) for n, axes in extents)
+    return ShapedArray(shape, aval.dtype, aval.weak_type, vma=vma)
+
+
+def _check_varying(setting: Setting, traced: Traced, specs: Sequence[PartitionSpec]) -> None:
+    """Raise ValueError for a result that differs between devices where its spec says otherwise."""
+    own = set(map(text_of, setting.manual))
+    for number, (aval, spec) in enumerate(zip(traced.results, specs, strict=True)):
+        divided = {text_of(a) for axes in axes_by_dimension(spec, aval.ndim) for a in axes}
+        if more := sorted((aval.vma & own) - divided):
+            raise ValueError(
+                f"shard_map: result {number} of {setting.function}, of type {aval}, may differ "
+                f"between devices along {more}, but out_specs has {spec}, which says that all have "
+                "the same: name the axes in out_specs, sum or gather the result along them "
+                "(irax.lax.psum), or pass check_vma=False if it is the same after all"
+            )
+
+
+def smap(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    out_axes: Any,
+    axis_name: Any,
+    in_axes: Any = Infer,
+) -> Callable[..., Any]:
+    """Return `shard_map(f, ...)` along one axis of the mesh of the context.
+
+    Args:
+        f: a function of pytrees of shards. Without it, a decorator is returned.
+        out_axes: for each result, the dimension along which its shards are joined, or None.
+        axis_name: the axis of the mesh.
+        in_axes: for each argument, the dimension that is divided, or None. By default it follows
+            from the arguments' shardings.
+
+    >>> with irax.set_mesh(irax.make_mesh((1,), ("i",))):
+    ...     irax.smap(lambda x: 2 * x, in_axes=0, out_axes=0, axis_name="i")(irax.numpy.arange(3))
+    Array([0, 2, 4], dtype=int32)
+    """
+    if f is None:
+        return functools.partial(smap, out_axes=out_axes, axis_name=axis_name, in_axes=in_axes)
+
+    def spec(axis: int | None) -> PartitionSpec:
+        return PartitionSpec(*(() if axis is None else (*(None,) * axis, axis_name)))
+
+    def specs(axes: Any) -> Any:
+        return tree_util.tree_map(spec, axes, is_leaf=lambda x: x is None)
+
+    in_specs = Infer if in_axes is Infer else specs(in_axes)
+    return shard_map(f, in_specs=in_specs, out_specs=specs(out_axes), axis_names={axis_name})
