@@ -153,6 +153,24 @@ def _write(source: Source, output: str, locations: bool) -> None:
     write_file(output, mlir.text_of(source.module.operation, locations))
 
 
+# ---- JAX's programs ------------------------------------------------------------------------------
+
+
+@main.command(
+    name="python",
+    example='irax python -c "import jax; print(jax.numpy.arange(3))"',
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", metavar="SCRIPT ...", nargs=-1, type=click.UNPROCESSED)
+def python_(arguments: tuple[str, ...]) -> None:
+    """Run a Python program that imports jax on irax: a script with its arguments, -m MODULE or
+    -c CODE.
+    """
+    from irax.compat.running import run
+
+    run(list(arguments))
+
+
 # ---- looking at modules --------------------------------------------------------------------------
 
 
@@ -171,6 +189,7 @@ def _write(source: Source, output: str, locations: bool) -> None:
 @click.option("--iree", is_flag=True, help="Go on through the phases of IREE's compiler.")
 @options.compiled_for
 @options.chip
+@options.mesh
 @options.locations
 @options.color
 @options.func
@@ -187,6 +206,7 @@ def show(
     iree: bool,
     device: str,
     chip: str | None,
+    mesh: dict[str, int] | None,
     locations: bool,
     color: str,
     func: str | None,
@@ -214,8 +234,8 @@ def show(
             "--iree goes with devices that IREE compiles for, without --pipeline"
         )
     passes = None if pipeline is None else api.parse_pipeline(pipeline)
-    way = Way(target, grad, wrt, vmap, in_axes, passes, iree)
-    loaded = sources.load(source, arguments, func)
+    way = Way(target, grad, wrt, vmap, in_axes, mesh, passes, iree)
+    loaded = sources.load(source, arguments, func, mesh)
     if locations:
         found = terminal.modules_of(loaded, way)
         return _show_stages(found, stage, options.has_colours(color), None)
@@ -350,6 +370,7 @@ def check(
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
 @options.compiled_for
 @options.chip
+@options.mesh
 @options.topology
 @options.hlo
 @options.func
@@ -375,6 +396,7 @@ def compile_(
     output: str,
     device: str,
     chip: str | None,
+    mesh: dict[str, int] | None,
     topology: str | None,
     hlo: str | None,
     func: str | None,
@@ -398,10 +420,17 @@ def compile_(
             raise click.UsageError("--from-stage goes without a MODULE and --save-stages")
         write_file(output, programs.compile_from_stage(from_stage))
         return
+    if output.endswith(".irax") and mesh is not None:
+        raise click.UsageError("--mesh goes with .vmfb and .pjrt: an .irax is of one device")
+
+    def load() -> Source:
+        loaded = sources.load(source, arguments, func, mesh)
+        return loaded if mesh is None else sources.of_each_device(loaded, mesh, target)
+
     if save_stages is not None:
         from irax_tools import dumps
 
-        dumps.save_stages(sources.load(source, arguments, func), target, save_stages)
+        dumps.save_stages(load(), target, save_stages)
     if output.endswith(".irax"):
         from irax_tools.exporting import export_source
 
@@ -411,14 +440,13 @@ def compile_(
     if hlo is not None and topology is None:
         raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
     if topology is None:
-        write_file(output, programs.compile_source(sources.load(source, arguments, func), target))
+        write_file(output, programs.compile_source(load(), target))
         return
     if not programs.is_for_plugins(target):
         raise click.UsageError(f"--topology {topology}: expected with --device tpu or pjrt:NAME")
     from irax_tools import topologies
 
-    loaded = sources.load(source, arguments, func)
-    compiled = topologies.compile_for(loaded, device.removeprefix("pjrt:"), topology)
+    compiled = topologies.compile_for(load(), device.removeprefix("pjrt:"), topology)
     write_file(output, compiled.serialize())
     for line in topologies.report(compiled):
         click.echo(line, err=True)
@@ -444,6 +472,12 @@ def compile_(
 @click.option("--shape", is_flag=True, help="Print the results' types, not their elements.")
 @options.device
 @click.option(
+    "--devices",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run a Python function with shardings, shard_map or pmap on N devices of the processor.",
+)
+@click.option(
     "--repeat",
     type=int,
     default=1,
@@ -460,6 +494,7 @@ def run(
     outputs_file: str | None,
     shape: bool,
     device: str,
+    devices: int | None,
     repeat: int,
     func: str | None,
 ) -> None:
@@ -470,9 +505,14 @@ def run(
         raise click.UsageError("--outputs FILE.npz has all results; expected no --output")
     if repeat < 1:
         raise click.UsageError("--repeat must be at least 1")
+    if devices is not None and device != "cpu":
+        raise click.UsageError(f"--devices {devices} are the processor's: got --device {device}")
     from irax_tools import arrays, programs
 
-    call, examples = programs.load_program(program, arguments, func, device)
+    if devices is None:
+        call, examples = programs.load_program(program, arguments, func, device)
+    else:
+        call, examples = programs.load_on_devices(program, arguments, devices)
     operands = arrays.of_options(inputs, inputs_file) or examples or []
     results: list[Any]
     results, times = programs.timed(lambda: call(operands), repeat)

@@ -81,6 +81,23 @@ class Numbers(click.ParamType):
         return number
 
 
+class MeshAxes(click.ParamType):
+    """The axes of a mesh and their sizes: `data=4,model=2`."""
+
+    name = "mesh"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, int]:
+        if not isinstance(value, str):
+            return value
+        axes = [item.partition("=") for item in value.split(",")]
+        names = {name.strip() for name, _, _ in axes}
+        if len(names) < len(axes) or not all(s.strip().isdecimal() and int(s) for _, _, s in axes):
+            self.fail(f"{value!r}: expected names and sizes such as data=4,model=2", param, ctx)
+        return {name.strip(): int(size) for name, _, size in axes}
+
+
 source = click.argument("source", metavar="MODULE|FILE.py:FUNCTION", default="-")
 arguments = click.option(
     "--args",
@@ -163,4 +180,10 @@ topology = click.option(
 )
 hlo = click.option(
     "--hlo", metavar="FILE", help="With --topology: where to write the optimised HLO, or -."
+)
+mesh = click.option(
+    "--mesh",
+    metavar="data=4,model=2",
+    type=MeshAxes(),
+    help="Make the program of each device of a mesh, from a function with shardings.",
 )

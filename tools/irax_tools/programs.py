@@ -15,6 +15,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, exported
 from irax_runtime.devices import devices
+from irax_runtime.platforms import choose_cpu_devices
 from irax_tools import arrays, dumps, sources
 from irax_tools.files import read_file
 from irax_tools.sources import Source
@@ -64,6 +65,34 @@ def load_program(
             return _executable(dumps.compile_stage(*stage), stage[0].func, device), None
     source = sources.load(path, arguments, func)
     return program(source, device), source.examples
+
+
+def load_on_devices(
+    path: str, arguments: str | None, count: int
+) -> tuple[Program, list[np.ndarray[Any, Any]] | None]:
+    """A Python function of NumPy arrays, which the processor runs as a number of devices, and
+    arguments for it, if the Python file has some.
+    """
+    if not sources.is_python(path):
+        raise click.UsageError(f"--devices goes with FILE.py:FUNCTION, got {path}")
+    choose_cpu_devices(count)
+    import irax
+    from irax.core.array import aval_of
+
+    file, _, name = path.rpartition(":")
+    function, args = sources.python_function(file, name, arguments)
+    leaves, tree = irax.tree_util.tree_flatten(args)
+    dtypes = [np.dtype(aval_of(leaf).dtype) for leaf in leaves]
+    jitted = irax.jit(function)
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        if len(operands) != len(leaves):
+            raise TypeError(f"{name} takes {len(leaves)} arrays, got {len(operands)}")
+        given = arrays.typed(operands, dtypes)
+        results = jitted(*irax.tree_util.tree_unflatten(tree, given))
+        return [np.asarray(x) for x in irax.tree_util.tree_leaves(results)]
+
+    return run, sources.elements(args)
 
 
 def compile_from_stage(path: str) -> bytes:

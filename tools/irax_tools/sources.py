@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.util
 import inspect
+import math
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +20,7 @@ import click
 import numpy as np
 
 from irax_compiler import api, containers, mlir
+from irax_runtime.platforms import choose_cpu_devices
 from irax_tools import arrays
 from irax_tools.files import read_file
 
@@ -41,13 +46,21 @@ def is_python(source: str) -> bool:
     return source.rpartition(":")[0].endswith(".py")
 
 
-def load(source: str, arguments: str | None = None, func: str | None = None) -> Source:
-    """The function that MODULE or FILE.py:FUNCTION names. Raises UsageError or ValueError."""
+def load(
+    source: str,
+    arguments: str | None = None,
+    func: str | None = None,
+    mesh: Mapping[str, int] | None = None,
+) -> Source:
+    """The function that MODULE or FILE.py:FUNCTION names. Raises UsageError or ValueError.
+
+    A Python function is traced with the mesh, if there is one, as that of the context.
+    """
     if is_python(source):
         file, _, function = source.rpartition(":")
         if func is not None:
             raise click.UsageError("--func goes with a module; name the function after the colon")
-        return _trace(file, function, arguments)
+        return _trace(file, function, arguments, mesh)
     if source.endswith(".py"):
         raise click.UsageError(f"{source}: which function? expected {source}:FUNCTION")
     if arguments is not None:
@@ -55,6 +68,12 @@ def load(source: str, arguments: str | None = None, func: str | None = None) -> 
     module, text = _read(source)
     name = containers.main_function(module) if func is None else func
     return Source(module, name, path=source, text=text)
+
+
+def of_each_device(source: Source, mesh: Mapping[str, int], target: str) -> Source:
+    """The program of each device of a mesh."""
+    divided = api.partition(source.module, source.func, dict(mesh), target=target)
+    return replace(source, module=divided, examples=None)
 
 
 def read_module(path: str) -> mlir.Module:
@@ -70,12 +89,25 @@ def _read(path: str) -> tuple[mlir.Module, str]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _trace(file: str, name: str, arguments: str | None) -> Source:
+def _trace(
+    file: str, name: str, arguments: str | None, mesh: Mapping[str, int] | None = None
+) -> Source:
     from irax.ir import make_ir
 
-    function, args = python_function(file, name, arguments)
-    ir = make_ir(function)(*args)
-    return Source(ir.module, ir.func, is_traced=True, examples=_elements(args))
+    with contextlib.nullcontext() if mesh is None else _using(mesh):
+        function, args = python_function(file, name, arguments)
+        called = functools.wraps(function, updated=())(lambda *args: function(*args))
+        ir = make_ir(function if mesh is None else called)(*args)
+    return Source(ir.module, ir.func, is_traced=True, examples=elements(args))
+
+
+def _using(mesh: Mapping[str, int]) -> AbstractContextManager[Any]:
+    """A context with a mesh of as many devices of the processor."""
+    import irax
+
+    choose_cpu_devices(math.prod(mesh.values()))
+    types = (irax.sharding.AxisType.Auto,) * len(mesh)
+    return irax.set_mesh(irax.make_mesh(tuple(mesh.values()), tuple(mesh), types))
 
 
 def _check_call(function: Callable[..., Any], args: tuple[Any, ...], given: str | None) -> None:
@@ -125,7 +157,7 @@ def _arguments(module: ModuleType, file: str, arguments: str) -> tuple[Any, ...]
     return tuple(args)
 
 
-def _elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
+def elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
     """The arrays of arguments; None where some are mere types."""
     from irax import ShapeDtypeStruct, tree_util
     from irax.core.array import as_array

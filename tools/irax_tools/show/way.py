@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import api, mlir
 from irax_compiler.iree.phases import phases
 from irax_compiler.mlir import Module
 from irax_tools import derive
-from irax_tools.sources import Source
+from irax_tools.sources import Source, of_each_device
 
 Keep = Callable[[str, str, Module, str], None]
 """Takes a pass, what it belongs to (see `model.Stage`), its module, and its entry."""
@@ -25,6 +25,8 @@ class Way:
     vmap: int | None = None
     """The number of lanes."""
     in_axes: Sequence[int | None] | None = None
+    mesh: Mapping[str, int] | None = None
+    """The mesh whose devices run it."""
     passes: Sequence[api.Pass] | None = None
     """Passes in place of those that lower for the target."""
     iree: bool = False
@@ -56,6 +58,9 @@ def walk(source: Source, way: Way, keep: Keep) -> None:
         source = derive.grad(source, way.wrt, after=after_derivation)
     if way.vmap is not None:
         source = derive.vmap(source, way.vmap, way.in_axes, after=after_derivation)
+    if way.mesh is not None:
+        source = of_each_device(source, way.mesh, way.target)
+        keep("partition", "lower", source.module, source.func)
     name = source.func
 
     def after_pass(step: str, module: Module) -> None:
