@@ -7,6 +7,7 @@
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
 #   make docs     write the tables in docs/ anew
+#   make ecosystem  install libraries for JAX, without JAX, and run a program of each on irax
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
 #   make bench    run the benchmarks beside JAX
@@ -20,7 +21,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep upstream docs lint format bench clean
+.PHONY: help demo test oracle fuzz sweep upstream docs ecosystem lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -47,7 +48,7 @@ demo: $(VENV)/installed-examples
 	@$(BIN)/python examples/digits.py
 
 test: $(VENV)/installed-test
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist load $(PYTEST_ARGS)
 
 oracle: $(VENV)/installed-oracle
 
@@ -76,6 +77,17 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.frontend.api_table
 	@$(BIN)/python -m tests.upstream.table
 
+# An environment of its own: JAX is in that of the tests. `make ecosystem ONLY="optax numpyro"` for some.
+$(VENV)-ecosystem/installed: pyproject.toml tests/ecosystem/requirements.txt
+	@$(PYTHON) -m venv $(VENV)-ecosystem
+	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check --editable .
+	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
+	  --requirement tests/ecosystem/requirements.txt
+	@touch $@
+
+ecosystem: $(VENV)-ecosystem/installed
+	@$(VENV)-ecosystem/bin/python -m tests.ecosystem.run $(ONLY)
+
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -95,6 +107,6 @@ bench: $(VENV)/installed-oracle $(VENV)/installed-examples
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-ecosystem build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name '*.egg-info' -prune -exec rm -rf {} +
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,122 +1,219 @@
-"""Compile times of chains of elementwise functions of lax or scipy.special, beside JAX.
+"""Compile times of chains of elementwise functions, beside JAX.
 
-    python -m benchmarks.compiling --only sin --count 10 100 1000
+    python -m benchmarks.compiling --only lax.sin numpy.arctan2 --dtype float32 --count 10 100 1000
+    python -m benchmarks.compiling --rows rows.jsonl
 
-Each chain is compiled in a process of its own, which is given up after some time: there are chains
-that do not end. Times are those of the processor, in seconds.
+The chains are of all elementwise functions of lax, numpy, nn and scipy.special, for each dtype that
+a function takes. Functions that are traced to the same operations are measured once. Each chain is
+compiled in a process of its own, which ends after some seconds of CPU time. Times are CPU seconds.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import functools
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import resource
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from operator import attrgetter
+from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
 
-UNARY = (
-    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e"),
-    *("cbrt", "ceil", "cos", "cosh", "dawsn", "digamma", "erf", "erf_inv", "erfc", "erfcx", "exp"),
-    *("exp2", "expm1", "floor", "lgamma", "log", "log1p", "logistic", "reciprocal", "round"),
-    *("rsqrt", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
-)
-BINARY = ("add", "atan2", "div", "max", "mul", "nextafter", "pow", "rem")
-SLOWER = ("igamma", "igammac", "polygamma", "zeta", "betainc")
-"""Functions that JAX computes by loops."""
-OF_COMPLEX = (
-    *("cos", "cosh", "div", "exp", "log", "logistic", "mul", "pow", "sin", "sqrt", "tanh", "wofz"),
-)
-SIZES = (16, 100_000)
+import irax
+from benchmarks.timing import rival
 
-
-def chain(lib: Any, name: str, count: int) -> Callable[..., Any]:
-    """x = f(x) * 1.01 + i, as many times."""
-    special = importlib.import_module(f"{lib.__name__}.scipy.special")
-    function = getattr(lib.lax if hasattr(lib.lax, name) else special, name)
-    others = {**dict.fromkeys((*BINARY, *SLOWER), 1), "betainc": 2}.get(name, 0)
-
-    def chained(x: Any, y: Any) -> Any:
-        for i in range(count):
-            given = (y, y, x) if others == 2 else (y, x) if name in SLOWER else (x, y)
-            x = function(*given[: others + 1]) * 1.01 + i
-        return x
-
-    return chained
-
-
-def compile_one(library: str, name: str, dtype: str, size: int, count: int) -> float:
-    """The seconds that a chain takes to be traced and compiled, in this process."""
-    if library == "irax":
-        import irax as lib
-
-        lib.config.update("enable_x64", True)
-    else:
-        from benchmarks.timing import rival
-
-        lib = rival()
-        lib.config.update("jax_enable_x64", True)
-    array = np.linspace(0.1, 0.9, size).astype(dtype if dtype != "bfloat16" else "float32")
-    x = lib.numpy.asarray(array, dtype)
-    lib.jit(lambda x: x + 1).lower(x).compile()
-    chained = lib.jit(chain(lib, name, count))
-    start = time.process_time()
-    chained.lower(x, x).compile()
-    return time.process_time() - start
-
-
-def measure(limit: float, *what: Any) -> float | None:
-    """Runs it in a process of its own; None if it takes longer than the limit."""
-    with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-m", "benchmarks.compiling", "--one", json.dumps(what)]
-        environment = os.environ | {"IRAX_CACHE_DIR": cache, "JAX_PLATFORMS": "cpu"}
-        try:
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=limit, check=True
-            )
-        except subprocess.TimeoutExpired:
-            return None
-    return float(done.stdout)
+FUNCTIONS = {
+    "lax": (
+        *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e"),
+        *("bessel_i1e", "betainc", "bitwise_and", "bitwise_not", "cbrt", "ceil", "clamp", "clz"),
+        *("cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1"),
+        *("floor", "igamma", "igamma_grad_a", "igammac", "is_finite", "lgamma", "log", "log1p"),
+        *("logistic", "max", "mul", "mulhi", "neg", "nextafter", "polygamma", "population_count"),
+        *("pow", "random_gamma_grad", "reciprocal", "rem", "round", "rsqrt", "shift_left", "sign"),
+        *("shift_right_arithmetic", "sin", "sinh", "sqrt", "square", "tan", "tanh", "zeta"),
+    ),
+    "numpy": (
+        *("absolute", "angle", "arctan2", "cbrt", "copysign", "deg2rad", "divide", "divmod"),
+        *("exp2", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "frexp", "gcd"),
+        *("heaviside", "hypot", "i0", "isclose", "lcm", "ldexp", "log10", "log2", "logaddexp"),
+        *("logaddexp2", "logical_and", "logical_not", "maximum", "mod", "modf", "nan_to_num"),
+        *("nextafter", "power", "rad2deg", "remainder", "rint", "sign", "signbit", "sinc"),
+        *("spacing", "square", "trunc", "unwrap"),
+    ),
+    "nn": (
+        *("celu", "elu", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu"),
+        *("log1mexp", "log_sigmoid", "mish", "relu", "relu6", "selu", "sigmoid", "silu"),
+        *("soft_sign", "softplus", "sparse_plus", "sparse_sigmoid", "squareplus"),
+    ),
+    "scipy.special": (
+        *("bernoulli", "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "dawsn"),
+        *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp1", "expi", "expit", "expn"),
+        *("factorial", "fresnel", "gamma", "gammainc", "gammaincc", "gammaln", "gammasgn"),
+        *("hyp1f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "loggamma", "logit"),
+        *("multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "rel_entr", "sici"),
+        *("spence", "wofz", "xlog1py", "xlogy", "zeta"),
+    ),
+}
+DTYPES = ("float32", "float64", "complex64", "int32", "bool")
+COUNTS = (10, 100, 300, 1000)
+OPERANDS = {
+    "numpy.unwrap": lambda f, x, y: f(x, axis=-1, discont=1.0),
+    "numpy.ldexp": lambda f, x, y: f(x, 2),
+    "scipy.special.multigammaln": lambda f, x, y: f(x + 2, 3),
+    "scipy.special.polygamma": lambda f, x, y: f(2, x),
+    "lax.polygamma": lambda f, x, y: f(y, x),
+    "scipy.special.expn": lambda f, x, y: f(2, x),
+    "scipy.special.hyp2f1": lambda f, x, y: f(1.5, y, 2.5, x),
+}
+"""The calls of functions whose operands are not arrays of one dtype, the last of which is x."""
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--only", nargs="+", help="these functions")
-    parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--count", type=int, nargs="+", default=[10, 100, 1000])
-    parser.add_argument("--size", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--limit", type=float, default=60, help="seconds for a chain (default: 60)")
+    parser.add_argument("--dtype", nargs="+", default=DTYPES)
+    parser.add_argument("--count", type=int, nargs="+", default=COUNTS)
+    parser.add_argument("--size", type=int, default=16, help="elements (default: 16)")
+    parser.add_argument("--limit", type=int, default=60, help="CPU s of a chain (default: 60)")
     parser.add_argument("--libraries", nargs="+", default=["irax", "jax"])
+    parser.add_argument("--rows", type=Path, help="a file to continue, of rows of JSON")
     options = parser.parse_args()
-    if options.one:
-        print(compile_one(*json.loads(options.one)))
-        return
-    names = OF_COMPLEX if "complex" in options.dtype else (*UNARY, *BINARY, *SLOWER)
-    title = "".join(f"{n:>9}" for n in options.count)
-    print(f"{'function':14}{'size':>8}  " + "".join(f"{lib:6}{title}" for lib in options.libraries))
-    for name in options.only or names:
-        for size in options.size:
-            print(f"{name:14}{size:8}", end="", flush=True)
-            for library in options.libraries:
-                print(" " * 8, end="")
-                for count in options.count:
-                    try:
-                        took = measure(options.limit, library, name, options.dtype, size, count)
-                    except subprocess.CalledProcessError as error:
-                        print(f"{'refused':>9}", end="", flush=True)
-                        print(error.stderr[-600:], file=sys.stderr)
-                        continue
-                    text = f"> {options.limit:.0f}" if took is None else f"{took:.2f}"
-                    print(f"{text:>9}", end="", flush=True)
-            print(flush=True)
+    irax.config.update("enable_x64", True)
+    jax = rival() if "jax" in options.libraries else None
+    if jax is not None:
+        jax.config.update("jax_enable_x64", True)
+    libraries = {"irax": irax, "jax": jax}
+    names = options.only or [f"{module}.{f}" for module, fs in FUNCTIONS.items() for f in fs]
+    known = _known(options.rows) if options.rows else set()
+    for name, dtype in _distinct(names, options.dtype, options.size):
+        if (name, dtype) in known:
+            continue
+        row: dict[str, Any] = {"function": name, "dtype": dtype}
+        for library in options.libraries:
+            row[library] = {}
+            for count in options.count:
+                chain = (libraries[library], name, dtype, options.size, count)
+                row[library][count] = took = measure(options.limit, *chain)
+                if not isinstance(took, float):
+                    break
+        shown = (
+            "  ".join(f"{_text(t):>8}" for t in row[lib].values())
+            for lib in row
+            if lib in libraries
+        )
+        print(f"{name:28}{dtype:10}" + " | ".join(shown), flush=True)
+        if options.rows:
+            with options.rows.open("a") as file:
+                print(json.dumps(row), file=file)
+
+
+def _known(rows: Path) -> set[tuple[str, str]]:
+    """Return the functions and dtypes that a file has rows of."""
+    lines = rows.read_text().splitlines() if rows.exists() else ()
+    return {(row["function"], row["dtype"]) for row in map(json.loads, lines)}
+
+
+def _text(took: float | str) -> str:
+    return took if isinstance(took, str) else f"{took:.2f}"
+
+
+def _distinct(names: list[str], dtypes: list[str], size: int) -> Iterator[tuple[str, str]]:
+    """Yield the functions and dtypes whose chains are traced to different modules."""
+    seen: set[str] = set()
+    for dtype in dtypes:
+        for name in names:
+            try:
+                text = _lowered(irax, name, dtype, size, 1).as_text()
+            except (TypeError, ValueError, NotImplementedError):
+                continue
+            if text not in seen:
+                seen.add(text)
+                yield name, dtype
+
+
+def _call(library: Any, name: str) -> Callable[[Any, Any], Any]:
+    """Return the function of x and of y, another array, that is called `name`."""
+    function = attrgetter(name)(library)
+    if name in OPERANDS:
+        return functools.partial(OPERANDS[name], function)
+
+    def call(x: Any, y: Any) -> Any:
+        error: Exception = TypeError(name)
+        for given in ((x,), (y, x), (y, y, x)):
+            try:
+                return function(*given)
+            except TypeError as e:
+                error = e
+        raise error
+
+    return call
+
+
+def _chained(library: Any, name: str, count: int) -> Callable[..., Any]:
+    """Return x = f(x) * 1.01 + i, as many times; for booleans, exclusive ors with one of two
+    arrays.
+    """
+    call = _call(library, name)
+
+    def chained(x: Any, y: Any) -> Any:
+        z, dtype = x, x.dtype
+        for i in range(count):
+            result = call(x, y)
+            result = result[0] if isinstance(result, tuple) else result
+            if dtype.kind == "b":
+                x = result.astype(bool) ^ (z if i % 2 else y)
+            elif dtype == np.int32:
+                x = result.astype(dtype) * 3 + i
+            else:
+                real = result.real if dtype.kind == "f" else result
+                x = real.astype(dtype) * 1.01 + i
+        return x
+
+    return chained
+
+
+def _lowered(library: Any, name: str, dtype: str, size: int, count: int) -> Any:
+    array = np.linspace(0.1, 0.9, size) * (1 if np.dtype(dtype).kind in "fc" else 10)
+    x = library.numpy.asarray(array.astype(dtype))
+    return library.jit(_chained(library, name, count)).lower(x, x[::-1])
+
+
+def measure(limit: int, *what: Any) -> float | str:
+    """Return the CPU seconds that a chain takes to be traced and compiled, in a process of its own,
+    or why there are none.
+    """
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, limit, *what))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        return f"> {limit}"
+    finally:
+        process.join()
+
+
+def _send(sender: Connection, limit: int, library: Any, *what: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["IRAX_CACHE_DIR"] = cache
+        try:
+            library.jit(lambda x: x + 1).lower(np.float32(1)).compile()
+            start = process_time()
+            _lowered(library, *what).compile()
+            sender.send(process_time() - start)
+        except Exception as error:
+            sender.send(f"{type(error).__name__}: {str(error)[:300]}")
 
 
 if __name__ == "__main__":

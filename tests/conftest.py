@@ -28,7 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need what is not there are skipped. Tests on Vulkan come last: with Mesa's driver
-    for the processor, a process that has opened a device keeps two cores busy until it ends.
+    for the processor, a process that has opened a device keeps two cores busy until it ends. They
+    are the last of all with `--dist load`, which hands tests out in order: with `worksteal`, the
+    worker that has done them goes on with others, twice as slowly.
     """
     for item in items:
         for mark in item.iter_markers("needs_system"):

@@ -10,14 +10,26 @@ import contextlib
 import io
 import itertools
 import linecache
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from tests.runtime.test_communication import job
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-FILES = [path for path in sorted(DOCS.glob("*.md")) if "```python\n" in path.read_text("utf-8")]
+COMPATIBILITY = DOCS / "compatibility.md"
+"""Its examples change what `import jax` means, so they run in a process of their own."""
+DEVICES = DOCS / "devices.md"
+"""Its examples are of several devices; `python -m tests.test_docs` runs them."""
+FILES = [
+    path
+    for path in sorted(DOCS.glob("*.md"))
+    if "```python\n" in path.read_text("utf-8") and path not in (COMPATIBILITY, DEVICES)
+]
 
 
 def outcome(source: str, names: dict[str, object]) -> str:
@@ -34,11 +46,45 @@ def outcome(source: str, names: dict[str, object]) -> str:
     return printed.getvalue() + error
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_examples(path: Path) -> None:
+def check(path: Path) -> None:
+    """Run the examples of a page."""
     blocks = BLOCK.findall(path.read_text("utf-8")) + [("", "")]
     names: dict[str, object] = {"__name__": "example"}
     for (language, source), (following, text) in itertools.pairwise(blocks):
         if language == "python":
             expected = text if following == "text" else ""
             assert outcome(source, names) == expected, source
+
+
+def test_examples_that_import_jax() -> None:
+    blocks = BLOCK.findall(COMPATIBILITY.read_text("utf-8"))
+    source, expected = ("".join(t for kind, t in blocks if kind == k) for k in ("python", "text"))
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_examples(path: Path) -> None:
+    check(path)
+
+
+@pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
+def test_examples_of_several_devices(spmd: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.test_docs"],
+        cwd=DOCS.parent,
+        env={**os.environ, "IRAX_CPU_DEVICES": "4", "IRAX_SPMD": spmd},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_examples_of_several_processes() -> None:
+    done = job(2, module="tests.test_docs")
+    assert done.returncode == 0, done.stderr
+
+
+if __name__ == "__main__":
+    check(DEVICES)

@@ -16,8 +16,8 @@ DECLARED_IN = {"forms", "ops"}
 ALLOWED = {
     ("cost.py", "_COUNTED"): "dialects, not ops",
     ("effects.py", "_ACTIONS"): "operations that irax has no ops for",
-    ("passes/annotate.py", "_time"): "a measurement of IREE",
     ("passes/divide.py", "_APART"): "what IREE fuses",
+    ("passes/elementwise/clusters.py", "_FUSED"): "what IREE fuses",
     ("passes/legalize/gpu/spirv.py", "_KERNELS"): "what IREE fuses",
     ("passes/legalize/iree/computations.py", "_COMPUTED"): "where IREE lacks some operations",
     ("passes/legalize/iree/convolution.py", "_moves"): "what IREE fuses",

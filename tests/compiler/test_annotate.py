@@ -1,4 +1,4 @@
-"""The driver that `annotate` chooses for loops."""
+"""The driver that `annotate` chooses."""
 
 import pytest
 
@@ -39,5 +39,18 @@ func.func public @main(%w: tensor<{n}x{n}xf32>, %h: tensor<{b}x{n}xf32>)
 )
 def test_steps_are_shared_if_their_products_are_large(batch: int, size: int, driver: str) -> None:
     module = mlir.parse_module(SCAN.format(b=batch, n=size))
+    run_pipeline(module, "annotate")
+    assert reflection(mlir.functions(module)["main"])["irax.driver"] == driver
+
+
+@pytest.mark.parametrize(("rows", "driver"), [(1000, "sync"), (10000, "task")])
+def test_reductions_are_shared_if_they_read_much(rows: int, driver: str) -> None:
+    module = mlir.parse_module(f"""
+        func.func public @main(%x: tensor<{rows}x1000xf32>) -> tensor<1000xf32> {{
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+              : (tensor<{rows}x1000xf32>, tensor<f32>) -> tensor<1000xf32>
+          return %0 : tensor<1000xf32>
+        }}""")
     run_pipeline(module, "annotate")
     assert reflection(mlir.functions(module)["main"])["irax.driver"] == driver

@@ -120,7 +120,7 @@ def test_where_arrays_lie_changes_no_results():
     assert "custom_call" not in str(lower(module))
 
 
-def test_programs_for_several_devices_are_refused():
+def test_manual_computations_without_their_mesh_are_refused():
     text = """
     func.func @main(%a: tensor<8xf32>) -> tensor<2xf32> {
       %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>]
@@ -132,6 +132,6 @@ def test_programs_for_several_devices_are_refused():
     """
     with pytest.raises(
         ValueError,
-        match=r"sdy\.manual_computation is not supported: the module is a program for several",
+        match=r"sdy\.manual_computation is over {'mesh'}, meshes that the module lacks",
     ):
         read_module(text)

@@ -12,10 +12,17 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
+from irax_compiler.passes.reductions import reductions
 from irax_compiler.passes.reductions.domains import Access, Domain, groups
 
 SHAPES = [(1, 129), (3, 77, 16), (8, 1, 40), (33, 130), (700, 257), (2, 31, 9, 8), (131080,)]
 """Odd sizes; of rows that a vector has too much room for; and one that workers divide."""
+
+
+@pytest.fixture(autouse=True)
+def two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are divided as for two processors, whatever the machine has."""
+    monkeypatch.setattr(reductions, "workers_of", lambda function: 2)
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +26,8 @@ from irax_runtime.iree import cpu
 
 pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
 
+ALL = "IRAX_ALL_FORMS" in os.environ
+
 
 @pytest.fixture
 def always(monkeypatch):
@@ -30,7 +35,7 @@ def always(monkeypatch):
     monkeypatch.setattr(passes, "pays", lambda product, dtype: True)
 
 
-def calls(function, *args, name="product"):
+def calls(function: Callable[..., Any], *args: Any, name: str = "product") -> int:
     """Return the number of dispatches of a jitted function that call BLAS."""
     text = irax.jit(function).lower(*args).as_text()
     module = mlir.parse_module(text)
@@ -61,45 +66,43 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(
-    ("dtype", "tolerance"),
+    ("number", "dtype", "tolerance"),
     [
-        ("float32", 1e-6),
-        ("float64", 1e-14),
-        ("complex64", 1e-6),
-        ("complex128", 1e-14),
-        ("bfloat16", 2**-8),
-        ("float16", 2**-11),
+        (0, "float32", 1e-6),
+        (1, "float64", 1e-14),
+        (2, "complex64", 1e-6),
+        (0, "complex128", 1e-14),
+        (1, "bfloat16", 2**-8),
+        (2, "float16", 2**-11),
     ],
 )
-def test_layouts(always, dtype, tolerance):
+def test_layouts(always, number, dtype, tolerance):
+    """By default a third of the layouts for each dtype."""
+    layouts = LAYOUTS if ALL else LAYOUTS[number::3]
     with irax.enable_x64(True):
         generator = np.random.default_rng(0)
         arrays = [
             jnp.asarray(generator.standard_normal(shape), dtype)
             + jnp.asarray(1j if dtype.startswith("c") else 0, dtype)
-            for _, *shapes in LAYOUTS
+            for _, *shapes in layouts
             for shape in shapes
         ]
 
-        def products(*arrays):
+        def products(np, arrays):
             pairs = zip(arrays[::2], arrays[1::2], strict=True)
             return [
-                jnp.einsum(sums, x, y) for (sums, *_), (x, y) in zip(LAYOUTS, pairs, strict=True)
+                np.einsum(sums, x, y) for (sums, *_), (x, y) in zip(layouts, pairs, strict=True)
             ]
 
-        assert calls(products, *arrays) == len(LAYOUTS)
-        results = irax.jit(products)(*arrays)
+        by_blas = lambda arrays: products(jnp, arrays)
+        assert calls(by_blas, arrays) == len(layouts)
+        results = irax.jit(by_blas)(arrays)
     wide = np.complex128 if dtype.startswith("c") else np.float64
-    exact = products_of(*(np.asarray(x).astype(wide) for x in arrays))
-    for (sums, *_), got, expected in zip(LAYOUTS, results, exact, strict=True):
+    exact = products(np, [np.asarray(x).astype(wide) for x in arrays])
+    for (sums, *_), got, expected in zip(layouts, results, exact, strict=True):
         assert got.dtype == dtype
         error = np.abs(np.asarray(got).astype(wide) - expected)
         assert error.max() <= tolerance * np.abs(expected).max(), sums
-
-
-def products_of(*arrays):
-    pairs = zip(arrays[::2], arrays[1::2], strict=True)
-    return [np.einsum(sums, x, y) for (sums, *_), (x, y) in zip(LAYOUTS, pairs, strict=True)]
 
 
 def test_several_workgroups(always):
@@ -135,32 +138,57 @@ UPDATES = [
 ]
 
 
+def _epilogues(np, products, bases, rate):
+    """Elementwise operations on products: steps of an optimizer, biases, activations and masks."""
+    for i, (p, base) in enumerate(zip(products, bases, strict=True)):
+        row, column = base[..., :1, :], base[..., :1]
+        yield [
+            lambda p=p, base=base: (base - rate * p,),
+            lambda p=p, row=row: (np.maximum(p + row, 0), p + row > 0),
+            lambda p=p, column=column: (np.tanh(p) * column, p),
+            lambda p=p, base=base: (np.where(p > base, p, 0.5 * base), np.int32(base) * (p > 0)),
+            lambda p=p: (p - 1, (p * p)[..., ::-1]),
+        ][i % 5]()
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
-def test_updates(always, dtype, tolerance):
-    """Products are added to arrays in memory, which stay as they are."""
+def test_epilogues(always, dtype, tolerance):
+    """Elementwise operations on products are part of their dispatches, in any layout."""
     generator = np.random.default_rng(0)
     pairs = [[generator.standard_normal(s).astype(dtype) for s in u[1:]] for u in UPDATES]
-    products = [np.einsum(u[0], *pair) for u, pair in zip(UPDATES, pairs, strict=True)]
-    bases = [generator.standard_normal(p.shape).astype(dtype) for p in products]
-    combine = [lambda c, p: c - 0.1 * p, lambda c, p: p + c, lambda c, p: c + p * 3.0]
-    kinds = [combine[i % 3] for i in range(len(UPDATES))]
+    exact = [np.einsum(u[0], *pair) for u, pair in zip(UPDATES, pairs, strict=True)]
+    bases = [generator.standard_normal(p.shape).astype(dtype) for p in exact]
 
-    def update(bases, pairs):
-        each = zip(UPDATES, kinds, bases, pairs, strict=True)
-        return [kind(c, jnp.einsum(sums, *pair)) for (sums, *_), kind, c, pair in each]
+    def compute(bases, pairs, rate):
+        products = [jnp.einsum(u[0], *pair) for u, pair in zip(UPDATES, pairs, strict=True)]
+        return list(_epilogues(jnp, products, bases, rate))
 
     with irax.enable_x64(True):
-        arrays = irax.tree_util.tree_map(jnp.asarray, (bases, pairs))
-        text = irax.jit(update).lower(*arrays).as_text()
-        lowered = str(lower(mlir.parse_module(text), "update"))
+        arrays = irax.tree_util.tree_map(jnp.asarray, (bases, pairs, np.asarray(0.1, dtype)))
+        text = irax.jit(compute).lower(*arrays).as_text()
+        lowered = str(lower(mlir.parse_module(text), "compute"))
         assert lowered.count("flow.dispatch @product") == len(UPDATES)
-        assert not any(f"stablehlo.{x}" in lowered for x in ("add", "multiply", "subtract"))
-        results = irax.jit(update)(*arrays)
-    for kind, c, p, kept, got in zip(kinds, bases, products, arrays[0], results, strict=True):
-        expected = kind(c, p)
-        assert got.dtype == dtype
-        np.testing.assert_allclose(got, expected, atol=tolerance * np.abs(p).max() * 3)
-        np.testing.assert_array_equal(kept, c)
+        names = ("add", "multiply", "subtract", "maximum", "tanh", "select")
+        assert not any(f"stablehlo.{x} " in lowered for x in names)
+        results = irax.jit(compute)(*arrays)
+    for base, kept in zip(bases, arrays[0], strict=True):
+        np.testing.assert_array_equal(kept, base)
+    for expected, got in zip(_epilogues(np, exact, bases, 0.1), results, strict=True):
+        for x, y in zip(expected, got, strict=True):
+            assert y.dtype == x.dtype
+            np.testing.assert_allclose(y, x, atol=tolerance * max(9, np.abs(x).max() * 3))
+
+
+def test_epilogue_of_several_workgroups(always):
+    """Each workgroup finishes its part, and the last part is smaller."""
+    x, w = (
+        np.random.default_rng(0).standard_normal(s).astype(np.float32)
+        for s in ((1001, 9), (9, 1203))
+    )
+    got, signs = irax.jit(lambda x, w: ((x @ w) * 2 + w[0], x @ w > w[0]))(x, w)
+    exact = x.astype(np.float64) @ w
+    np.testing.assert_allclose(got, exact * 2 + w[0], atol=1e-4)
+    np.testing.assert_array_equal(signs, exact > w[0])
 
 
 def test_updates_of_what_a_program_made(always):
@@ -342,8 +370,10 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_convolutions(always, monkeypatch, dtype):
+@pytest.mark.parametrize(
+    ("dtype", "cases"), [("float32", CONVOLUTIONS), ("float64", CONVOLUTIONS[: None if ALL else 2])]
+)
+def test_convolutions(always, monkeypatch, dtype, cases):
     """Values and gradients, beside those of the evaluator, which is NumPy."""
     monkeypatch.setattr(passes, "pays_as_products", lambda windows: True)
     monkeypatch.setattr(convolutions, "TILE", 4096)  # several tiles
@@ -356,20 +386,18 @@ def test_convolutions(always, monkeypatch, dtype):
 
     def values(*arrays):
         pairs = zip(arrays[::2], arrays[1::2], strict=True)
-        return [convolve(x, y, *c[2:]) for (x, y), c in zip(pairs, CONVOLUTIONS, strict=True)]
+        return [convolve(x, y, *c[2:]) for (x, y), c in zip(pairs, cases, strict=True)]
 
     def total(*arrays):
         return sum(jnp.sum(jnp.sin(x)) for x in values(*arrays))
 
     with irax.enable_x64(True):
         arrays = [
-            jnp.asarray(generator.standard_normal(shape), dtype)
-            for c in CONVOLUTIONS
-            for shape in c[:2]
+            jnp.asarray(generator.standard_normal(shape), dtype) for c in cases for shape in c[:2]
         ]
         gradient = irax.grad(total, tuple(range(len(arrays))))
         results = irax.jit(lambda *a: (values(*a), gradient(*a)))(*arrays)
         expected = values(*arrays), gradient(*arrays)
-        assert calls(values, *arrays, name="convolution") == 4
+        assert calls(values, *arrays, name="convolution") == min(len(cases), 4)
     for got, exact in zip([*results[0], *results[1]], [*expected[0], *expected[1]], strict=True):
         np.testing.assert_allclose(got, exact, atol=1e-4 if dtype == "float32" else 1e-12)

@@ -1,7 +1,7 @@
 """Every case, its derivatives and its batched forms, compiled for CUDA, where no GPU is needed for
 that; and what GPUs are given evaluated in NumPy, against the evaluator of what was asked for.
 
-By default a few dozen forms; all with IRAX_ALL_FORMS=1. For HIP and Metal, a handful. Where
+By default a dozen or two forms; all with IRAX_ALL_FORMS=1. For HIP and Metal, a handful. Where
 `ptxas` is there (`pip install nvidia-cuda-nvcc-cu12`, and its folder in PATH), it assembles all of
 it. What a GPU makes of it is tests/runtime/test_cuda.py's.
 """
@@ -30,7 +30,7 @@ PTXAS = shutil.which("ptxas")
 
 FUNCTIONS = [function for functions in MODULES.values() for function in functions]
 """Without IRAX_ALL_FORMS, a sample of all."""
-CHOSEN = FUNCTIONS if EVERYTHING else FUNCTIONS[::24]
+CHOSEN = FUNCTIONS if EVERYTHING else FUNCTIONS[::48]
 PARTS = [CHOSEN[i : i + IN_ONE_MODULE] for i in range(0, len(CHOSEN), IN_ONE_MODULE)]
 
 
@@ -136,7 +136,7 @@ def test_races_are_found() -> None:
 
 @pytest.mark.parametrize("target", ["iree-hip", "iree-metal"])
 def test_others_compile(target: str) -> None:
-    functions = FUNCTIONS[:: 20 if EVERYTHING else 30]
+    functions = FUNCTIONS[:: 20 if EVERYTHING else 90]
     count = 0
     for i in range(0, len(functions), IN_ONE_MODULE):
         _, ready, names = lowered(functions[i : i + IN_ONE_MODULE], target)

@@ -1,7 +1,7 @@
 """Every case, its derivatives and its batched forms, compiled by IREE, against the evaluator.
 
 Many functions share a module, because a compile costs a third of a second before it does anything.
-By default a sixth of the forms are compiled, an eighteenth in families that take long; all with
+By default a ninth of the forms are compiled, a 27th in families that take long; all with
 IRAX_ALL_FORMS=1.
 """
 
@@ -117,7 +117,7 @@ def _functions() -> Iterator[Function]:
             forms.append("batch")
         if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
-        number, every = zlib.crc32(case.name.encode()), 18 if case.family in SLOW else 6
+        number, every = zlib.crc32(case.name.encode()), 27 if case.family in SLOW else 9
         for i, form in enumerate(forms):
             if everything or (i + number) % every == 0:
                 yield Function(case, form)

@@ -22,7 +22,7 @@ SCALARS = [
     (elementwise.maximum, (-0.0, 0.0), 0, 0.5),
     (elementwise.maximum, (3, 2), 0, 1),
     (elementwise.maximum, (3, 2), 1, 0),
-    (elementwise.abs, (0,), 0, 0),
+    (elementwise.abs, (0,), 0, 1),
     (elementwise.sign, (0,), 0, 0),
     (elementwise.floor, (2,), 0, 0),
     (elementwise.sqrt, (0,), 0, INF),

@@ -31,7 +31,7 @@ pytestmark = needs_vulkan
 
 TARGET = "iree-vulkan"
 IN_ONE_MODULE = 8
-SAMPLE = 150
+SAMPLE = 300
 """By default each so many-th form."""
 ALWAYS = {("householder_qr", "vjp")}
 """Forms to try by default: in loops such as this one IREE loses buffers (`iree/references.py`)."""

@@ -31,7 +31,13 @@ MODULES = (
     ),
     *("jax.scipy.stats", "jax.scipy.signal", "jax.scipy.fft", "jax.scipy.ndimage"),
     *("jax.scipy.optimize", "jax.scipy.interpolate", "jax.scipy.integrate"),
-    *("jax.scipy.cluster.vq", "jax.scipy.spatial.transform", "jax.scipy.sparse.linalg"),
+    *("jax.custom_batching", "jax.custom_derivatives", "jax.dlpack", "jax.profiler", "jax.stages"),
+    *(
+        "jax.test_util",
+        "jax.scipy.cluster.vq",
+        "jax.scipy.spatial.transform",
+        "jax.scipy.sparse.linalg",
+    ),
 )
 
 HEAD = """# Names

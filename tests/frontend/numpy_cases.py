@@ -148,7 +148,7 @@ case("reshape", A(2, 3), (3, -1))
 case("reshape", A(2, 3), (3, 2), order="F")
 case("ravel", A(2, 3))
 case("ravel", A(2, 3), order="F")
-case("expand_dims", A(2, 3), (0, 2))
+case("expand_dims", A(2, 3), (0, 1))
 cases("squeeze", A(1, 3, 1))
 case("squeeze", A(1, 3, 1), axis=2)
 for shape in ((), (3,), (2, 3)):

@@ -5,13 +5,15 @@ In float64 and outside of jit, so that the differences are sharp and nothing is 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import irax
 import irax.numpy as jnp
 from irax import lax, nn
-from irax.test_util import check_grads
+from irax.test_util import check_grads, check_jvp, check_vjp
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.3, 0.9, (3, 4))
@@ -88,3 +90,18 @@ def test_tolerances_by_dtype():
     check_grads(lambda x: x**2, (x,), 1, atol={np.float32: 0.1}, rtol={np.float32: 0.1})
     with pytest.raises(AssertionError):
         check_grads(lambda x: x**2, (x,), 1, atol={np.float32: 1e-9}, rtol={np.float32: 1e-9})
+
+
+def test_a_jvp_and_a_vjp_are_checked_by_themselves():
+    f = lambda x, y: {"out": jnp.sin(x) * y}
+    check_jvp(f, functools.partial(irax.jvp, f), (X, Y))
+    check_vjp(f, functools.partial(irax.vjp, f), (X, Y))
+    wrong = lambda args, tangents: (f(*args), {"out": tangents[0]})
+    with pytest.raises(AssertionError, match="mine: jvp"):
+        check_jvp(f, wrong, (X, Y), err_msg="mine")
+    with pytest.raises(AssertionError, match="the value"):
+        check_jvp(lambda x, y: f(y, x), functools.partial(irax.jvp, f), (X, Y))
+    off = lambda x, y: (f(x, y), lambda ct: (ct["out"], ct["out"]))
+    with pytest.raises(AssertionError, match="f: vjp"):
+        check_vjp(f, off, (X, Y))
+    check_vjp(f, off, (X, Y), atol=1e3)

@@ -127,3 +127,55 @@ def test_other_names_are_not_there():
         irax.custom_jvp(jnp.sin).define  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'rule'"):
         irax.custom_batching.custom_vmap(jnp.sin).rule  # noqa: B018
+
+
+# ---- derivatives in forward mode -----------------------------------------------------------------
+
+
+@custom_vmap
+def scaled_sine(x, y):
+    return {"product": jnp.sin(x) * y, "count": 3}
+
+
+@scaled_sine.def_vmap
+def scaled_sine_rule(size, in_batched, x, y):
+    found = {"product": 10.0 * jnp.cos(x) * y, "count": jnp.full((size,), 3)}
+    return found, {"product": True, "count": True}
+
+
+POINTS, T = jnp.array([0.0, 0.5]), jnp.array([1.0, 2.0])
+COS, SIN = np.cos([0.0, 0.5]), np.sin([0.0, 0.5])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_lanes_of_a_jvp_are_those_of_the_derivative_of_the_rule(jit):
+    def derivative(x, t):
+        out, moved = irax.jvp(lambda x: scaled_sine(x, 2.0), (x,), (t,))
+        return out["product"], moved["product"]
+
+    lanes = irax.vmap(derivative)
+    out, moved = (irax.jit(lanes) if jit else lanes)(POINTS, T)
+    np.testing.assert_allclose(out, 20 * COS, rtol=1e-5)
+    np.testing.assert_allclose(moved, -20 * SIN * T, rtol=1e-5)
+    # One of the two has no lanes of its own.
+    np.testing.assert_allclose(
+        irax.vmap(derivative, (0, None))(POINTS, 3.0)[1], -60 * SIN, rtol=1e-5
+    )
+    np.testing.assert_allclose(irax.vmap(derivative, (None, 0))(0.5, T)[0], 20 * COS[1], rtol=1e-5)
+    np.testing.assert_allclose(derivative(0.5, 1.0)[1], 2 * COS[1], rtol=1e-6)
+
+
+def test_second_derivatives_and_values_from_outside():
+    scale = jnp.float32(7.0)
+
+    @custom_vmap
+    def f(x):
+        return scale * x
+
+    f.def_vmap(lambda size, in_batched, x: (scale * x**3, in_batched[0]))
+    once = lambda x: irax.jvp(f, (x,), (1.0,))[1]
+    twice = lambda x: irax.jvp(once, (x,), (1.0,))[1]
+    np.testing.assert_allclose(irax.vmap(once)(T), 21 * np.asarray(T) ** 2)
+    np.testing.assert_allclose(irax.vmap(twice)(T), 42 * np.asarray(T))
+    assert irax.grad(f)(1.0) == 7.0
+    np.testing.assert_allclose(irax.vmap(irax.grad(f))(T), [7.0, 7.0])

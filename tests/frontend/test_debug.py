@@ -7,8 +7,10 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax import debug, lax
+from irax import NamedSharding, P, debug, lax
 from irax.experimental import io_callback
+from irax.sharding import Mesh
+from irax_runtime.iree import cpu
 
 BOTH = pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["at once", "jit"])
 
@@ -231,7 +233,50 @@ def test_an_exception_in_a_callback():
 def test_what_there_is_not():
     with pytest.raises(NotImplementedError, match=r"debug\.breakpoint is not supported.*disable"):
         debug.breakpoint()
-    assert not hasattr(debug, "visualize_array_sharding")
+
+
+# ---- shardings -----------------------------------------------------------------------------------
+
+GRID = Mesh(np.array([cpu(n) for n in range(4)]).reshape(2, 2), ("a", "b"))
+TABLES = {
+    P("a", "b"): [["CPU 0", "CPU 1"], ["CPU 2", "CPU 3"]],
+    P("b", None): [["CPU 0,2"], ["CPU 1,3"]],
+    P(None, ("b", "a")): [["CPU 0", "CPU 2", "CPU 1", "CPU 3"]],
+    P(): [["CPU 0,1,2,3"]],
+    P("a"): [["CPU 0,1"], ["CPU 2,3"]],
+}
+
+
+def cells(text):
+    """The words of a table's cells, by row."""
+    rows = [re.split("[│]", line)[1:-1] for line in text.splitlines() if "CPU" in line]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize("spec", TABLES, ids=str)
+def test_tables_of_shardings(spec, capsys):
+    array = irax.device_put(np.ones((4, 8), np.float32), NamedSharding(GRID, spec))
+    debug.visualize_array_sharding(array)
+    assert cells(capsys.readouterr().out) == TABLES[spec]
+
+
+def test_tables_of_rows(capsys):
+    debug.visualize_sharding((8,), NamedSharding(GRID, P("a")), use_color=False, scale=2.0)
+    assert cells(capsys.readouterr().out) == [["CPU 0,1", "CPU 2,3"]]
+    with pytest.raises(ValueError, match="expected a shape of 1 or 2 dimensions"):
+        debug.visualize_sharding((), NamedSharding(GRID, P()))
+    with pytest.raises(ValueError, match="expected a multiple of 2"):
+        debug.visualize_sharding((3,), NamedSharding(GRID, P("a")))
+
+
+def test_shardings_of_trees():
+    sharding = NamedSharding(GRID, P("a"))
+    array = irax.device_put(np.ones(2, np.float32), sharding)
+    seen = []
+    debug.inspect_array_sharding({"x": array, "y": [array]}, callback=seen.append)
+    assert seen == [sharding, sharding]
+    with pytest.raises(NotImplementedError, match=r"inspect_array_sharding: an array .* is traced"):
+        irax.jit(lambda x: debug.inspect_array_sharding(x, callback=print))(array)
 
 
 # ---- debug_nans ----------------------------------------------------------------------------------

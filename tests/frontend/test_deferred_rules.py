@@ -2,6 +2,8 @@
 
 import functools
 import re
+import types
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +112,25 @@ def test_rules_that_call_their_function_with_another_one(kind, transform):
         irax.grad(irax.grad(loaded))(1.0)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dumped_module_keeps_rules_that_make_an_equal_function_each_time(kind):
+    def apply(g, x):
+        return g(x)
+
+    def f(x):
+        return ruled(lambda x: 2 * jnp.sin(x), x)
+
+    if kind == "jvp":
+        ruled = irax.custom_jvp(apply, nondiff_argnums=(0,))
+        ruled.defjvp(lambda g, p, t: (f(*p), 3 * f(*p) * t[0]))
+    else:
+        ruled = irax.custom_vjp(apply, nondiff_argnums=(0,))
+        ruled.defvjp(lambda g, x: (f(x), x), lambda g, x, ct: (3 * f(x) * ct,))
+    loaded = loaded_elsewhere(f)
+    np.testing.assert_allclose(irax.grad(loaded)(1.0), 6 * np.sin(1), rtol=1e-6)
+    np.testing.assert_allclose(irax.grad(irax.grad(loaded))(1.0), 18 * np.sin(1), rtol=1e-6)
+
+
 def test_a_dumped_module_keeps_rules_of_lanes_and_loops():
     def main(f, x):
         lanes = irax.vmap(f)(x)
@@ -152,6 +173,10 @@ def scaled(kind):
             f = irax.custom_vjp(lambda x: x * 1)
             held = {"z": [z]}
             f.defvjp(lambda x: (f(x), None), lambda _, ct: (10 * held["z"][0] * ct,))
+        elif kind == "module":
+            f = irax.custom_jvp(lambda x: x * 1)
+            settings.scale, settings.itself = z, settings
+            f.defjvp(lambda p, t: (f(*p), 10 * settings.itself.scale * t[0]))
         else:
             f = irax.custom_vjp(lambda x: x * 1)
             GLOBAL["z"] = z
@@ -162,13 +187,14 @@ def scaled(kind):
 
 
 GLOBAL = {}
+settings: Any = types.ModuleType("settings_of_a_model")
 
 
 def of_global():
     return GLOBAL["z"]
 
 
-@pytest.mark.parametrize("kind", ["jvp", "fwd", "bwd", "global"])
+@pytest.mark.parametrize("kind", ["jvp", "fwd", "bwd", "global", "module"])
 def test_rules_that_close_over_traced_values(kind):
     f = scaled(kind)
     np.testing.assert_array_equal(irax.vmap(irax.grad(f))(X, X), 10 * X)

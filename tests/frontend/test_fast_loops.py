@@ -300,3 +300,135 @@ def test_inputs_are_multiplied_before_the_loop(monkeypatch):
     last, products = irax.jit(f)(u, w, xs)
     np.testing.assert_allclose(last, h, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(products, np.einsum("id,tbi->tdb", u, xs), rtol=1e-4, atol=1e-6)
+
+
+def read_after_update(c):
+    return lambda i, c: c.at[i].set(2.0 * c[i + 1]) + c[0] * c
+
+
+def swapped(c):
+    def step(i, state):
+        a, b = state
+        return b.at[i].add(a[i]), a.at[i + 1].multiply(0.5)
+
+    return lambda i, c: jnp.sum(jnp.stack(lax.fori_loop(0, 3, step, (c, c))), 0)
+
+
+def kept_beside_an_inner_loop(c):
+    def step(i, c):
+        inner = lax.fori_loop(0, 4, lambda j, x: x.at[i + j].set(x[j] + 1), c)
+        return 0.5 * (inner + c)
+
+    return step
+
+
+def updated_in_a_branch(c):
+    def step(i, c):
+        new = lax.cond(c[i] > 0, lambda c: c.at[i].set(-c[i]), lambda c: c, c)
+        return lax.cond(i % 2 == 0, lambda: new.at[0].add(1), lambda: c * 0.5)
+
+    return step
+
+
+def moved_over_itself(c):
+    size = c.shape[0] - 3
+    return lambda i, c: lax.dynamic_update_slice(c, lax.dynamic_slice(c, (i % 3,), (size,)), (2,))
+
+
+def permuted(c):
+    places = (7 * jnp.arange(c.shape[0]) + 3) % c.shape[0]
+    return lambda i, c: c[places].at[places[: i.dtype.itemsize]].add(c[:4], mode="drop")
+
+
+def beyond_the_ends(c):
+    places = jnp.array([-1, 2, 2, 1000, -5, 0])
+    return lambda i, c: c.at[places + i].max(jnp.arange(6.0)).at[i - 2].set(jnp.min(c))
+
+
+def transposed(c):
+    def step(i, c):
+        rows = c[:6].reshape(2, 3)
+        rows = rows.at[i % 2].set(rows.T[1, ::-1].sum() + rows[1])
+        return c.at[:6].set(rows.reshape(-1)).at[1].add(jnp.sum(c[::-1] * c))
+
+    return lambda i, c: step(i, c / 4)
+
+
+IN_PLACE = [
+    *(read_after_update, swapped, kept_beside_an_inner_loop, updated_in_a_branch),
+    *(moved_over_itself, permuted, beyond_the_ends, transposed),
+]
+
+
+@pytest.mark.parametrize("size", [9, 300])
+def test_updates_in_place_change_nothing_that_is_read_later(size):
+    """All in one program, against the evaluator."""
+    x = RNG.uniform(-1, 1, size).astype(np.float32)
+
+    def run(x):
+        return [lax.fori_loop(0, 5, make(x), x) for make in IN_PLACE]
+
+    assert is_kernel(run, x)
+    for make, found, expected in zip(IN_PLACE, irax.jit(run)(x), run(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, err_msg=make.__name__)
+
+
+def test_updates_in_place_of_lanes_and_their_gradients():
+    places, values = RNG.integers(-4, 9, (3, 6)), RNG.uniform(size=(3, 6)).astype(np.float32)
+
+    def run(c, places, values):
+        def step(c, x):
+            place, value = x
+            c = c.at[place].set(jnp.sin(c[(place + 2) % 5]) * value)
+            return c, c[place]
+
+        return jnp.sum(lax.scan(step, c, (places, values))[1] ** 2)
+
+    both = irax.vmap(irax.value_and_grad(run, (0, 2)))
+    for size in (5, 60):
+        c = RNG.uniform(size=(3, size)).astype(np.float32)
+        found, expected = irax.jit(both)(c, places, values), both(c, places, values)
+        for a, b in zip(irax.tree.leaves(found), irax.tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.float64, np.float16])
+def test_windows_of_any_dtype_in_place(dtype):
+    x = RNG.integers(0, 2, (40, 6)).astype(dtype)
+
+    def run(x, places):
+        def step(x, place):
+            rows = x[place]
+            return x.at[place[::-1] % 45].set(rows), rows[:, 1:4]
+
+        return lax.scan(step, x, places)
+
+    with irax.enable_x64(True):
+        places = RNG.integers(-3, 43, (5, 4)).astype(np.uint8)
+        assert is_kernel(run, x, places)
+        for a, b in zip(irax.jit(run)(x, places), run(x, places), strict=True):
+            assert a.dtype == dtype
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64, np.int8, np.bool_])
+def test_sorts_of_short_rows(dtype):
+    """Rows and columns, with ties and all kinds of floats; the few that are read, and all."""
+    x = RNG.integers(-3, 3, (5, 24)).astype(dtype)
+    if x.dtype.kind == "f":
+        x[:, :6] = [np.nan, -0.0, 0.0, -np.inf, np.inf, -np.nan]
+
+    def run(x, steps):
+        def step(x, place):
+            x = jnp.roll(x.at[0, place].set(x[1, 2]), 5, 1)
+            best = lax.top_k(x, 3)
+            several = lax.sort((x, jnp.argsort(x, 0), x), dimension=0, num_keys=2)
+            return x, (jnp.sort(x), jnp.argsort(x, descending=True), best, several)
+
+        return lax.scan(step, x, steps)
+
+    with irax.enable_x64(True):
+        assert is_kernel(run, x, np.arange(3))
+        found, expected = irax.jit(run)(x, np.arange(3)), run(x, np.arange(3))
+        for a, b in zip(irax.tree.leaves(found), irax.tree.leaves(expected), strict=True):
+            np.testing.assert_array_equal(a, b)

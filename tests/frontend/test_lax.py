@@ -250,7 +250,7 @@ def test_dynamic_slices_at_a_constant_or_a_vector():
         (lambda: lax.broadcast_in_dim(np.ones((2, 2)), (2, 2), (1, 0)), TypeError, "ascend"),
         (lambda: lax.reshape(X, (5,)), TypeError, r"size 24\) into shape \(5,\)"),
         (lambda: lax.transpose(X, (0, 1)), TypeError, "once"),
-        (lambda: lax.rev(X, (3,)), ValueError, "axis 3"),
+        (lambda: lax.rev(X, (3,)), TypeError, "axis 3"),
         (lambda: lax.squeeze(X, (0,)), ValueError, "not 1"),
         (lambda: lax.pad(ONES, 0, [(1, 1, 0)]), TypeError, "scalar of dtype float32"),
         (lambda: lax.pad(ONES, 0.0, [(1, 1)]), ValueError, "padding_config"),

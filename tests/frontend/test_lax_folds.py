@@ -123,7 +123,7 @@ def test_cumulative(function):
         expected = CUMULATIVE[function](x, axis)
         expected = np.flip(expected, axis) if reverse else expected
         np.testing.assert_allclose(found, expected, rtol=1e-5)
-    for way in ways:
+    for way in ways[::3]:
         check_grads(lambda x, way=way: function(x, *way) ** 2, (jnp.asarray(X),), 2, rtol=0.05)
 
 

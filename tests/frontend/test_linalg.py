@@ -1,5 +1,7 @@
 """irax.numpy.linalg's factorizations and what is made of them, against NumPy."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -106,9 +108,14 @@ def test_compiled():
     close(gradient, expected_gradient)
 
 
-def test_not_positive_definite_is_nan():
-    assert jnp.isnan(jnp.linalg.cholesky(-jnp.eye(2))).all()
-    assert jnp.isnan(irax.jit(jnp.linalg.cholesky)(-jnp.eye(2))).all()
+@pytest.mark.parametrize("size, dtype", [(2, "float32"), (6, "complex64"), (40, "float32")])
+def test_not_positive_definite_is_a_triangle_of_nan(size, dtype):
+    x = -jnp.eye(size, dtype=dtype)
+    for factor in (jnp.linalg.cholesky, functools.partial(jnp.linalg.cholesky, upper=True)):
+        triangle = np.tril if factor is jnp.linalg.cholesky else np.triu
+        expected = triangle(np.full((size, size), np.nan))
+        for found in (factor(x), irax.jit(factor)(x)):
+            np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,12 @@ def test_empty_matrices(name, shape):
             np.testing.assert_array_equal(np.abs(x), np.abs(y))  # identities, up to signs
 
 
+@pytest.mark.parametrize("function", [jnp.linalg.inv, jnp.linalg.pinv])
+def test_short_floats_are_refused(function):
+    with pytest.raises(TypeError, match=r"expected an array of float32.* got bfloat16"):
+        function(jnp.eye(3, dtype="bfloat16"))
+
+
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_SQUARE])
 def test_integers_become_floats(name):
     x = np.array([[3, 1], [1, 2]])

@@ -6,6 +6,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax.custom_derivatives import linear_call
 
 SIZE = 4
 
@@ -71,3 +72,46 @@ def test_calls_of_calls_are_looked_at_once():
         f = irax.jit(lambda t, inner=f: inner(inner(t)))
     text = str(irax.make_ir(lambda ct: irax.linear_transpose(f, 1.0)(ct))(1.0))
     assert 40 < text.count("func.func") < 200
+
+
+# ---- linear_call ---------------------------------------------------------------------------------
+
+
+def divided(r, x):
+    return linear_call(lambda r, x: x / r, lambda r, ct: 10 * ct / r, r, x)
+
+
+def test_linear_call_has_the_transpose_that_is_given():
+    assert divided(2.0, 3.0) == 1.5
+    derivative = irax.grad(divided, 1)
+    for found in (derivative(2.0, 3.0), irax.jit(derivative)(2.0, 3.0)):
+        assert found == 5.0
+    assert irax.jvp(lambda x: divided(2.0, x), (3.0,), (1.0,))[1] == 0.5
+    lanes = irax.vmap(derivative)(jnp.arange(1.0, 4.0), jnp.ones(3))
+    np.testing.assert_allclose(lanes, 10 / np.arange(1.0, 4.0), rtol=1e-6)
+
+
+def test_the_transpose_of_the_transpose_of_linear_call_is_the_function():
+    once = lambda ct: irax.linear_transpose(lambda x: divided(2.0, x), 1.0)(ct)[0]
+    assert irax.linear_transpose(once, 1.0)(1.0)[0] == 0.5
+
+
+def test_linear_call_of_pytrees_with_captured_values():
+    @irax.grad
+    def derivative(x):
+        scale = irax.lax.stop_gradient(x)
+        forward = lambda r, p: {"out": scale * p[0] + r * p[1]}
+        back = lambda r, ct: (scale * ct["out"], r * ct["out"])
+        return linear_call(forward, back, 5.0, (x, x))["out"]
+
+    assert derivative(3.0) == 8.0
+
+
+def test_linear_call_refuses_what_is_not_transposed():
+    call = lambda back: irax.grad(lambda x: linear_call(lambda _, x: 2 * x, back, (), x))(1.0)
+    with pytest.raises(TypeError, match="structure of linear_args"):
+        call(lambda _, ct: (ct, ct))
+    with pytest.raises(TypeError, match=r"float32\[3\]"):
+        call(lambda _, ct: jnp.ones(3))
+    with pytest.raises(NotImplementedError, match="residuals"):
+        irax.grad(divided)(2.0, 3.0)

@@ -52,7 +52,10 @@ def test_frequencies_and_shifts():
     for n in (4, 5):
         close(jnp.fft.fftfreq(n, 0.5), np.fft.fftfreq(n, 0.5))
         close(jnp.fft.rfftfreq(n, 0.5), np.fft.rfftfreq(n, 0.5))
-    for axes in (None, 1, (0, 2)):
+    found = jnp.fft.rfftfreq(5, 0.1, dtype="int32")
+    assert found.dtype == np.int32
+    np.testing.assert_array_equal(found, [0, 2, 4])
+    for axes in (None, 1, (0, 2), (1, 1)):
         close(jnp.fft.fftshift(REAL, axes), np.fft.fftshift(REAL, axes))
         close(jnp.fft.ifftshift(REAL, axes), np.fft.ifftshift(REAL, axes))
 

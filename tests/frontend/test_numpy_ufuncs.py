@@ -281,7 +281,7 @@ def test_kinds():
         (lambda x: jnp.hypot(x, 4.0), 3.0, 0.6),
         (lambda x: jnp.sinc(x), 0.0, 0.0),
         (irax.grad(lambda x: jnp.sinc(x)), 0.0, -(np.pi**2) / 3),
-        (lambda x: jnp.abs(x), 0.0, 0.0),
+        (lambda x: jnp.abs(x), 0.0, 1.0),
         (lambda x: jnp.arctan2(x, 2.0), 0.0, 0.5),
         (lambda x: jnp.remainder(x, 3.0), 7.0, 1.0),
         (lambda x: jnp.remainder(7.0, x), 3.0, -2.0),

@@ -1,4 +1,9 @@
-"""pmap: a function over the slices of its arguments, in one program."""
+"""pmap: a function over the slices of its arguments, on one device and on several."""
+
+import copy
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -6,6 +11,9 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax.config import config
+from irax.sharding import Mesh
+from irax_runtime.iree import cpu
 
 X = np.arange(6.0, dtype=np.float32).reshape(3, 2)
 
@@ -110,3 +118,77 @@ def test_errors(call, kind, message):
 
 def test_it_is_lowered_as_a_jitted_function_is():
     assert "stablehlo.sine" in irax.pmap(jnp.sin).lower(X).as_text()
+
+
+# ---- several devices; values are compared with JAX's in test_shard_map.py ------------------------
+
+DEVICES = [cpu(n) for n in range(3)]
+
+
+def on_devices(f, **options):
+    return irax.pmap(f, "i", devices=DEVICES, **options)
+
+
+@pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
+def test_each_slice_has_a_device(spmd):
+    with config.scoped("spmd", spmd):
+        squares = on_devices(lambda x: x**2 / lax.psum(x, "i"))
+        result = squares(X + 1)
+        np.testing.assert_allclose(result, (X + 1) ** 2 / (X + 1).sum(0), rtol=1e-6)
+        assert result.sharding == irax.NamedSharding(Mesh(DEVICES, ("i",)), irax.P("i"))
+        assert [shard.data.shape for shard in result.addressable_shards] == [(1, 2)] * 3
+        again = squares(irax.device_put(result, DEVICES[1]))
+        assert again.sharding == result.sharding
+        same = on_devices(lambda x: lax.psum(x, "i"), out_axes=None)(result)
+        assert same.is_fully_replicated
+
+
+def test_slices_of_an_axis_without_arguments():
+    np.testing.assert_array_equal(on_devices(lambda: lax.axis_index("i"))(), [0, 1, 2])
+
+
+def test_a_device_computes_the_slices_of_a_pmap_inside():
+    inner = irax.pmap(lambda y: lax.psum(y, "j") * lax.axis_index("i"), "j", devices=DEVICES)
+    result = on_devices(lambda x: inner(jnp.tile(x, (3, 1))))(X)
+    expected = np.arange(3)[:, None] * 3 * X
+    np.testing.assert_array_equal(result, np.repeat(expected[:, None], 3, 1))
+
+
+def test_copies():
+    mapped = on_devices(lambda x: lax.psum(x, "i"), out_axes=None)
+    assert copy.copy(mapped)(X).sharding.device_set == set(DEVICES)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: on_devices(jnp.sin)(X[:2]), "got 3 for axis_size and 2 for"),
+        (lambda: irax.pmap(jnp.sin, devices=[*DEVICES, DEVICES[0]]), "are there twice"),
+        (
+            lambda: irax.pmap(lambda x, n: x, devices=DEVICES, static_broadcasted_argnums=1)(X),
+            "with 1 positional arguments",
+        ),
+    ],
+)
+def test_errors_of_several_devices(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_more_slices_than_devices_are_an_error():
+    code = """if True:
+        import irax, numpy as np
+        assert irax.pmap(lambda x: x + 1)(np.ones(2)).sharding.num_devices == 2
+        try:
+            irax.pmap(lambda x: x + 1)(np.ones(4))
+        except ValueError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "IRAX_CPU_DEVICES": "3"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("pmap: a mesh of shape (4,) takes 4 devices, got 3")

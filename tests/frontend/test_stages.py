@@ -187,3 +187,39 @@ def test_attributes_of_the_function_stay():
 
     f.note = 7
     assert irax.jit(f).note == 7
+
+
+def test_lowering_for_platforms_that_are_not_here():
+    traced = irax.jit(jnp.sin).trace(1.0)
+    lowered = traced.lower(lowering_platforms=("cuda", "vulkan"))
+    assert "func.func public @sin" in lowered.as_text("lowered")
+    both = traced.lower(lowering_platforms=("cuda", "cpu"))
+    assert both.compile(device_assignment=irax.devices()[:1])(0.0) == 0.0
+    for platforms in (("nowhere",), "cpu", ()):
+        with pytest.raises(ValueError, match="platform"):
+            traced.lower(lowering_platforms=platforms)
+    with pytest.raises(ValueError, match="one device"):
+        both.compile(device_assignment=irax.devices()[:1] * 2)
+    assert isinstance(irax.jit(jnp.sin), irax.stages.Wrapped)
+    assert not isinstance(jnp.sin, irax.stages.Wrapped)
+
+
+class OnOneDevice:
+    """A sharding as `jit` knows one."""
+
+    def __init__(self, *devices):
+        self.device_set = set(devices)
+
+
+def test_shardings_of_one_device():
+    (device,) = irax.devices()[:1]
+    here = OnOneDevice(device)
+    f = irax.jit(lambda x, y: x + y, in_shardings=(here, None), out_shardings=here)
+    assert f(1.0, 2.0) == 3.0
+    assert irax.jit(in_shardings=None, out_shardings=None)(jnp.sin)(0.0) == 0.0
+    with pytest.raises(NotImplementedError, match="2 devices"):
+        irax.jit(jnp.sin, in_shardings=OnOneDevice(device, "another"))
+    with pytest.raises(TypeError, match="shardings"):
+        irax.jit(jnp.sin, in_shardings=3)
+    with pytest.raises(ValueError, match="one of them"):
+        irax.jit(jnp.sin, in_shardings=here, device=device)

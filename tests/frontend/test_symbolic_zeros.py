@@ -185,6 +185,8 @@ def test_zeros_as_values():
     np.testing.assert_array_equal(zero.instantiate(), np.zeros((2, 3)))
     assert zero_from_primal(3).dtype == irax.dtypes.float0
     assert zero_from_primal(3.0) == 0
+    first, (second,), none = zero_from_primal((jnp.ones(2), [3], None), symbolic_zeros=True)
+    assert (first.dtype, second.dtype, none) == (np.float32, irax.dtypes.float0, None)
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, irax.jit])

@@ -7,10 +7,12 @@ import doctest
 import operator
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import irax
 from irax import tree
 from irax import tree_util as tu
 from irax.tree_util import DictKey, GetAttrKey, Partial
@@ -482,3 +484,28 @@ def test_static_fields():
     assert tree.leaves(Layer(1.5)) == [1.5]
     assert tree.map(lambda v: v + 1, Layer(1.5, "b")) == Layer(2.5, "b")
     assert dataclasses.fields(Layer)[1].metadata == {"more": 1, "static": True}
+
+
+def test_dicts_that_are_put_together_have_their_keys_in_order():
+    made = {"b": 1.0, "a": {"d": 2.0, "c": 3.0}}
+    expected = [["a", "b"], ["c", "d"]]
+    keys = lambda tree: [list(tree), list(tree["a"])]
+    leaves, structure = tu.tree_flatten(made)
+    assert keys(structure.unflatten(leaves)) == expected
+    assert keys(tu.tree_map(lambda x: x, made)) == expected
+    assert keys(irax.grad(lambda tree: tree["b"] * tree["a"]["d"])(made)) == expected
+    assert keys(irax.vmap(lambda x: {"b": x, "a": {"d": x, "c": x}})(np.ones(2))) == expected
+    assert keys(irax.eval_shape(lambda tree: tree, made)) == expected
+    seen = []
+    again = irax.jit(lambda tree: seen.append(keys(tree)) or {"b": tree["b"], "a": tree["a"]})
+    assert keys(again(made)) == expected
+    assert keys(again(made)) == expected
+    assert seen == [expected]
+    factories = tu.tree_map(lambda x: x, collections.defaultdict(list, {"b": 1, "a": 2}))
+    assert list(factories) == ["a", "b"]
+    assert factories["c"] == []
+    assert list(tu.tree_map(lambda x: x, collections.OrderedDict(b=1, a=2))) == ["b", "a"]
+
+
+def test_dicts_whose_keys_have_no_order_keep_the_one_they_have():
+    assert list(tu.tree_map(lambda x: x, {"b": 1, 2: 3})) == ["b", 2]

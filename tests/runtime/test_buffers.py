@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.runtime.programs import elementwise, load
 
-from irax_runtime.iree import cpu
-from irax_runtime.memory import ALIGNMENT, aligned_copy, aligned_empty, is_aligned
+from irax_runtime.iree import _MEMORY, _USAGE, cpu
+from irax_runtime.memory import ALIGNMENT, FREED, aligned_copy, aligned_empty, is_aligned
 
 DTYPES = [
     np.bool_,
@@ -119,3 +119,24 @@ def test_arrays_that_were_unpickled(dtype):
     back = cpu().put(array).numpy()
     assert back.dtype == dtype
     assert octets(back) == octets(array)
+
+
+def is_used_again(size: int) -> bool:
+    """Return True if the buffer of an array that was dropped is the next one of its size."""
+    sevens = np.full(size, 7, np.float32)
+    cpu().put(sevens)  # its buffer is dropped at once
+    buffer = cpu()._devices["sync"].allocator.allocate_buffer(_MEMORY, _USAGE, sevens.nbytes)
+    return bool((buffer.map().asarray(sevens.shape, sevens.dtype) == sevens).all())
+
+
+def test_freed_buffers_are_used_again_as_they_are():
+    load(elementwise("negate"))  # which frees what other tests have left
+    assert is_used_again(61 * 127)
+
+
+def test_a_new_program_makes_room_for_its_buffers():
+    buffers = [cpu().put(np.ones(10_000 + i, np.float32)) for i in range(FREED)]
+    del buffers
+    assert not is_used_again(61 * 129)
+    load(elementwise("negate"))
+    assert is_used_again(61 * 131)

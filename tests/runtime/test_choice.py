@@ -53,11 +53,11 @@ def test_the_first_call_of_each_driver_does_not_count() -> None:
 
 
 SUM = """
-func.func @main(%x: tensor<1000x1000xf32>) -> tensor<1000xf32> {
+func.func @main(%x: tensor<4000x1000xf32>) -> tensor<4000xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
-     : (tensor<1000x1000xf32>, tensor<f32>) -> tensor<1000xf32>
-  return %0 : tensor<1000xf32>
+     : (tensor<4000x1000xf32>, tensor<f32>) -> tensor<4000xf32>
+  return %0 : tensor<4000xf32>
 }
 """
 
@@ -65,7 +65,7 @@ func.func @main(%x: tensor<1000x1000xf32>) -> tensor<1000xf32> {
 def test_both_drivers_give_a_program_the_same_results() -> None:
     lowered = lower(mlir.parse_module(SUM), "main", "iree-cpu")
     executable = cpu().load(compile(lowered, "iree-cpu"))
-    x = cpu().put(np.random.default_rng(0).normal(size=(1000, 1000)).astype("f"))
+    x = cpu().put(np.random.default_rng(0).normal(size=(4000, 1000)).astype("f"))
     results = [executable([x])[0].numpy() for _ in range(10)]
     assert all(len(contexts) == 1 for contexts in executable._contexts.values())
     for result in results[1:]:

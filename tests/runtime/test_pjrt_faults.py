@@ -251,7 +251,7 @@ def test_a_plugin_without_a_setting_of_irax_s():
         executables.of_plugin = lambda plugin: tomorrow
         again = one.load(ADD)
         program = executables.programs.split(ADD)[1]
-        told = refused(lambda: executables._compile_with(one, program, {"xla_of_tomorrow": 1}))
+        told = refused(lambda: executables._compile_with([one], program, {"xla_of_tomorrow": 1}))
         print(again([x, x])[0].numpy(), told)
         """,
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.runtime.pjrt_programs import ADD, needs_tpu_compiler, prints, python
 
 from irax_compiler import mlir
-from irax_compiler.lowering import lower
+from irax_compiler.lowering import lower, partition
 from irax_compiler.targets import pjrt
 from irax_runtime.pjrt import tpu
 
@@ -27,6 +27,14 @@ def artefact(text: str, name: str) -> bytes:
     return pjrt.artefact(lower(mlir.parse_module(text), name, "tpu"))
 
 
+def divided() -> bytes:
+    """The artefact of a product whose contracted dimension four chips divide."""
+    whole = mlir.parse_module(DOT.replace("@dot", "@divided"))
+    layout = ((), ("chips",))
+    program = partition(whole, "divided", {"chips": 4}, [layout], [((), ())], "tpu")
+    return pjrt.artefact(lower(program, "divided", "tpu"))
+
+
 START = f"""
 import os
 from irax_runtime.pjrt.errors import PjrtError
@@ -34,6 +42,7 @@ from irax_runtime.pjrt.topology import topology_for
 
 DOT = {artefact(DOT, "dot")!r}
 ADD = {artefact(ADD, "add")!r}
+DIVIDED = {divided()!r}
 
 def refused(use):
     try:
@@ -87,6 +96,21 @@ print(
     {"serialized": told["serialized"][0], "name": told["name"]},
 )
 assert "compiled already" in refused(lambda: topology.compile(program.serialize()))
+""",
+    )
+
+
+@needs_tpu_compiler
+def test_a_program_of_several_chips():
+    compiles(
+        "262144 True",
+        """
+program = topology.compile(DIVIDED, chips=4)
+text = program.optimized_hlo()
+told = refused(lambda: topology.compile(DIVIDED, chips=5))
+collective = "all-reduce" in text or "all-gather" in text
+assert told == "chips=5: v5e:2x2x1 has 4", told
+print(program.memory_analysis()["argument_size_in_bytes"], collective)
 """,
     )
 

@@ -104,7 +104,7 @@ def test_show_of_a_python_function(irax):
     arguments = f"{params}, f32[8,64], i32[8]"
     done = irax("show", f"{DIGITS}:loss", "--args", arguments)
     assert done.returncode == 0, done.stderr
-    for stage in ("traced", "inline", "simplify", "legalize{target=iree-cpu}", "cse"):
+    for stage in ("traced", "inline", "simplify", "legalize{target=iree-cpu loops=now}", "cse"):
         assert f"// ---- {stage} ----" in done.stdout
     traced = irax("show", f"{DIGITS}:loss", "--args", arguments, "--stage", "traced", "--locations")
     assert "// ----" not in traced.stdout
@@ -119,6 +119,40 @@ def test_show_of_a_module(irax):
     done = irax("show", "in.mlir", "--pipeline", "jvp{func=main},cse", "--stage", "jvp")
     assert done.returncode == 0, done.stderr
     assert "@main.jvp" in done.stdout
+
+
+SHARDED = """
+import irax
+
+def total(x):
+    return irax.pmap(lambda row: irax.lax.psum(row, "i"), "i", out_axes=None)(x)
+
+def layer(x, w):
+    return x @ w
+
+layer = irax.jit(layer, in_shardings=(irax.P("data"), irax.P(None, "model")))
+"""
+
+
+def test_several_devices(irax, folder):
+    (folder / "sharded.py").write_text(SHARDED)
+    total = ("sharded.py:total", "--args", "f32[4,2]", "--input", "4x2xf32=1,2,3,4,5,6,7,8")
+    done = irax("run", "--devices", "4", *total)
+    assert done.stdout == "float32[2]\n[16. 20.]\n", done.stderr
+    done = irax("run", "--devices", "2", *total)
+    assert "takes 4 devices, got 2" in done.stderr
+    done = irax("run", "--devices", "4", *total[:-2])
+    assert "total takes 1 arrays, got 0" in done.stderr
+    done = irax("run", "--devices", "4", "in.mlir")
+    assert "--devices goes with FILE.py:FUNCTION" in done.stderr
+    layer = ("--mesh", "data=4,model=2", "sharded.py:layer", "--args", "f32[8,64], f32[64,6]")
+    done = irax("show", *layer, "--stage", "partition")
+    assert "(%arg0: tensor<2x64xf32>, %arg1: tensor<64x3xf32>) -> tensor<2x3xf32>" in done.stdout
+    done = irax("compile", *layer, "-o", "layer.vmfb")
+    assert done.returncode == 0, done.stderr
+    assert "float32[2,64]" in irax("info", "layer.vmfb").stdout
+    done = irax("show", "--mesh", "data=4,data=2", *layer[2:])
+    assert "expected names and sizes such as data=4,model=2" in done.stderr
 
 
 @pytest.mark.parametrize("options", ["cuda --chip sm_89", "metal"])

@@ -18,6 +18,7 @@ from irax_tools.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs" / "command_line.md"
 FUNCTION = """
+import irax
 import irax.numpy as jnp
 
 def f(x, y):
@@ -28,6 +29,17 @@ def batch():
 
 def step_and_arguments():
     return f, batch()
+
+def total(x):
+    return irax.pmap(lambda row: irax.lax.psum(row, "i"), "i", out_axes=None)(x)
+
+def rows():
+    return (jnp.arange(8.0).reshape(4, 2),)
+
+def layer(x, w):
+    x = irax.lax.with_sharding_constraint(x, irax.P("data"))
+    w = irax.lax.with_sharding_constraint(w, irax.P(None, "model"))
+    return jnp.tanh(x @ w).sum()
 """
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
 

@@ -83,8 +83,8 @@ def test_modules(irax, folder):
 
 def test_stages(irax):
     assert irax("compile", "in.mlir", "--save-stages", "s", "-o", "m.vmfb").returncode == 0
-    told = irax("info", "s/05-inline.mlir").stdout.splitlines()
-    assert told[0].startswith("s/05-inline.mlir: a stage of a compilation for iree-cpu, ")
+    told = irax("info", "s/07-inline.mlir").stdout.splitlines()
+    assert told[0].startswith("s/07-inline.mlir: a stage of a compilation for iree-cpu, ")
     assert told[1:] == ["  after inline"]
 
 

@@ -32,6 +32,18 @@ func.func @through(%x: tensor<4x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x1xf32> 
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[Y]]
 // CHECK:        "stablehlo.gather"([[B]],
 
+// Nor can a pad that crops rows.
+func.func @cropped(%x: tensor<2x1x2xf32>, %i: tensor<3x1xi32>) -> tensor<3x1x1xf32> {
+  %z = stablehlo.constant dense<0.5> : tensor<f32>
+  %0 = stablehlo.pad %x, %z, low = [0, 0, -1], high = [0, 0, 0], interior = [0, 0, 0] : (tensor<2x1x2xf32>, tensor<f32>) -> tensor<2x1x1xf32>
+  %1 = "stablehlo.gather"(%0, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<2x1x1xf32>, tensor<3x1xi32>) -> tensor<3x1x1xf32>
+  return %1 : tensor<3x1x1xf32>
+}
+// CHECK:      func.func @cropped
+// CHECK:        [[P:%\w+]] = stablehlo.pad
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+// CHECK:        "stablehlo.gather"([[B]],
+
 // A pad, then an update of what it made.
 func.func @update_of_part(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>) -> tensor<7xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
@@ -59,14 +71,6 @@ func.func @pad_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
 // CHECK-NEXT:   stablehlo.pad [[B]],
 
-// One element: no stride.
-func.func @stride_of_one_element_slice(%x: tensor<8xf32>) -> tensor<1xf32> {
-  %0 = stablehlo.slice %x [4:8:4] : (tensor<8xf32>) -> tensor<1xf32>
-  return %0 : tensor<1xf32>
-}
-// CHECK:      func.func @stride_of_one_element_slice
-// CHECK:        stablehlo.slice {{.*}} [4:5]
-
 // One window of three of four elements: the fourth is cut off.
 func.func @single_strided_window(%x: tensor<4xf32>) -> tensor<1xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>
@@ -81,3 +85,23 @@ func.func @single_strided_window(%x: tensor<4xf32>) -> tensor<1xf32> {
 // CHECK:        [[CUT:%\w+]] = stablehlo.pad [[X]], {{.*}} high = [-1]
 // CHECK:        "stablehlo.reduce_window"([[CUT]],
 // CHECK-SAME:     window_strides = array<i64: 1>
+
+// A sort, then windows over it with padding.
+func.func @sort_in_padded(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %2 = "stablehlo.reduce_window"(%0, %z) <{padding = dense<1> : tensor<2x2xi64>, window_dimensions = array<i64: 3, 3>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %3 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
+  return %2 : tensor<3x3xf32>
+}
+// CHECK:      func.func @sort_in_padded
+// CHECK:        [[S:%\w+]] = "stablehlo.sort"
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
+// CHECK:        "stablehlo.reduce_window"([[B]],

@@ -111,3 +111,13 @@ func.func @exponential_minus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> 
 // CHECK:        [[LOG:%\w+]] = stablehlo.log [[EXP]]
 // CHECK-NEXT:   [[LOST:%\w+]] = stablehlo.divide [[X]], [[LOG]]
 // CHECK-NEXT:   stablehlo.multiply [[LESS]], [[LOST]]
+
+// Matrices are eliminated together, column by column, in a loop.
+func.func @cholesky(%x: tensor<64x5x5xf32>) -> tensor<64x5x5xf32> {
+  %0 = stablehlo.cholesky %x, lower = true : tensor<64x5x5xf32>
+  return %0 : tensor<64x5x5xf32>
+}
+// CHECK:      func.func @cholesky
+// CHECK:        stablehlo.while
+// CHECK:          stablehlo.sqrt
+// CHECK-NOT:    stablehlo.cholesky

@@ -70,3 +70,42 @@ func.func @carried_constant(%n: tensor<i32>) -> tensor<2x2xf32> {
 // CHECK:        [[APART:%\w+]] = stablehlo.optimization_barrier
 // CHECK:        [[COPY:%\w+]] = stablehlo.select {{%\w+}}, [[APART]]
 // CHECK:        stablehlo.while({{.*}} = [[COPY]])
+
+// The next value of a carry that comes from outside, or is that of another one, is chosen.
+func.func @fixed_carry(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %ten = stablehlo.constant dense<10.0> : tensor<f32>
+  %r:2 = stablehlo.while(%a = %x, %b = %x) : tensor<f32>, tensor<f32>
+  cond {
+    %p = stablehlo.compare LT, %a, %ten : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %0 = stablehlo.add %a, %b : tensor<f32>
+    %1 = stablehlo.multiply %y, %y : tensor<f32>
+    stablehlo.return %0, %1 : tensor<f32>, tensor<f32>
+  }
+  return %r#0, %r#1 : tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @fixed_carry
+// CHECK:          [[OUTSIDE:%\w+]] = stablehlo.multiply
+// CHECK:          [[HOLDS:%\w+]] = stablehlo.compare LT
+// CHECK:          [[NEW:%\w+]] = stablehlo.select [[HOLDS]], [[OUTSIDE]], {{%\w+}}
+// CHECK:          stablehlo.return {{%\w+}}, [[NEW]]
+
+func.func @repeated_carry(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %ten = stablehlo.constant dense<10.0> : tensor<f32>
+  %r:3 = stablehlo.while(%a = %x, %b = %y, %c = %y) : tensor<f32>, tensor<f32>, tensor<f32>
+  cond {
+    %p = stablehlo.compare LT, %a, %ten : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %0 = stablehlo.add %a, %b : tensor<f32>
+    %1 = stablehlo.multiply %0, %c : tensor<f32>
+    stablehlo.return %1, %1, %c : tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @repeated_carry
+// CHECK:          [[PRODUCT:%\w+]] = stablehlo.multiply {{%\w+}}, [[C:%\w+]]
+// CHECK:          [[HOLDS:%\w+]] = stablehlo.compare LT
+// CHECK:          [[NEW:%\w+]] = stablehlo.select [[HOLDS]], [[PRODUCT]], {{%\w+}}
+// CHECK:          stablehlo.return [[PRODUCT]], [[NEW]], [[C]]

@@ -105,3 +105,17 @@ func.func @single(%x: tensor<8192xi8>, %i: tensor<8192x1xi32>, %y: tensor<8x4xf3
 }
 // CHECK:      func.func @single
 // CHECK-COUNT-2: "stablehlo.gather"
+
+// An update of every other row copies those, and the array between and around them.
+func.func @pad_by_vectors(%x: tensor<1000x100xf32>, %u: tensor<400x100xf32>) -> tensor<1000x100xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %false = stablehlo.constant dense<false> : tensor<i1>
+  %true = stablehlo.constant dense<true> : tensor<400x100xi1>
+  %0 = stablehlo.pad %true, %false, low = [1, 0], high = [200, 0], interior = [1, 0] : (tensor<400x100xi1>, tensor<i1>) -> tensor<1000x100xi1>
+  %1 = stablehlo.pad %u, %zero, low = [1, 0], high = [200, 0], interior = [1, 0] : (tensor<400x100xf32>, tensor<f32>) -> tensor<1000x100xf32>
+  %2 = stablehlo.select %0, %1, %x : tensor<1000x100xi1>, tensor<1000x100xf32>
+  return %2 : tensor<1000x100xf32>
+}
+// CHECK:      func.func @pad_by_vectors([[X:%\w+]]: tensor<1000x100xf32>, [[U:%\w+]]: tensor<400x100xf32>
+// CHECK:        [[Y:%\w+]] = flow.dispatch @[[PAD:\w+]]::@[[PAD]]([[U]], [[X]])
+// CHECK-NEXT:   return [[Y]]

@@ -1,19 +1,10 @@
-// Many small matrices are eliminated together, column by column, in a loop.
 // RUN: --pipeline "legalize{target=iree-cpu}"
-func.func @cholesky(%x: tensor<64x5x5xf32>) -> tensor<64x5x5xf32> {
-  %0 = stablehlo.cholesky %x, lower = true : tensor<64x5x5xf32>
-  return %0 : tensor<64x5x5xf32>
-}
-// CHECK:      func.func @cholesky
-// CHECK:        stablehlo.while
-// CHECK:          stablehlo.sqrt
-// CHECK-NOT:    stablehlo.cholesky
 
-// A few, or large ones, are LAPACK's.
-func.func @few(%x: tensor<2x5x5xf32>, %y: tensor<99x64x64xf32>) -> (tensor<2x5x5xf32>, tensor<99x64x64xf32>) {
-  %0 = stablehlo.cholesky %x, lower = true : tensor<2x5x5xf32>
+// Cholesky factorizations are LAPACK's.
+func.func @few(%x: tensor<64x5x5xf32>, %y: tensor<99x64x64xf32>) -> (tensor<64x5x5xf32>, tensor<99x64x64xf32>) {
+  %0 = stablehlo.cholesky %x, lower = true : tensor<64x5x5xf32>
   %1 = stablehlo.cholesky %y, lower = false : tensor<99x64x64xf32>
-  return %0, %1 : tensor<2x5x5xf32>, tensor<99x64x64xf32>
+  return %0, %1 : tensor<64x5x5xf32>, tensor<99x64x64xf32>
 }
 // CHECK:      func.func @few
 // CHECK-NEXT:   stablehlo.custom_call @irax_host.cholesky(%arg0)

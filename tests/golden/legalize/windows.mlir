@@ -58,3 +58,21 @@ func.func @pairs(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5xf32> {
 // CHECK:        stablehlo.add {{.*}} : tensor<3xf32>
 // CHECK:        stablehlo.add {{.*}} : tensor<1xf32>
 // CHECK:        return
+
+// Windows of one element are a slice.
+func.func @windows_of_one_element(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<3xf32>) {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.negate %x : tensor<5xf32>
+  %1 = "stablehlo.reduce_window"(%0, %z) <{window_dimensions = array<i64: 1>, window_strides = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) : (tensor<5xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0, %1 : tensor<5xf32>, tensor<3xf32>
+}
+// CHECK:      func.func @windows_of_one_element
+// CHECK:        [[Y:%\w+]] = stablehlo.negate
+// CHECK-NEXT:   [[P:%\w+]] = stablehlo.pad [[Y]]
+// CHECK:        stablehlo.slice [[P]] [0:5:2]
+// CHECK-NOT:    reduce_window
+// CHECK:        return

@@ -16,11 +16,12 @@
 // CHECK:           arith.negf {{.*}} : vector<8xf32>
 
 // CHECK:       stream.executable private @kernel_2 {
-// CHECK:         scf.while {{.*}} : (i32, vector<8xf32>)
+// CHECK:         [[Y:%\w+]] = stream.binding.subspan %arg3[
+// CHECK:         scf.while {{.*}} : (i32) -> i32
 // CHECK:           scf.if
-// CHECK:             [[X:%\w+]] = vector.extract {{.*}} : f32 from vector<8xf32>
-// CHECK:             [[XS:%\w+]] = vector.broadcast [[X]] : f32 to vector<8xf32>
-// CHECK:             arith.select {{.*}}, [[XS]], {{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK:             [[X:%\w+]] = memref.load [[Y]]
+// CHECK-NOT:         vector.store
+// CHECK:             memref.store [[X]], [[Y]]
 
 // CHECK:       stream.executable private @kernel_1 {
 // CHECK:         scf.while {{.*}} : (i32, vector<4xf32>)
@@ -82,7 +83,7 @@ func.func @rows(%xs: tensor<6x4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tens
 // CHECK-NOT:   stablehlo.while
 // CHECK:       flow.dispatch @kernel_1::@kernel_1({{.*}}) : (tensor<24xf32>, tensor<4xf32>) -> (tensor<1xi32>, tensor<4xf32>, tensor<24xf32>)
 
-// Elements of few are read and written at computed places, within a branch too.
+// Elements are read and written in place, within a branch too.
 func.func @elements(%c: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>

@@ -40,6 +40,14 @@ func.func @complex(%z: tensor<5xcomplex<f32>>, %p: tensor<5xi1>) -> tensor<5xcom
 // CHECK:         [[R:%\w+]] = stablehlo.complex [[T]]#0, [[T]]#1
 // CHECK:         return [[R]]
 
+// A long function counts as several.
+func.func @long(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %0 = chlo.lgamma %x : tensor<6xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+// CHECK-LABEL: func.func @long(
+// CHECK:         stablehlo.custom_call @irax.formula(%arg0) {{.*}}@chlo_lgamma_float32
+
 // A function of complex numbers counts as four.
 func.func @one(%z: tensor<9xcomplex<f32>>) -> tensor<9xcomplex<f32>> {
   %0 = stablehlo.sine %z : tensor<9xcomplex<f32>>
@@ -47,6 +55,21 @@ func.func @one(%z: tensor<9xcomplex<f32>>) -> tensor<9xcomplex<f32>> {
 }
 // CHECK-LABEL: func.func @one(
 // CHECK:         stablehlo.custom_call @irax.formula({{.*}}@stablehlo_sine_complex64}
+
+// Arithmetic of complex numbers is taken apart where there is enough of it.
+func.func @arithmetic(%z: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {
+  %0 = stablehlo.add %z, %z : tensor<8xcomplex<f32>>
+  %1 = stablehlo.negate %0 : tensor<8xcomplex<f32>>
+  %2 = stablehlo.add %1, %z : tensor<8xcomplex<f32>>
+  return %2 : tensor<8xcomplex<f32>>
+}
+// CHECK-LABEL: func.func @arithmetic(
+// CHECK:         [[X:%\w+]] = stablehlo.real %arg0
+// CHECK:         [[Y:%\w+]] = stablehlo.imag %arg0
+// CHECK:         [[A:%\w+]] = stablehlo.add [[X]], [[X]] : tensor<8xf32>
+// CHECK:         [[B:%\w+]] = stablehlo.add [[Y]], [[Y]] : tensor<8xf32>
+// CHECK:         stablehlo.negate [[A]] : tensor<8xf32>
+// CHECK:         stablehlo.negate [[B]] : tensor<8xf32>
 
 // Composites that are elementwise functions become calls, however few there are.
 func.func @composite(%x: tensor<5xf32>) -> tensor<5xf32> {

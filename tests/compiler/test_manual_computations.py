@@ -1,0 +1,59 @@
+"""Programs that JAX 0.10.2 writes of shard_map, with what it computes on four devices."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.forms.manual import axes_of_groups
+from irax_compiler.lowering import lower
+from irax_compiler.passes.lanes import Lanes
+from irax_compiler.reading import read_module
+
+PROGRAMS = Path(__file__).parent / "manual"
+X = np.arange(8, dtype=np.float32).reshape(4, 2)
+ONES = np.ones((4, 4), np.float32)
+EXPECTED = {
+    "collectives": (
+        [X],
+        [np.float32(112), np.array([[2, 3], [2, 3], [6, 8], [8, 10]], np.float32), X],
+    ),
+    "numbers": (
+        [ONES, np.array(2, np.float32)],
+        [np.full(2, 8, np.float32), ONES + np.array([0, 0, 1, 1], np.float32)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_programs(name: str):
+    module = read_module((PROGRAMS / f"{name}.mlir").read_text())
+    assert "@irax.shard_map" in str(module)
+    arguments, expected = EXPECTED[name]
+    for result, other in zip(Evaluator(module)("main", arguments), expected, strict=True):
+        np.testing.assert_array_equal(result, other)
+    Lanes().run(module)
+    for result, other in zip(Evaluator(module)("main", arguments), expected, strict=True):
+        np.testing.assert_array_equal(result, other)
+
+
+def test_axes_of_groups():
+    mesh = {"a": 2, "b": 2}
+    assert axes_of_groups(mesh, np.array([[0, 2], [1, 3]])) == ("a",)
+    assert axes_of_groups(mesh, np.array([[2, 3], [0, 1]])) == ("b",)
+    assert axes_of_groups(mesh, np.array([[0, 2, 1, 3]])) == ("b", "a")
+    assert axes_of_groups(mesh, np.array([[0], [1], [2], [3]])) == ()
+    assert axes_of_groups(mesh, np.array([[0, 3], [1, 2]])) is None
+
+
+def test_a_mesh_that_is_not_there():
+    text = (PROGRAMS / "numbers.mlir").read_text().replace("sdy.mesh @mesh", "sdy.mesh @other")
+    with pytest.raises(ValueError, match="meshes that the module lacks"):
+        read_module(text)
+
+
+def test_collectives_that_follow_no_axes_are_refused():
+    text = (PROGRAMS / "numbers.mlir").read_text().replace("[[0, 2], [1, 3]]", "[[0, 3], [1, 2]]")
+    with pytest.raises(NotImplementedError, match="all_reduce"):
+        lower(read_module(text))

@@ -1,0 +1,133 @@
+"""Writes docs/compatibility.md: the libraries whose quickstart programs run on irax, and how fast.
+
+python -m tests.ecosystem.table                runs all programs, and takes minutes
+python -m tests.ecosystem.table NAME ...       runs these; other rows stay
+python -m tests.ecosystem.table --times        runs none: new are the times that `speed` found
+"""
+
+import ast
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.ecosystem.run import HERE, NAMES, RECORDED, package
+
+PATH = Path(__file__).parents[2] / "docs" / "compatibility.md"
+
+HEAD = """# JAX's libraries
+
+Libraries for JAX run on irax as they are, where JAX is not installed or not wanted:
+
+```python
+import irax.compat
+
+irax.compat.install()
+
+import jax  # irax, under JAX's names
+import jax.numpy as jnp
+
+print(jax.jit(jax.grad(jnp.sin))(0.0))
+```
+
+```text
+1.0
+```
+
+`irax python script.py` (or `python -m irax.compat script.py`) runs a whole program that way. The
+libraries are installed without their dependency on JAX: `pip install --no-deps optax`.
+
+The programs of this table ([tests/ecosystem](../tests/ecosystem)) train, solve or sample for some
+seconds with one library each. `make ecosystem` installs the libraries and runs the programs;
+`python -m tests.ecosystem.table` writes the table. "Equal" is within 0.2% of what the same program
+computed with JAX, of the largest element of an array; means over long chains of random draws are
+within 20%.
+
+| library | version | its program | on irax |
+|---------|---------|-------------|---------|
+"""
+
+TIMES = """
+## Time per step
+
+Processor time on one core, in microseconds, beside JAX's
+([tests/ecosystem/steps.py](../tests/ecosystem/steps.py)): of a step, the shortest of five rounds,
+and of the first call, in milliseconds, with what is compiled for it. `python -m
+tests.ecosystem.speed --jax PYTHON` measures.
+
+| a step | us | JAX | ratio | first call, ms | JAX | ratio |
+|--------|---:|----:|------:|---------------:|----:|------:|
+"""
+
+TAIL = """
+## Moving from JAX
+
+- `import jax` becomes `import irax`, `jax.numpy` becomes `irax.numpy`, and so on;
+  [api.md](api.md) lists the names, and why some are absent.
+- Primitives (`jax.extend.core.Primitive`) have their rules in Python, as in JAX. A lowering is a
+  function of irax's operations (`mlir.lower_fun`): lowerings that build MLIR by JAX's bindings are
+  not run, and the implementation is traced in their place.
+- `make_jaxpr` shows StableHLO as equations with JAX's names. Their parameters are those of
+  StableHLO's operations, and operands are in StableHLO's order. An index that Python knows is a
+  slice, which `checkify.index_checks` does not see.
+- Arrays never change: there is no `new_ref`. Interpreters that replace the trace
+  (`set_current_trace`) are functions of a jaxpr instead.
+"""
+
+
+def summary(name: str) -> str:
+    """The first sentence of a program's docstring, without the library's name."""
+    text = (HERE / f"{name}.py").read_text("utf-8").split('"""')[1]
+    return text.partition(": ")[2].rstrip(".\n")
+
+
+def result(name: str) -> str:
+    """Run a program, and return "equal" or what went wrong."""
+    command = [sys.executable, "-m", "tests.ecosystem.run", name]
+    printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    outcome = printed.split(" s  ", 1)[-1].strip()
+    return outcome if outcome == "equal" else f"no: {outcome[:80]}".replace("|", "\\|")
+
+
+def row(name: str) -> str:
+    """Run a program, and return its row of the table."""
+    version = json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["version"]
+    made = f"| {package(name)} | {version} | {summary(name)} | {result(name)} |"
+    print(made, flush=True)
+    return made
+
+
+def times() -> list[str]:
+    """Return the rows of the table of times, and the geometric means of their ratios."""
+    steps = ast.parse((HERE / "steps.py").read_text("utf-8")).body
+    told = {f.name: ast.get_docstring(f) for f in steps if isinstance(f, ast.FunctionDef)}
+    rows, ratios = [], []
+    for name, found in json.loads((HERE / "speed.json").read_text("utf-8")).items():
+        step, jax_step = 1e6 * found["step"], 1e6 * found["jax_step"]
+        first, jax_first = 1e3 * found["first"], 1e3 * found["jax_first"]
+        ratios.append((step / jax_step, first / jax_first))
+        rows.append(
+            f"| {told[name]} | {step:,.0f} | {jax_step:,.0f} | {step / jax_step:.2f} "
+            f"| {first:,.0f} | {jax_first:,.0f} | {first / jax_first:.2f} |"
+        )
+    steps_mean, first_mean = (
+        math.exp(sum(map(math.log, r)) / len(r)) for r in zip(*ratios, strict=True)
+    )
+    return [*rows, f"| geometric mean | | | {steps_mean:.2f} | | | {first_mean:.2f} |"]
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page."""
+    kept = [line for line in PATH.read_text("utf-8").splitlines() if line.startswith("| ")]
+    names = NAMES if not arguments else [n for n in arguments if not n.startswith("-")]
+    rows = [
+        row(name) if name in names else next(x for x in kept if f"| {summary(name)} |" in x)
+        for name in NAMES
+    ]
+    lines = [HEAD + "\n".join(rows), TIMES + "\n".join(times()), TAIL]
+    PATH.write_text("\n".join(lines), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,90 @@
+"""irax.compat: `import jax` gives irax, in processes of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import irax, irax.compat, importlib, importlib.metadata, sys
+irax.compat.install()
+irax.compat.install()
+import jax, jax.numpy as jnp, jaxlib
+import jax.numpy.linalg, jax.scipy.special, jax.lax.linalg, jax.experimental.ode
+assert jax.numpy is irax.numpy and sys.modules["jax.numpy.linalg"] is irax.numpy.linalg
+assert irax.numpy.__name__ == irax.numpy.__spec__.name == "irax.numpy"
+assert jax.jit is irax.jit and isinstance(jnp.ones(2), jax.Array)
+import jax.core, jax.extend.core.primitives, jax.api_util, jax.experimental.pjit
+import jax.interpreters.ad as ad, jax.scipy.stats.norm as norm
+from jax.interpreters import batching, mlir, partial_eval
+from jax.example_libraries import optimizers, stax
+from jax.extend import linear_util
+import jax._src.xla_bridge
+from jax.experimental import mesh_utils, multihost_utils
+assert multihost_utils is irax.experimental.multihost_utils
+assert mesh_utils is irax.experimental.mesh_utils
+assert not hasattr(irax.core, "ShapedArray") and jax.core.ShapedArray is type(jnp.ones(2).aval)
+assert norm.pdf(0.0) == irax.scipy.stats.norm.pdf(0.0)
+assert jax.lax.sin_p.bind(jnp.zeros(2)).shape == (2,)
+assert jax.__version__ == jaxlib.__version__ == importlib.metadata.version("jaxlib")
+for name in ("jax.nothing", "jax.numpy.nothing", "jax.numpy.sin"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert error.name == name
+    else:
+        raise AssertionError(name)
+try:
+    jax.nothing
+except AttributeError:
+    pass
+print(sorted(m for m in sys.modules if m.split(".")[0] == "jax")[:2])
+"""
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=100)
+
+
+def test_modules_are_those_of_irax():
+    done = python("-W", "error", "-c", PROGRAM)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "['jax', 'jax._src']\n"
+
+
+def test_jax_that_was_imported_before_is_refused(tmp_path):
+    (tmp_path / "jax.py").write_text("")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport jax, irax.compat\n"
+    done = python("-c", code + "irax.compat.install()")
+    assert "ImportError: irax.compat.install(): jax had been imported before" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("-m", "irax.compat"), ("-m", "irax_tools.cli", "python")])
+def test_programs_run(command, tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text("import sys, jax, helper\nprint(sys.argv[1:], jax.numpy.sum(helper.X))")
+    (tmp_path / "helper.py").write_text("X = [1]\nimport jax\nX = jax.numpy.ones(3)")
+    done = python(*command, str(script), "--flag", "value")
+    assert done.stdout == "['--flag', 'value'] 3.0\n", done.stderr
+    assert done.returncode == 0
+
+
+def test_training_by_the_example_libraries():
+    code = """
+import numpy as np, jax, jax.numpy as jnp
+from jax.example_libraries import optimizers, stax
+init, apply = stax.serial(stax.Dense(8), stax.Relu, stax.Dense(1))
+x = np.linspace(-1, 1, 16, dtype=np.float32)[:, None]
+_, params = init(jax.random.PRNGKey(0), (-1, 1))
+loss = lambda p: jnp.mean((apply(p, x) - x**2) ** 2)
+for make in (optimizers.sgd(0.1), optimizers.momentum(0.1, 0.9), optimizers.nesterov(0.1, 0.9),
+             optimizers.adam(0.01), optimizers.adamax(0.01), optimizers.adagrad(0.1),
+             optimizers.rmsprop(0.01), optimizers.rmsprop_momentum(0.001), optimizers.sm3(0.1)):
+    state = make.init_fn(params)
+    for i in range(30):
+        grads = optimizers.clip_grads(jax.grad(loss)(make.params_fn(state)), 1.0)
+        state = make.update_fn(i, grads, state)
+    assert loss(make.params_fn(state)) < 0.8 * loss(params)
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr

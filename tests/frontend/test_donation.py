@@ -1,0 +1,103 @@
+"""Donated arguments on the processor: results in their memory, and what others still see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax_compiler.iree import blas
+
+SIZE = 256
+pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
+
+
+def adam(state, x, y, rate):
+    w, mean, square = state
+    g = x.T @ y
+    mean, square = 0.9 * mean + 0.1 * g, 0.999 * square + 0.001 * g * g
+    return w - rate * mean / (jnp.sqrt(square) + 1e-3), mean, square
+
+
+@pytest.fixture(scope="module")
+def step():
+    return irax.jit(adam, donate_argnums=0)
+
+
+def drawn():
+    generator = np.random.default_rng(0)
+    w, mean, square = generator.standard_normal((3, SIZE, SIZE)).astype(np.float32)
+    x, y = generator.standard_normal((2, 64, SIZE)).astype(np.float32)
+    return (w, mean, np.abs(square)), x, y, np.float32(0.1)
+
+
+def exact(state, x, y, rate):
+    w, mean, square = (np.asarray(a, np.float64) for a in state)
+    g = x.T.astype(np.float64) @ y
+    mean, square = 0.9 * mean + 0.1 * g, 0.999 * square + 0.001 * g * g
+    return w - rate * mean / (np.sqrt(square) + 1e-3), mean, square
+
+
+def check(got, expected):
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+def test_steps_are_in_place(step):
+    first, x, y, rate = drawn()
+    state = tuple(map(jnp.asarray, first))
+    memory = step.lower(state, x, y, rate).compile().memory_analysis()
+    of_state = 3 * SIZE * SIZE * 4
+    assert memory.alias_size_in_bytes == of_state
+    assert memory.peak_memory_in_bytes < 1.6 * of_state
+    expected = first
+    for _ in range(5):
+        state, expected = step(state, x, y, rate), exact(expected, x, y, rate)
+    check(state, expected)
+
+
+def test_a_donated_array_is_gone(step):
+    first, x, y, rate = drawn()
+    state = step(tuple(map(jnp.asarray, first)), x, y, rate)
+    seen = np.asarray(state[0])
+    kept = seen.copy()
+    new = step(state, x, y, rate)
+    assert all(a.is_deleted() for a in state)
+    assert not any(a.is_deleted() for a in new)
+    np.testing.assert_array_equal(seen, kept)
+    check(new, exact(exact(first, x, y, rate), x, y, rate))
+    for use in (np.asarray, jnp.sin, irax.jit(jnp.sin), lambda a: step((a, *new[1:]), x, y, rate)):
+        with pytest.raises(RuntimeError, match=r"float32\[256,256\] was used after .* donated"):
+            use(state[0])
+
+
+def test_what_others_have_stays(step):
+    """NumPy's arrays, those of which there is a view, and an array that is given twice."""
+    first, x, y, rate = drawn()
+    copies = [a.copy() for a in first]
+    check(step(first, x, y, rate), exact(first, x, y, rate))
+    w = jnp.asarray(first[2])
+    check(step((w, w, w), x, y, rate), exact([first[2]] * 3, x, y, rate))
+    np.testing.assert_array_equal(w, first[2])
+    same = irax.jit(lambda a: a)
+    mean = same(jnp.asarray(first[1]))
+    again = same(mean)
+    step((jnp.asarray(first[0]), again, jnp.asarray(first[2])), x, y, rate)
+    np.testing.assert_array_equal(mean, first[1])
+    for a, b in zip(first, copies, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_what_the_program_still_reads():
+    """A product needs the old weights after the new ones could be written."""
+    first, x, _, rate = drawn()
+
+    def f(w, x, rate):
+        new = w - rate * (x.T @ x)
+        return new, new @ w, jnp.sum(w, axis=0)
+
+    new, product, total = irax.jit(f, donate_argnums=0)(jnp.asarray(first[0]), x, rate)
+    w = first[0].astype(np.float64)
+    expected = w - rate * (x.T.astype(np.float64) @ x)
+    check((new, product / SIZE, total), (expected, expected @ w / SIZE, w.sum(0)))

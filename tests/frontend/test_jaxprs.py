@@ -1,0 +1,123 @@
+"""Jaxprs: their text, and that they compute what their functions do."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax.extend.core import jaxpr_as_fun, primitives
+from irax.extend.linear_util import wrap_init
+from irax.jaxprs.partial import known_results
+
+X = np.array([0.5, -1.0, 2.0], np.float32)
+
+
+def test_the_text_reads_as_a_jaxpr():
+    def f(x):
+        return irax.jit(jnp.cos)(x) + 2.0 * x
+
+    assert str(irax.make_jaxpr(f)(X)) == (
+        "{ lambda ; a:f32[3]. let\n"
+        "    b:f32[3] = jit[\n"
+        "      jaxpr={ lambda ; a:f32[3]. let\n"
+        "          b:f32[3] = cos a\n"
+        "        in (b,) }\n"
+        "      name=cos\n"
+        "    ] a\n"
+        "    c:f32[3] = mul 2.0:f32[3] a\n"
+        "    d:f32[3] = add b c\n"
+        "  in (d,) }"
+    )
+
+
+FUNCTIONS = {
+    "elementwise": lambda x: jnp.where(x > 0, jnp.sin(x), x**2) / 3,
+    "constants": lambda x: x @ jnp.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+    "reductions": lambda x: (x.sum(), x.max(), jnp.argmax(x), jnp.cumsum(x)),
+    "scan": lambda x: lax.scan(lambda c, a: (c + a, c * a), 0.0, x, reverse=True),
+    "while": lambda x: lax.while_loop(lambda c: c.sum() < 9, lambda c: c + x * x, x),
+    "cond": lambda x: lax.cond(x[0] > 1, lambda: x, lambda: -x),
+    "switch": lambda x: lax.switch(jnp.argmax(x), [jnp.sin, jnp.cos, jnp.tanh], x),
+    "jit": irax.jit(lambda x: irax.jit(jnp.cos)(x) * x),
+    "gradient": irax.grad(lambda x: irax.nn.relu(x).sum()),
+    "factorization": lambda x: jnp.linalg.inv(jnp.outer(x, x) + jnp.eye(3)),
+    "indexing": lambda x: x.at[jnp.array([0, 2])].add(1.0)[::-1],
+    "rule": lambda x: irax.nn.silu(x) * irax.nn.relu(x),
+    "keys": lambda x: irax.random.normal(irax.random.PRNGKey(0), (3,)) + x,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_jaxpr_computes_what_its_function_does(name):
+    f = FUNCTIONS[name]
+    closed = irax.make_jaxpr(f)(X)
+    run = jaxpr_as_fun(closed)
+    expected = irax.tree_util.tree_leaves(f(jnp.asarray(X)))
+    for found in (run(X), jaxpr_as_fun(irax.make_jaxpr(run)(X))(X)):
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_jaxprs_are_compiled():
+    closed = [irax.make_jaxpr(f)(X) for f in FUNCTIONS.values()]
+    run = lambda x: [jaxpr_as_fun(one)(x) for one in closed]
+    for found, expected in zip(irax.jit(run)(X), run(X), strict=True):
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_rules_are_kept():
+    closed = irax.make_jaxpr(lambda x: irax.nn.relu(x).sum())(X)
+    found = irax.grad(lambda x: jaxpr_as_fun(closed)(x)[0])(X)
+    np.testing.assert_array_equal(found, [1, 0, 1])
+
+
+def test_shapes_and_static_arguments():
+    closed, shapes = irax.make_jaxpr(
+        lambda x, n, y: {"a": x * n, "b": y}, static_argnums=1, return_shape=True
+    )(X, 3, 1)
+    assert [str(a) for a in closed.in_avals] == ["float32[3]", "int32[] (weak)"]
+    assert shapes["a"].shape == (3,)
+    assert closed.eqns[0].primitive is primitives.mul_p
+
+
+def test_wrong_arguments_of_make_jaxpr():
+    with pytest.raises(ValueError, match="static_argnums=2 is out of range"):
+        irax.make_jaxpr(lambda x, n: x * n, static_argnums=2)
+    with pytest.raises(NotImplementedError, match="abstracted_axes"):
+        irax.make_jaxpr(jnp.sin, abstracted_axes=("n",))
+    assert not irax.make_jaxpr(lambda n=1: n, static_argnums=0)().eqns
+
+
+def test_constants_may_be_traced_arrays():
+    @irax.jit
+    def f(x):
+        closed = irax.make_jaxpr(lambda y: x * y)(1.0)
+        return jaxpr_as_fun(closed)(2.0)[0]
+
+    np.testing.assert_array_equal(f(X), 2 * X)
+
+
+def test_results_that_are_known():
+    outside, key = jnp.arange(20.0), irax.random.key(0)
+    aval = irax.typeof(np.float32(0))
+
+    def f(x, k):
+        return [x + 1, outside.sum() * 2, jnp.float32(3), irax.random.fold_in(key, 1), k]
+
+    _, found = known_results(f, [aval, key.aval])
+    arrays = [array for _, array in found]
+    assert [array is None for array in arrays] == [True, False, False, False, True]
+    assert [float(x) for x in arrays[1:3]] == [380.0, 3.0]
+    assert irax.random.bits(arrays[3]) == irax.random.bits(irax.random.fold_in(key, 1))
+    assert str(found[4][0]) == "key<fry>[]"
+
+
+def test_layers_of_functions():
+    from irax.compat.jax.api_util import flatten_fun
+
+    args, tree = irax.tree_util.tree_flatten((({"a": 1, "b": 2},), {"k": 3}))
+    f, out_tree = flatten_fun(wrap_init(lambda d, k: {"sum": d["a"] + d["b"] + k}), tree)
+    assert f.call_wrapped(*args) == [6]
+    assert str(out_tree()) == str(irax.tree_util.tree_structure({"sum": 0}))

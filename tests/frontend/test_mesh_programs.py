@@ -1,0 +1,195 @@
+"""Programs on the devices of a mesh: in one buffer, in threads, in processes, and by XLA."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.test_communication import job
+
+import irax
+import irax.numpy as jnp
+from irax.core.array import ConcreteArray
+from irax_runtime.communication.communicator import CommunicationError
+from irax_runtime.iree import cpu
+from irax_runtime.mesh import MeshDevice, mesh_device
+from irax_runtime.platforms import of_plugin
+
+AXES = (("data", 2), ("model", 2))
+WHOLE: tuple[str, ...] = ()
+ROWS, COPIES = (("data",), WHOLE), (WHOLE, WHOLE)
+SPECS = {
+    "data": [COPIES, COPIES, ROWS, ROWS],
+    "tensor": [(WHOLE, ("model",)), (("model",), WHOLE), ROWS, COPIES],
+    "sharded": [ROWS, ROWS, ROWS, ROWS],
+    "both": [(("data", "model"), WHOLE), COPIES, COPIES, (("model", "data"), WHOLE)],
+}
+"""The layouts of two layers' weights, the rows and the targets."""
+
+
+def processor(shares_memory: bool) -> MeshDevice:
+    return mesh_device(AXES, tuple(cpu(i) for i in range(4)), shares_memory)
+
+
+def xla() -> MeshDevice:
+    from irax_runtime.pjrt.api import load_plugin
+    from irax_runtime.pjrt.client import Client
+    from irax_runtime.pjrt.plugins import plugin_for
+
+    settings = {**of_plugin("cpu").options(), "cpu_device_count": 4}
+    client = Client(load_plugin(plugin_for("cpu").path), settings)
+    return mesh_device(AXES, tuple(client.devices()), False)
+
+
+MESHES = {"one buffer": lambda: processor(True), "threads": lambda: processor(False), "xla": xla}
+every_mesh = pytest.mark.parametrize(
+    "kind", ["one buffer", "threads", pytest.param("xla", marks=needs_plugin)]
+)
+
+
+def put(mesh: MeshDevice, x: Any, spec: Any) -> ConcreteArray:
+    return ConcreteArray(None, buffer=mesh.put_shards(np.asarray(x), spec), committed=True)
+
+
+def loss(weights: Any, x: Any, y: Any) -> Any:
+    return jnp.mean((jnp.tanh(x @ weights[0]) @ weights[1] - y) ** 2)
+
+
+@irax.jit
+def step(weights: Any, x: Any, y: Any) -> Any:
+    value, slopes = irax.value_and_grad(loss)(weights, x, y)
+    return value, irax.tree.map(lambda w, s: w - 0.1 * s, weights, slopes)
+
+
+def arguments() -> list[np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(0)
+    shapes = ((8, 16), (16, 4), (8, 8), (8, 4))
+    return [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+
+
+def train(weights: Any, x: Any, y: Any) -> tuple[list[float], Any]:
+    losses = []
+    for _ in range(3):
+        value, weights = step(weights, x, y)
+        losses.append(float(value))
+    return losses, weights
+
+
+@every_mesh
+@pytest.mark.parametrize("layout", SPECS)
+def test_training_follows_the_layouts_of_its_arguments(kind: str, layout: str):
+    w1, w2, x, y = arguments()
+    expected, whole = train((w1, w2), x, y)
+    mesh = MESHES[kind]()
+    a, b, c, d = (put(mesh, v, s) for v, s in zip(arguments(), SPECS[layout], strict=True))
+    losses, weights = train((a, b), c, d)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    for one, other, spec in zip(weights, whole, SPECS[layout], strict=False):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-4, atol=1e-6)
+        assert one._buffer.device is mesh
+        if layout != "both":
+            assert one._buffer.spec == spec
+
+
+@every_mesh
+def test_single_operations_and_derivatives(kind: str):
+    w1, w2, x, y = arguments()
+    mesh = MESHES[kind]()
+    rows = put(mesh, x, ROWS)
+    np.testing.assert_allclose(np.asarray(jnp.sin(rows) + 1), np.sin(x) + 1, rtol=1e-6)
+    slopes = irax.grad(loss)((w1, w2), rows, y)
+    expected = irax.grad(loss)((w1, w2), x, y)
+    for one, other in zip(slopes, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-4, atol=1e-6)
+
+
+OPERATIONS = {
+    "elementwise": (lambda x, w: jnp.sin(x) + 1, ROWS),
+    "select": (lambda x, w: jnp.where(x > 0, x, 0), ROWS),
+    "product": (lambda x, w: x @ w, ROWS),
+    "sum of columns": (lambda x, w: x.sum(1), ROWS[:1]),
+    "sum of rows": (lambda x, w: x.sum(0), COPIES[:1]),
+    "transpose": (lambda x, w: x.T, ROWS[::-1]),
+    "reshape": (lambda x, w: x.reshape(8, 2, 4), (*ROWS, WHOLE)),
+    "of whole arrays": (lambda x, w: w.T, COPIES),
+    "of odd size": (lambda x, w: x[:3], COPIES),
+    "by columns": (lambda x, w: w @ x.T, ROWS[::-1]),
+}
+
+
+@pytest.mark.parametrize("kind", ["one buffer", "threads"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_layouts_of_single_operations(kind: str, name: str):
+    operation, spec = OPERATIONS[name]
+    _, _, x, _ = arguments()
+    w = np.eye(8, dtype=np.float32)
+    mesh = MESHES[kind]()
+    found = operation(put(mesh, x, ROWS), put(mesh, w, COPIES))
+    np.testing.assert_allclose(found, operation(jnp.asarray(x), jnp.asarray(w)), rtol=1e-6)
+    assert found._buffer.spec == spec
+
+
+@needs_plugin
+def test_pmap_by_xla():
+    devices = list(xla().devices)
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+    @partial(irax.pmap, axis_name="i", devices=devices, in_axes=(0, None), out_axes=(0, None))
+    def mapped(v: Any, w: Any) -> Any:
+        slope = irax.grad(lambda u: jnp.sum(jnp.sin(u * w)))(v)
+        return slope + irax.lax.axis_index("i"), irax.lax.psum(v, "i")
+
+    slopes, total = mapped(rows, 2.0)
+    expected = 2 * np.cos(2 * rows) + np.arange(4)[:, None]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(total, rows.sum(0))
+    assert slopes.sharding.devices == tuple(devices)
+
+
+def test_errors():
+    mesh = processor(False)
+    with pytest.raises(ValueError, match=r"dimension 0 .* size 3, which is no multiple of 2"):
+        put(mesh, np.ones((3, 2)), ROWS)
+    there = put(mesh, np.ones(4, np.float32), (("data",),))
+    elsewhere = irax.device_put(np.ones(4, np.float32), cpu(1))
+    with pytest.raises(ValueError, match="cannot be used together"):
+        irax.jit(lambda a, b: a + b)(there, elsewhere)
+
+    def fails(x: Any) -> Any:
+        def host(a: Any) -> Any:
+            raise ZeroDivisionError("on the host")
+
+        return irax.pure_callback(host, irax.ShapeDtypeStruct((), "float32"), x.sum())
+
+    with pytest.raises((ZeroDivisionError, CommunicationError), match="on the host"):
+        irax.jit(fails)(there)
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+
+def report(done: subprocess.CompletedProcess[str]) -> str:
+    return f"{done.stdout}\n{done.stderr}"
+
+
+def test_processes_train_as_one():
+    done = job(2, module="tests.frontend.mesh_job")
+    assert done.returncode == 0, report(done)
+    assert done.stdout.count("done") == 2, report(done)
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        ("other-program", "runs another program than rank"),
+        ("leaves", "has waited for other ranks for more than"),
+    ],
+)
+def test_processes_that_part_end_the_job(fault: str, message: str):
+    done = job(2, fault, module="tests.frontend.mesh_job")
+    assert done.returncode != 0
+    assert message in done.stderr, report(done)

@@ -1,0 +1,149 @@
+"""Primitives of one's own: rules in Python, under jit, grad, vmap and their nestings."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.compat.jax.interpreters import ad, batching, mlir
+from irax.extend.core import Primitive
+from irax.extend.zeros import UndefinedPrimal, Zero
+
+X = np.array([0.5, -1.0, 2.0], np.float32)
+
+
+def multiply_add() -> Primitive:
+    """x * y + z, as JAX's guide to primitives defines it; its rules are of other primitives."""
+    times, plus = Primitive("my_mul"), Primitive("my_add")
+    for p, function in (times, jnp.multiply), (plus, jnp.add):
+        p.def_impl(function)
+        p.def_abstract_eval(lambda x, y: x)
+        mlir.register_lowering(p, mlir.lower_fun(function, multiple_results=False))
+        batching.defbroadcasting(p)
+    ad.defbilinear(times, lambda ct, x, y: times.bind(ct, y), lambda ct, x, y: times.bind(x, ct))
+    ad.deflinear2(plus, lambda ct, x, y: [ct, ct])
+
+    madd = Primitive("multiply_add")
+    madd.def_impl(lambda x, y, z: x * y + z)
+    madd.def_abstract_eval(lambda x, y, z: x)
+
+    def jvp(primals, tangents):
+        x, y, z = primals
+        tx, ty, tz = map(ad.instantiate_zeros, tangents)
+        result = madd.bind(x, y, z)
+        return result, plus.bind(plus.bind(times.bind(tx, y), times.bind(x, ty)), tz)
+
+    ad.primitive_jvps[madd] = jvp
+    batching.defbroadcasting(madd)
+    return madd
+
+
+MADD = multiply_add()
+
+
+def formula(x):
+    return MADD.bind(x, MADD.bind(x, x, x), jnp.sin(x)).sum()
+
+
+def plain(x):
+    return (x * (x * x + x) + jnp.sin(x)).sum()
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: f,
+        irax.jit,
+        irax.grad,
+        lambda f: irax.jit(irax.grad(f)),
+        irax.hessian,
+        lambda f: irax.vmap(irax.grad(f)),
+        lambda f: irax.grad(lambda x: irax.vmap(f)(x).sum()),
+        lambda f: irax.jit(irax.vmap(irax.jacfwd(f))),
+    ],
+)
+def test_rules_are_those_of_the_formula(transform):
+    x = X if "vmap" not in transform.__code__.co_names else np.stack([X, 2 * X])
+    expected = transform(plain)(x)
+    np.testing.assert_allclose(transform(formula)(x), expected, rtol=1e-5)
+
+
+def test_a_rule_sees_zeros_and_operands_that_are_transposed():
+    seen = []
+    scale = Primitive("scale")
+    scale.def_impl(lambda x, k: x * k)
+    scale.def_abstract_eval(lambda x, k: x)
+
+    def jvp(primals, tangents):
+        seen.append([type(t) for t in tangents])
+        return scale.bind(*primals), scale.bind(tangents[0], primals[1])
+
+    def transpose(ct, x, k):
+        seen.append(type(x))
+        return scale.bind(ct, k), None
+
+    ad.primitive_jvps[scale] = jvp
+    ad.primitive_transposes[scale] = transpose
+    assert irax.grad(lambda x: scale.bind(x, jnp.array(3.0)))(2.0) == 3.0
+    (first, second), undefined = seen
+    assert first is not Zero
+    assert second is Zero
+    assert undefined is UndefinedPrimal
+
+
+def test_several_results_and_parameters():
+    split = Primitive("split")
+    split.multiple_results = True
+    split.def_impl(lambda x, *, at: [x[:at], x[at:]])
+    split.def_abstract_eval(
+        lambda x, *, at: [x.update(shape=(at,)), x.update(shape=(x.shape[0] - at,))]
+    )
+    first, rest = irax.jit(lambda x: split.bind(x, at=1))(X)
+    np.testing.assert_array_equal(first, X[:1])
+    np.testing.assert_array_equal(rest, X[1:])
+    (eqn,) = irax.make_jaxpr(lambda x: split.bind(x, at=1))(X).eqns
+    assert eqn.primitive is split
+    assert eqn.params == {"at": 1}
+
+
+@pytest.mark.parametrize(
+    "transform, what",
+    [(irax.grad, "Differentiation"), (irax.vmap, "Batching")],
+)
+def test_a_missing_rule_is_named(transform, what):
+    lonely = Primitive("lonely")
+    lonely.def_impl(lambda x: x)
+    lonely.def_abstract_eval(lambda x: x)
+    x = 1.0 if transform is irax.grad else X
+    with pytest.raises(NotImplementedError, match=f"{what} rule for 'lonely' not implemented"):
+        transform(lonely.bind)(x)
+
+
+def test_an_implementation_in_numpy_is_evaluated_but_not_compiled():
+    outside = Primitive("outside")
+    outside.def_impl(lambda x: np.sort(x))
+    outside.def_abstract_eval(lambda x: x)
+    np.testing.assert_array_equal(outside.bind(X), np.sort(X))
+    with pytest.raises(NotImplementedError, match="translation rule for primitive 'outside'"):
+        irax.jit(outside.bind)(X)
+
+
+def test_traced_operands_are_traced_where_the_trace_is_suspended():
+    anywhere = Primitive("anywhere")
+    anywhere.def_impl(jnp.any)
+    anywhere.def_abstract_eval(lambda x: x.update(shape=()))
+    batching.primitive_batchers[anywhere] = lambda xs, axes: (anywhere.bind(*xs), None)
+
+    def f(x):
+        with irax.ensure_compile_time_eval():
+            return anywhere.bind(x > 1)
+
+    np.testing.assert_array_equal(irax.vmap(f)(X), [True, True, True])
+
+
+def test_apply_primitive_without_a_lowering_runs_the_implementation():
+    from irax.compat.jax.interpreters.xla import apply_primitive
+
+    doubled = Primitive("doubled")
+    doubled.def_impl(lambda x: 2 * x)
+    assert apply_primitive(doubled, np.float32(3)) == 6

@@ -1,0 +1,163 @@
+"""shard_map and pmap, with the numbers that JAX computes on four devices of the processor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.frontend.shard_map_programs import W, X, flat, programs
+
+import irax
+from irax import P, lax
+from irax.config import config
+from irax.sharding import Mesh
+from irax_runtime.iree import cpu
+
+DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
+MESH = Mesh(DEVICES.reshape(2, 2), ("a", "b"))
+LINE = Mesh(DEVICES, ("i",))
+PROGRAMS = programs(irax, MESH, LINE)
+
+
+def recorded() -> dict[str, dict[str, np.ndarray]]:
+    """Return the results of each program by JAX: an array for each leaf, or an error."""
+    found: dict[str, dict[str, np.ndarray]] = {}
+    with np.load(Path(__file__).parent / "shard_map_expected.npz") as file:
+        for key in file:
+            name, _, leaf = key.rpartition("/")
+            found.setdefault(name, {})[leaf] = file[key]
+    return found
+
+
+EXPECTED = recorded()
+
+
+def test_all_programs_are_recorded():
+    assert EXPECTED.keys() == PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str):
+    compare(name, PROGRAMS[name]())
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("pmap")])
+def test_programs_in_threads(name: str):
+    with config.scoped("spmd", "threads"):
+        compare(name, PROGRAMS[name]())
+
+
+def compare(name: str, result: Any):
+    wanted = EXPECTED[name]
+    assert "error" not in wanted, wanted["error"]
+    found = flat(irax, result)
+    assert len(found) == len(wanted)
+    for number, array in enumerate(found):
+        other = wanted[str(number)]
+        assert (array.shape, array.dtype) == (other.shape, other.dtype)
+        np.testing.assert_allclose(array, other, rtol=2e-5, atol=2e-5)
+
+
+def on_line(f, ins, outs, **options):
+    return irax.shard_map(f, mesh=LINE, in_specs=ins, out_specs=outs, **options)
+
+
+def test_grad_of_a_branch_that_devices_choose():
+    """Each device contributes the derivative of its own branch. (JAX 0.10.2 does not add them.)"""
+
+    def chosen(w, v):
+        def positive(u):
+            return u.sum() * v.sum()
+
+        def negative(u):
+            return (u**2).sum() + 0 * v.sum()
+
+        return lax.psum(lax.cond(v.sum() > 1, positive, negative, w), "i")
+
+    step = on_line(irax.grad(chosen), (P(), P("i")), P())
+    sums = X.reshape(4, -1).sum(1)
+    expected = sums[sums > 1].sum() + 2 * W * (sums <= 1).sum()
+    np.testing.assert_allclose(step(W, X), expected, rtol=1e-5)
+
+    def captured(w, v):
+        branches = (lambda: w.sum() * v.sum(), lambda: (w**2).sum() + 0 * v.sum())
+        return lax.psum(lax.cond(v.sum() > 1, *branches), "i")
+
+    step = on_line(irax.grad(captured), (P(), P("i")), P())
+    np.testing.assert_allclose(step(W, X), expected, rtol=1e-5)
+
+
+def test_ppermute_along_two_axes():
+    perm = [(0, 1), (1, 3), (3, 0)]
+
+    def send(v):
+        return lax.ppermute(v, ("b", "a"), perm)
+
+    spec = P(("b", "a"))
+    f = irax.shard_map(send, mesh=MESH, in_specs=spec, out_specs=spec)
+    shards = X.reshape(4, 2, 8)
+    expected = np.stack([shards[3], shards[0], np.zeros_like(shards[0]), shards[1]])
+    np.testing.assert_array_equal(f(X), expected.reshape(8, 8))
+    np.testing.assert_array_equal(irax.jit(f)(X), expected.reshape(8, 8))
+
+
+def test_types_inside():
+    seen = []
+
+    def look(v, w):
+        seen.extend([irax.typeof(v).vma, irax.typeof(w).vma, irax.typeof(v * w).vma])
+        seen.append(irax.typeof(lax.psum(v, "i")).vma)
+        seen.append(repr(irax.typeof(v)))
+        seen.append(irax.sharding.get_abstract_mesh().manual_axes)
+        return v
+
+    on_line(look, (P("i"), P()), P("i"))(W, W[:2])
+    i = frozenset({"i"})
+    assert seen == [i, frozenset(), i, frozenset(), "float32[2]{V:i}", ("i",)]
+
+
+ERRORS = {
+    "sizes": (P("i"), P("i"), W[:3], r"args\[0\] of type float32\[3\] .* multiple of 4"),
+    "unknown axis": (P("z"), P("i"), W, "'z' is none of the axes"),
+    "unknown axis of a result": (P("i"), P("z"), W, "'z' is none of the axes"),
+    "varying result": (P("i"), P(), W, r"may differ between devices along \['i'\]"),
+    "rank of an argument": (P("i", None), P("i"), W, "no more entries than it has dimensions"),
+    "rank of a result": (P("i"), P("i", None), W, "no more entries than it has dimensions"),
+    "structure of arguments": ((P("i"), P()), P("i"), W, "in_specs do not fit the arguments"),
+    "structure of results": (P("i"), (P("i"), P()), W, "out_specs do not fit the result"),
+}
+
+
+@pytest.mark.parametrize(("ins", "outs", "x", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(ins, outs, x, message):
+    with pytest.raises(ValueError, match=message):
+        on_line(lambda v: v, ins, outs)(x)
+
+
+def test_errors_of_the_mesh():
+    with pytest.raises(ValueError, match="there is no mesh"):
+        irax.shard_map(lambda v: v, in_specs=P("i"), out_specs=P("i"))(W)
+    with pytest.raises(ValueError, match=r"axis_names has \['z'\]"):
+        on_line(lambda v: v, P("i"), P("i"), axis_names={"z"})(W)
+    with pytest.raises(ValueError, match="along the axis 'i' already"):
+        irax.vmap(on_line(lambda v: v, P("i"), P("i")), axis_name="i")(X)
+    with pytest.raises(TypeError, match="must be of PartitionSpec"):
+        on_line(lambda v: v, "i", P("i"))(W)
+
+
+def test_carries_that_begin_to_vary():
+    message = "must have the shapes and dtypes"
+
+    def add_up(v):
+        return lax.scan(lambda c, _: (c + v, None), irax.numpy.zeros(2), None, length=2)[0]
+
+    with pytest.raises(TypeError, match=message):
+        on_line(add_up, P("i"), P("i"))(W)
+    with pytest.raises(TypeError, match="all functions must return the same"):
+        on_line(
+            lambda v: lax.cond(v[0] > 0, lambda: v, lambda: irax.numpy.zeros(2)), P("i"), P("i")
+        )(W)
+    with pytest.raises(ValueError, match="already"):
+        on_line(lambda v: lax.pcast(v, "i", to="varying"), P("i"), P("i"))(W)

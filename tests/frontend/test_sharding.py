@@ -1,0 +1,277 @@
+"""Meshes, partition specs and shardings: the names, numbers and errors of JAX's."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import irax
+from irax import P
+from irax.core.shardings import Format, Layout
+from irax.experimental import mesh_utils, multihost_utils
+from irax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, SingleDeviceSharding
+from irax_runtime.iree import cpu
+
+DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
+
+
+@pytest.fixture
+def mesh() -> Mesh:
+    return Mesh(DEVICES.reshape(2, 2), ("a", "b"))
+
+
+def test_specs():
+    spec = P("a", ("a_b",), ("c", "d"), (), None)
+    assert tuple(spec) == ("a", "a_b", ("c", "d"), None, None)
+    assert repr(spec) == "P('a', 'a_b', ('c', 'd'), None, None)"
+    assert spec == P("a", "a_b", ("c", "d"), None, None) != P("a")
+    assert hash(P("a")) == hash(P(("a",)))
+    assert P("a") + P(None, "b") == P("a", None, "b") == P("a") + (None, "b")
+    assert P("a", None).index(None) == 1
+    assert pickle.loads(pickle.dumps(P("a", unreduced={"b"}))) == P("a", unreduced={"b"})
+    assert repr(P("a", unreduced={"b"})) == "P('a', unreduced={'b'})"
+    with pytest.raises(ValueError, match="two of these"):
+        P("a", unreduced={"a"})
+    with pytest.raises(AttributeError, match=r"use \.update"):
+        spec.reduced = frozenset()
+
+
+def test_specs_are_leaves():
+    assert irax.tree_util.tree_leaves({"w": P("a", None), "b": P()}) == [P(), P("a", None)]
+
+
+def test_meshes(mesh: Mesh):
+    assert mesh.shape == {"a": 2, "b": 2}
+    assert mesh.shape_tuple == (("a", 2), ("b", 2))
+    assert (mesh.size, mesh.axis_sizes, mesh.axis_types) == (4, (2, 2), (AxisType.Auto,) * 2)
+    assert str(mesh) == "Mesh('a': 2, 'b': 2, axis_types=(Auto, Auto))"
+    np.testing.assert_array_equal(mesh.device_ids, [[0, 1], [2, 3]])
+    assert mesh == Mesh(DEVICES.reshape(2, 2), ("a", "b")) != mesh.update(axis_names=["b", "a"])
+    assert pickle.loads(pickle.dumps(mesh.abstract_mesh)) == AbstractMesh((2, 2), ("a", "b"))
+    assert mesh.local_mesh is mesh
+    with pytest.raises(ValueError, match="a name for each of the 2 dimensions"):
+        Mesh(DEVICES.reshape(2, 2), ("a",))
+    with pytest.raises(ValueError, match="each name once"):
+        Mesh(DEVICES.reshape(2, 2), ("a", "a"))
+    with pytest.raises(ValueError, match="IRAX_CPU_DEVICES=8"):
+        irax.make_mesh((8,), ("a",))
+
+
+def test_the_mesh_of_the_context(mesh: Mesh):
+    assert irax.sharding.get_mesh().empty
+    with irax.set_mesh(mesh):
+        assert irax.sharding.get_mesh() == mesh
+        assert irax.sharding.get_abstract_mesh() == mesh.abstract_mesh
+        with irax.set_mesh(mesh.update(axis_names=("x", "y"))):
+            assert irax.sharding.get_mesh().axis_names == ("x", "y")
+        assert irax.sharding.get_mesh() == mesh
+    with mesh:
+        assert irax.sharding.get_mesh() == mesh
+    assert irax.sharding.get_mesh().empty
+    with pytest.raises(TypeError, match="expected a Mesh"):
+        irax.set_mesh("a")  # pyright: ignore[reportArgumentType]
+
+
+def test_shardings(mesh: Mesh):
+    sharding = NamedSharding(mesh, P("a", None))
+    assert sharding.shard_shape((4, 6)) == (2, 6)
+    assert sharding.devices_indices_map((4, 6)) == {
+        cpu(0): (slice(0, 2), slice(None)),
+        cpu(1): (slice(0, 2), slice(None)),
+        cpu(2): (slice(2, 4), slice(None)),
+        cpu(3): (slice(2, 4), slice(None)),
+    }
+    both = NamedSharding(mesh, P(None, ("b", "a")))
+    found = both.devices_indices_map((1, 4))
+    assert [found[cpu(n)][1].start for n in range(4)] == [0, 2, 1, 3]
+    assert sharding.is_equivalent_to(NamedSharding(mesh, P("a")), 2)
+    assert not sharding.is_equivalent_to(both, 2)
+    assert sharding == NamedSharding(mesh, P("a")) != NamedSharding(mesh, P("b"))
+    assert not sharding.is_fully_replicated
+    assert NamedSharding(mesh, P()).is_fully_replicated
+    assert sharding.is_fully_addressable
+    assert SingleDeviceSharding(cpu(1)).shard_shape((3,)) == (3,)
+
+
+def test_errors_of_shardings(mesh: Mesh):
+    with pytest.raises(ValueError, match="'z' of P\\('z',\\) is not one of the mesh's axes"):
+        NamedSharding(mesh, P("z"))
+    with pytest.raises(ValueError, match="two dimensions along the axis 'a'"):
+        NamedSharding(mesh, P("a", "a"))
+    with pytest.raises(ValueError, match="dimension 0 into 2 parts, but it has size 3"):
+        NamedSharding(mesh, P("a")).shard_shape((3, 4))
+    with pytest.raises(ValueError, match="at least 2 dimensions, got one of 1"):
+        NamedSharding(mesh, P("a", "b")).shard_shape((4,))
+    with pytest.raises(ValueError, match="one memory"):
+        NamedSharding(mesh, P(), memory_kind="pinned_host")
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+X = np.arange(16, dtype=np.float32).reshape(4, 4)
+
+
+def test_arrays_on_a_mesh(mesh: Mesh):
+    sharding = NamedSharding(mesh, P("a"))
+    x = irax.device_put(X, sharding)
+    assert x.sharding == sharding
+    assert x.committed
+    assert (x.is_fully_replicated, x.is_fully_addressable) == (False, True)
+    assert x.devices() == set(DEVICES)
+    shards = x.addressable_shards
+    assert [s.device for s in shards] == list(DEVICES)
+    assert [s.replica_id for s in shards] == [0, 1, 0, 1]
+    assert [s.index for s in shards[1:3]] == [
+        (slice(0, 2), slice(None)),
+        (slice(2, 4), slice(None)),
+    ]
+    np.testing.assert_array_equal(shards[2].data, X[2:])
+    assert shards[2].data.sharding == SingleDeviceSharding(cpu(2))
+    np.testing.assert_array_equal(x.addressable_data(3), X[2:])
+    np.testing.assert_array_equal(x, X)
+    assert len(x.global_shards) == 4
+    assert irax.numpy.ones(3).sharding == SingleDeviceSharding(irax.devices()[0])
+
+
+def test_a_format_stands_for_its_sharding(mesh: Mesh):
+    sharding = NamedSharding(mesh, P("a"))
+    put = irax.device_put({"x": X}, Format(Layout((1, 0)), sharding))["x"]
+    assert put.sharding == sharding
+    assert put.sharding._addressable_device_assignment == tuple(DEVICES)
+    assert irax.device_put(X, Format(None, None)).sharding == irax.device_put(X).sharding
+
+
+def test_computing_with_arrays_on_a_mesh(mesh: Mesh):
+    """Shardings of results that JAX 0.10.2 gives, too."""
+    rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "a"))
+    x = irax.device_put(X, rows)
+    assert (x + 1).sharding == rows
+    assert irax.numpy.where(x > 3, x, 0).sharding == rows
+    assert irax.jit(lambda v: v * 2)(x).sharding == rows
+    assert irax.jit(lambda v: v.T)(x).sharding == columns
+    assert irax.jit(lambda v: v @ v)(x).sharding == rows
+    assert irax.jit(lambda v: v.sum(0))(x).sharding.is_fully_replicated
+    np.testing.assert_array_equal(irax.jit(lambda v: v @ v.T)(x), X @ X.T)
+    summed = irax.shard_map(
+        lambda v: irax.lax.psum(v, "a"), mesh=mesh, in_specs=P("a", "b"), out_specs=P(None, "b")
+    )
+    expected = X[:2] + X[2:]
+    np.testing.assert_array_equal(summed(x), expected)
+    result = irax.jit(summed)(x)
+    np.testing.assert_array_equal(result, expected)
+    assert result.sharding == NamedSharding(mesh, P(None, "b"))
+
+
+def test_pytrees_of_shardings(mesh: Mesh):
+    with irax.set_mesh(mesh):
+        put = irax.device_put({"w": X, "b": X[0]}, {"w": P("a", "b"), "b": P()})
+    assert put["w"].sharding == NamedSharding(mesh, P("a", "b"))
+    assert put["b"].sharding.is_fully_replicated
+    with pytest.raises(RuntimeError, match="needs a mesh"):
+        irax.device_put(X, P("a"))
+
+
+def test_arrays_made_of_parts(mesh: Mesh):
+    sharding = NamedSharding(mesh, P("b", "a"))
+    seen = []
+
+    def part(index):
+        seen.append(index)
+        return X[index]
+
+    x = irax.make_array_from_callback((4, 4), sharding, part)
+    assert len(seen) == 4
+    np.testing.assert_array_equal(x, X)
+    again = irax.make_array_from_single_device_arrays(
+        (4, 4), sharding, [s.data for s in x.addressable_shards]
+    )
+    np.testing.assert_array_equal(again, X)
+    local = irax.make_array_from_process_local_data(sharding, X)
+    np.testing.assert_array_equal(local, X)
+    assert x.sharding == again.sharding == local.sharding == sharding
+    with pytest.raises(ValueError, match=r"must have shape \(2, 2\), got \(4, 4\)"):
+        irax.make_array_from_callback((4, 4), sharding, lambda index: X)
+
+
+def test_jit_with_shardings(mesh: Mesh):
+    rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "a"))
+    f = irax.jit(
+        lambda n, v: (v * n, v), static_argnums=0, in_shardings=rows, out_shardings=(columns, None)
+    )
+    doubled, same = f(2, X)
+    np.testing.assert_array_equal(doubled, 2 * X)
+    assert (doubled.sharding, same.sharding) == (columns, rows)
+    with irax.set_mesh(mesh):
+        assert irax.jit(lambda v: v, out_shardings=P("b"))(X).sharding == NamedSharding(
+            mesh, P("b")
+        )
+    nested = irax.jit(lambda v: irax.jit(lambda u: u + 1, out_shardings=columns)(v))
+    assert nested(irax.device_put(X, rows)).sharding == columns
+    with pytest.raises(ValueError, match="has the sharding"):
+        f(2, irax.device_put(X, columns))
+    with pytest.raises(ValueError, match="dimension 0 into 2 parts"):
+        f(2, X[:3])
+    with pytest.raises(RuntimeError, match="needs a mesh"):
+        irax.jit(lambda v: v, in_shardings=P("a"))(X)
+    with pytest.raises(ValueError, match="incompatible devices"):
+        irax.numpy.add(irax.device_put(X, rows), irax.device_put(X, cpu(1)))
+
+
+def test_constraints(mesh: Mesh):
+    rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, ("b", "a")))
+    constraint = irax.lax.with_sharding_constraint
+    assert constraint(X, columns).sharding == columns
+    assert irax.reshard(constraint(X, columns), rows).sharding == rows
+
+    @irax.jit
+    def squares(v):
+        return constraint(v * v, columns)
+
+    x = irax.device_put(X, rows)
+    assert squares(x).sharding == columns
+    np.testing.assert_array_equal(squares(x), X * X)
+    np.testing.assert_array_equal(squares(X), X * X)
+    gradient = irax.grad(lambda v: (squares(v) ** 2).sum())
+    np.testing.assert_allclose(gradient(X), 4 * X**3, rtol=1e-6)
+    np.testing.assert_allclose(irax.jit(gradient)(x), 4 * X**3, rtol=1e-6)
+    second = irax.vmap(irax.grad(lambda v: gradient(v).sum()))(X[None])
+    np.testing.assert_allclose(second[0], 12 * X**2, rtol=1e-6)
+    assert "irax.shard_map" in irax.jit(squares).lower(X).as_text()
+    np.testing.assert_array_equal(irax.jit(lambda v: constraint(v, rows))(X[:3]), X[:3])
+    with pytest.raises(RuntimeError, match="needs a mesh"):
+        irax.jit(lambda v: constraint(v, P("a")))(X)
+
+
+def test_utilities_of_one_process(mesh: Mesh):
+    devices = list(DEVICES)
+    assert mesh_utils.create_device_mesh((4, 1), devices).tolist() == [[d] for d in devices]
+    hybrid = mesh_utils.create_hybrid_device_mesh((2, 2), (1, 1), devices)
+    assert hybrid.tolist() == mesh.devices.tolist()
+    with pytest.raises(ValueError, match="takes 2 devices, got 4"):
+        mesh_utils.create_device_mesh((2,), devices)
+    with pytest.raises(ValueError, match="must have a size for each axis"):
+        mesh_utils.create_hybrid_device_mesh((2, 2), (1,), devices)
+    multihost_utils.sync_global_devices("here")
+    with pytest.raises(TypeError, match="name must be a string"):
+        multihost_utils.sync_global_devices(3)  # pyright: ignore
+    multihost_utils.assert_equal({"x": X})
+    gathered = multihost_utils.process_allgather({"x": X}, tiled=True)
+    np.testing.assert_array_equal(gathered["x"], X)
+    assert multihost_utils.process_allgather(X).shape == (1, 4, 4)
+    np.testing.assert_array_equal(multihost_utils.broadcast_one_to_all(X), X)
+    whole = multihost_utils.host_local_array_to_global_array(X, mesh, P("a"))
+    assert whole.sharding == NamedSharding(mesh, P("a"))
+    np.testing.assert_array_equal(
+        multihost_utils.global_array_to_host_local_array(whole, mesh, P("a")), X
+    )
+    with pytest.raises(ValueError, match="0 processes are sources"):
+        multihost_utils.broadcast_one_to_all(X, is_source=False)
+
+
+def test_a_struct_says_where_its_array_is():
+    there = irax.sharding.SingleDeviceSharding(irax.devices()[0])
+    struct = irax.ShapeDtypeStruct((2,), "float32", sharding=there)
+    assert struct.update(shape=(3,)).sharding is there
+    assert struct != irax.ShapeDtypeStruct((2,), "float32")
+    assert "sharding=" in repr(struct)

@@ -1,0 +1,56 @@
+// RUN: --pipeline "elementwise"
+
+// A row and a column are broadcast. The 1000 elements of a row are 62 vectors and half of one, which
+// overlaps with the last whole one.
+func.func @main(%row: tensor<1000xf32>, %column: tensor<1000xf32>) -> tensor<1000x1000xf32> {
+  %0 = stablehlo.broadcast_in_dim %row, dims = [1] : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+  %1 = stablehlo.broadcast_in_dim %column, dims = [0] : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+  %2 = stablehlo.add %0, %1 : tensor<1000x1000xf32>
+  return %2 : tensor<1000x1000xf32>
+}
+// CHECK-LABEL: func.func @elementwise(%arg0: !stream.binding, %arg1: !stream.binding, %arg2: !stream.binding)
+// CHECK:         memref.load
+// CHECK:         arith.constant 984 : index
+// CHECK:         arith.minsi
+// CHECK:         vector.load {{.*}} vector<16xf32>
+// CHECK:         vector.broadcast
+// CHECK:         arith.addf
+// CHECK:         vector.store
+// CHECK:       func.func @main
+// CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @elementwise::@elementwise(%arg0, %arg1)
+// CHECK-NEXT:    return [[Y]]
+
+// Rows of three elements are read as three vectors at a time. Every other row of the array is.
+func.func @short(%x: tensor<4000x3xui8>, %mean: tensor<3xf32>) -> tensor<2000x3xf32> {
+  %0 = stablehlo.slice %x [0:4000:2, 0:3] : (tensor<4000x3xui8>) -> tensor<2000x3xui8>
+  %1 = stablehlo.convert %0 : (tensor<2000x3xui8>) -> tensor<2000x3xf32>
+  %2 = stablehlo.broadcast_in_dim %mean, dims = [1] : (tensor<3xf32>) -> tensor<2000x3xf32>
+  %3 = stablehlo.subtract %1, %2 : tensor<2000x3xf32>
+  return %3 : tensor<2000x3xf32>
+}
+// CHECK:       func.func @short
+// CHECK:         [[X:%\w+]] = stablehlo.bitcast_convert %arg0
+// CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @elementwise_1::@elementwise_1([[X]], %arg1)
+// CHECK-NEXT:    return [[Y]]
+
+// A transpose that keeps the last dimension is a kernel of its own; one that does not is not.
+func.func @transposes(%x: tensor<64x100x48xf64>, %y: tensor<100x100xf32>) -> (tensor<100x64x48xf64>, tensor<100x100xf32>) {
+  %0 = stablehlo.transpose %x, dims = [1, 0, 2] : (tensor<64x100x48xf64>) -> tensor<100x64x48xf64>
+  %1 = stablehlo.transpose %y, dims = [1, 0] : (tensor<100x100xf32>) -> tensor<100x100xf32>
+  return %0, %1 : tensor<100x64x48xf64>, tensor<100x100xf32>
+}
+// CHECK:       func.func @transposes
+// CHECK-NEXT:    [[Y:%\w+]] = stablehlo.transpose %arg1
+// CHECK-NEXT:    [[X:%\w+]] = flow.dispatch @elementwise_2::@elementwise_2(%arg0)
+// CHECK-NEXT:    return [[X]], [[Y]]
+
+// Arrays that are read in their own order stay as they are, and so do few elements.
+func.func @plain(%x: tensor<8192xf32>, %y: tensor<10xf32>) -> (tensor<8192xf32>, tensor<10x10xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<8192xf32>
+  %1 = stablehlo.broadcast_in_dim %y, dims = [0] : (tensor<10xf32>) -> tensor<10x10xf32>
+  return %0, %1 : tensor<8192xf32>, tensor<10x10xf32>
+}
+// CHECK:       func.func @plain
+// CHECK-NEXT:    stablehlo.add
+// CHECK-NEXT:    stablehlo.broadcast_in_dim
+// CHECK-NEXT:    return
