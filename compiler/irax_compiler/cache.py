@@ -9,6 +9,7 @@ import platform
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,12 +18,22 @@ from pathlib import Path
 
 import platformdirs
 
-SIZE_LIMIT = 2 << 30
-"""The most bytes of the cache, above which the least recently used artefacts are removed."""
+SIZE_LIMIT = "2GB"
+"""The size of the cache, above which the least recently used artefacts are removed, where
+`IRAX_CACHE_SIZE` does not say another."""
+
+EVICTION = 16
+"""One of so many stored artefacts has the folder searched for what is to be removed."""
+
+_ABANDONED = 3600.0
+"""The age in seconds of an unfinished file that no process can still be writing."""
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 """The form of the names that `key` returns: other files in the folder do not belong to the
 cache."""
+
+_UNFINISHED = re.compile(r"unfinished-\w+")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?")
 
 _CPU_FACTS = re.compile(r"flags|Features|vendor_id|model|cpu family|CPU (implementer|part|variant)")
 """The lines of /proc/cpuinfo, on x86 and ARM, that identify the kind of processor."""
@@ -58,12 +69,46 @@ def store(name: str, artefact: bytes) -> None:
     folder = directory()
     if folder is None:
         return
+    limit = size_limit()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(hashlib.sha256(artefact).digest() + artefact)
-        os.replace(file.name, folder / name)
-        _evict(folder)
+        file = tempfile.NamedTemporaryFile(dir=folder, prefix="unfinished-", delete=False)
+        try:
+            with file:
+                file.write(hashlib.sha256(artefact).digest() + artefact)
+            os.replace(file.name, folder / name)
+        except OSError:  # the disk is full, or somebody else's process has the file
+            os.unlink(file.name)
+            return
+        if int(name[:8], 16) % EVICTION == 0:
+            prune(limit)
+
+
+def size_limit() -> int:
+    """Return the most bytes of the cache: those of `IRAX_CACHE_SIZE`, as `size` reads them.
+
+    Raises:
+        ValueError: the setting is no size.
+    """
+    setting = os.environ.get("IRAX_CACHE_SIZE", "") or SIZE_LIMIT
+    try:
+        return size(setting)
+    except ValueError as error:
+        raise ValueError(f"IRAX_CACHE_SIZE: {error}") from None
+
+
+def size(text: str) -> int:
+    """Return the number of bytes that a text such as 500MB, 1.5GiB or 4096 states. Units are powers
+    of 1024.
+
+    Raises:
+        ValueError: the text is no size.
+    """
+    found = _SIZE.fullmatch(text.strip().upper())
+    if found is None:
+        raise ValueError(f"{text!r} is no size; expected a number of bytes, such as 500MB or 2GB")
+    number, unit = found.groups()
+    return int(float(number) * 1024 ** " KMGT".index(unit or " "))
 
 
 def directory() -> Path | None:
@@ -97,10 +142,37 @@ def entries() -> list[Entry]:
 
 def clear() -> list[Entry]:
     """Remove the artefacts, and no other files; return those removed."""
+    return prune(0)
+
+
+def prune(limit: int) -> list[Entry]:
+    """Remove the least recently used artefacts until the others have no more than `limit` bytes,
+    and files that writers left unfinished. Return the artefacts removed.
+    """
     found = entries()
+    total = sum(entry.size for entry in found)
+    removed: list[Entry] = []
     for entry in found:
-        entry.path.unlink(missing_ok=True)
-    return found
+        if total <= limit:
+            break
+        with contextlib.suppress(OSError):  # another process may have removed it
+            entry.path.unlink()
+        total -= entry.size
+        removed.append(entry)
+    _remove_unfinished()
+    return removed
+
+
+def _remove_unfinished() -> None:
+    """Remove files of processes that ended while they wrote them."""
+    folder = directory()
+    if folder is None or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if _UNFINISHED.fullmatch(path.name):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED:
+                    path.unlink()
 
 
 def _entries(folder: Path) -> list[Entry]:
@@ -111,17 +183,6 @@ def _entries(folder: Path) -> list[Entry]:
                 facts = path.stat()
                 found.append(Entry(path, facts.st_size, facts.st_mtime))
     return sorted(found, key=lambda entry: entry.used)
-
-
-def _evict(folder: Path) -> None:
-    files = _entries(folder)
-    total = sum(entry.size for entry in files)
-    for entry in files:
-        if total <= SIZE_LIMIT:
-            break
-        with contextlib.suppress(OSError):
-            entry.path.unlink()
-        total -= entry.size
 
 
 @cache

@@ -18,8 +18,11 @@ def test_cache(folder, irax, monkeypatch):
     (line,) = irax("cache", "list").stdout.splitlines()
     (artefact,) = kept.iterdir()
     assert line.startswith(f"{artefact.name}  ")
+    assert ": 0 programs, 0.0 MiB, removed" in irax("cache", "prune").stdout
+    assert "'big' is no size" in irax("cache", "prune", "--size", "big").stderr
+    assert "--size is an option of prune" in irax("cache", "clear", "--size", "1MB").stderr
     (kept / "notes.txt").write_text("not a program")
-    assert ": 1 programs" in irax("cache", "clear").stdout
+    assert ": 1 programs" in irax("cache", "prune", "--size", "1KB").stdout
     assert [path.name for path in kept.iterdir()] == ["notes.txt"]
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     assert irax("cache").stdout == "none are kept: IRAX_CACHE_DIR=off\n"

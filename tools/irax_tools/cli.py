@@ -605,10 +605,13 @@ def doctor() -> None:
         click.get_current_context().exit(1)
 
 
-@main.command(example="irax cache info")
-@click.argument("action", type=click.Choice(["info", "list", "clear"]), default="info")
-def cache(action: str) -> None:
-    """Tell of, list, or remove the compiled programs that irax keeps."""
+@main.command(example="irax cache prune --size 500MB")
+@click.argument("action", type=click.Choice(["info", "list", "prune", "clear"]), default="info")
+@click.option("--size", help="What prune leaves at most, such as 500MB (the cache's own limit).")
+def cache(action: str, size: str | None) -> None:
+    """Tell of, list, or remove the compiled programs that irax keeps: clear removes all of them,
+    prune the least recently used.
+    """
     import time
 
     from irax_compiler import cache as kept
@@ -617,15 +620,23 @@ def cache(action: str) -> None:
     if folder is None:
         click.echo("none are kept: IRAX_CACHE_DIR=off")
         return
-    found = kept.clear() if action == "clear" else kept.entries()
-    size = sum(entry.size for entry in found) / 2**20
+    if size is not None and action != "prune":
+        raise click.UsageError(f"--size is an option of prune; {action} takes none")
+    try:
+        limit = kept.size_limit()
+        least = limit if size is None else kept.size(size)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    removes = action in ("prune", "clear")
+    found = kept.prune(0 if action == "clear" else least) if removes else kept.entries()
     if action == "list":
         for entry in found:
             used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
             click.echo(f"{entry.path.name}  {entry.size:10} bytes, used {used}")
         return
-    did = "removed" if action == "clear" else f"of at most {kept.SIZE_LIMIT / 2**20:.0f} MiB"
-    click.echo(f"{folder}: {len(found)} programs, {size:.1f} MiB, {did}")
+    total = sum(entry.size for entry in found) / 2**20
+    did = "removed" if removes else f"of at most {limit / 2**20:.0f} MiB"
+    click.echo(f"{folder}: {len(found)} programs, {total:.1f} MiB, {did}")
 
 
 def start() -> None:
