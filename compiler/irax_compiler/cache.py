@@ -72,13 +72,13 @@ def store(name: str, artefact: bytes) -> None:
     limit = size_limit()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        file = tempfile.NamedTemporaryFile(dir=folder, prefix="unfinished-", delete=False)
+        descriptor, unfinished = tempfile.mkstemp(dir=folder, prefix="unfinished-")
         try:
-            with file:
+            with open(descriptor, "wb") as file:
                 file.write(hashlib.sha256(artefact).digest() + artefact)
-            os.replace(file.name, folder / name)
+            os.replace(unfinished, folder / name)
         except OSError:  # the disk is full, or somebody else's process has the file
-            os.unlink(file.name)
+            os.unlink(unfinished)
             return
         if int(name[:8], 16) % EVICTION == 0:
             prune(limit)

@@ -155,8 +155,8 @@ class CpuDevice(OneMemory):
         )
 
     def _free_kept_buffers(self) -> None:
-        """Frees the buffers that are kept for reuse. A new program has sizes of its own, and buffers
-        of sizes that nobody asks for any more would take the places of others.
+        """Frees the buffers that are kept for reuse. A new program has sizes of its own, and
+        buffers of sizes that nobody asks for any more would take the places of others.
         """
         for device in self._devices.values():
             device.allocator.trim()

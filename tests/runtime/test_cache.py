@@ -95,7 +95,7 @@ def test_off(monkeypatch):
 
 @pytest.fixture
 def three(folder):
-    """The names of three artefacts of 96 bytes each, of which the second was not used for longest."""
+    """The names of three artefacts of 96 bytes; the second was not used for longest."""
     names = [letter * 64 for letter in "abc"]  # as long as the names of artefacts
     for i, name in enumerate(names):
         cache.store(name, bytes(64))
