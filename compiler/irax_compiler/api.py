@@ -20,7 +20,7 @@ import numpy as np
 
 from irax_compiler.cost import cost_of
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import check, layouts_of_results, lower, partition
+from irax_compiler.lowering import check, layouts_of_results, lower, mesh_of, partition
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -87,6 +87,7 @@ __all__ = [
     "layouts_of_results",
     "linearize",
     "lower",
+    "mesh_of",
     "nested",
     "parse",
     "parse_pipeline",

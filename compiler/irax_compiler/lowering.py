@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
+from irax_compiler.ops.layouts import Mesh
 from irax_compiler.passes.check import Check
-from irax_compiler.passes.communicate import Mesh
 from irax_compiler.passes.core import Pass, find_function
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.donation import donate
@@ -17,6 +17,8 @@ from irax_compiler.passes.partition import (
     Partition,
     layouts_of,
     layouts_of_uses,
+    layouts_wanted,
+    mesh_in,
     state_layouts,
 )
 from irax_compiler.passes.standard import INLINE, REMOVE_DEAD_FUNCTIONS
@@ -62,8 +64,9 @@ def partition(
     """Return a new module with the program that each device of a mesh runs in place of `func`.
 
     The specs are the layouts of arguments and results; a result may have None, which stands for the
-    layout that it is computed in. Without `in_specs`, arguments have the layouts in which they are
-    first used. `layouts_of_results` returns those that results have.
+    layout that it is computed in. Without them, those are taken that the module states for this
+    mesh; other arguments have the layouts in which they are first used. `layouts_of_results`
+    returns those that results have.
     """
     divided = _alone(module, func, is_foreign=False)
     run_passes(divided, (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS))
@@ -71,10 +74,17 @@ def partition(
     if in_specs is None:
         in_specs = layouts_of_uses(function, mesh)
     if out_specs is None:
-        out_specs = [None] * len(mlir.result_types(function))
+        out_specs = layouts_wanted(function, mesh)
     state_layouts(function, mesh, in_specs, out_specs)
     run_passes(divided, (Partition(), INLINE, REMOVE_DEAD_FUNCTIONS))
     return divided
+
+
+def mesh_of(module: Module, func: str) -> Mesh | None:
+    """Return the mesh that a function is for, as the module states it or as an `irax.shard_map` in
+    it has it; None for a program of one device.
+    """
+    return mesh_in(find_function(module, func))
 
 
 def layouts_of_results(module: Module, func: str) -> tuple[Spec, ...]:

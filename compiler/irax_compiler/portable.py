@@ -60,6 +60,6 @@ def to_stablehlo(module: Module) -> Module:
     if name not in text:
         raise ValueError(f"a portable artifact that cannot be made StableHLO: {reason}")
     text = text.replace(name, f'{name}, sym_visibility = "private"')
-    found = mlir.parse_module(sharding.without_annotations(text))  # versioned, they were hidden
+    found = mlir.parse_module(sharding.readable(text))  # versioned, they were hidden
     mlir.functions(found)[_STOP].erase()
     return found

@@ -7,12 +7,12 @@ from irax_compiler import forms, mlir, portable, sharding
 
 def read_module(text: str | bytes, name: str = "") -> mlir.Module:
     """Read a module from text or bytecode of any origin, and verify it. `name` is that of the file,
-    for locations. Portable artifacts (VHLO) become StableHLO; annotations of several devices are
+    for locations. Portable artifacts (VHLO) become StableHLO; operations of
     removed, and forms that irax does not use are rewritten.
 
     Raises ValueError with the parser's message, its line and column included.
     """
-    module = mlir.parse_module(sharding.without_annotations(text), name)
+    module = mlir.parse_module(sharding.readable(text), name)
     if portable.is_portable(module):
         module = portable.to_stablehlo(module)
     if forms.may_have_forms(text):

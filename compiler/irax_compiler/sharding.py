@@ -1,49 +1,81 @@
-"""Removal of Shardy's annotations, which JAX writes for programs on several devices.
+r"""Shardy's operations in the generic form, in which they are read.
 
-They state where parts of arrays are, not what is computed, so a program for one device means the
-same without them. The bindings lack the dialect `sdy`, so the annotations are removed before a
-module is parsed.
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<4x6xf32>
+    %1 = "sdy.sharding_constraint"(%0) {sharding = "<@mesh, [{\22x\22}, {}]>"} : ...
+
+JAX writes them for programs on several devices. The bindings lack the dialect `sdy`, and read only
+the generic form of operations that they do not know. `forms/shardy.py` rewrites these.
 """
 
 from __future__ import annotations
 
 import re
 
-from irax_compiler import bytecode_format, manual_computations
+from irax_compiler import bytecode_format
 
-_MESH = re.compile(r'^[ \t]*(?:sdy\.mesh @|"sdy\.mesh"\().*$', re.MULTILINE)
+_MESH = re.compile(r"^([ \t]*)sdy\.mesh @(\w+) = (<\[.*?\][^>]*>).*$", re.MULTILINE)
 _CONSTRAINT = re.compile(
-    r"sdy\.(?:sharding_constraint|reshard) (%[\w#]+) <.*?> : (tensor<[^ \n]+>)"
+    r"sdy\.(sharding_constraint|reshard) (%[\w#]+) (<.*?>) : (tensor<[^ \n]+>)"
 )
-_GENERIC_CONSTRAINT = re.compile(
-    r'"sdy\.(?:sharding_constraint|reshard)"(\(%[\w#]+\)) <.*?>(?= : \(tensor)'
+_MANUAL = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<results>%[\w:]+ = )?sdy\.manual_computation\((?P<operands>[^)]*)\)"
+    r"\s+in_shardings=(?P<ins>\[.*?\])\s+out_shardings=(?P<outs>\[.*?\])"
+    r"\s+manual_axes=\{(?P<axes>[^}]*)\}\s+\((?P<arguments>[^{]*)\)\s*\{[ \t]*$",
+    re.MULTILINE,
 )
-_OTHER = re.compile(r'^\s*(?:%[^=\n]* = )?"?(sdy\.\w+)', re.MULTILINE)
+_RETURN = re.compile(
+    r"^([ \t]*)sdy\.return(?: (?P<values>%[^:\n]*) : (?P<types>[^\n]*?))?(?P<place> loc\(.*)?$",
+    re.MULTILINE,
+)
 
 
-def without_annotations(module: str | bytes) -> str | bytes:
-    """Remove annotations of devices from a module's text or bytecode.
-
-    Raises ValueError for operations of the dialect that do compute.
+def readable(module: str | bytes) -> str | bytes:
+    """Return a module's text or bytecode in a form that the bindings read. Of bytecode, attributes
+    of the dialect are removed.
     """
-    if isinstance(module, str):
-        return _without_operations(module) if "sdy." in module else module
-    if module.startswith(bytecode_format.MAGIC) and b"\0sdy\0" in module:
-        return bytecode_format.without_attributes(module, "sdy")
-    return module
+    if isinstance(module, bytes):
+        if module.startswith(bytecode_format.MAGIC) and b"\0sdy\0" in module:
+            return bytecode_format.without_attributes(module, "sdy")
+        return module
+    if "sdy." not in module:
+        return module
+    text = _MESH.sub(_generic_mesh, module)
+    text = _CONSTRAINT.sub(_generic_constraint, text)
+    while heads := list(_MANUAL.finditer(text)):
+        text = _with_generic_region(text, heads[-1])  # the innermost of those that are nested
+    return _RETURN.sub(_generic_return, text)
 
 
-def _without_operations(text: str) -> str:
-    """Remove meshes from the text; a sharding constraint becomes a reshape to the same shape, and a
-    manual computation a call of a function of shards.
-    """
-    text = manual_computations.with_functions(text)
-    text = _CONSTRAINT.sub(r"stablehlo.reshape \1 : (\2) -> \2", _MESH.sub("", text))
-    text = _GENERIC_CONSTRAINT.sub(r'"stablehlo.reshape"\1', text)
-    computes = _OTHER.search(text)
-    if computes is not None:
-        raise ValueError(
-            f"{computes[1]} is not supported: the module is a program for several devices; export "
-            "the function without it (in JAX: without shard_map)"
-        )
-    return text
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', "\\22") + '"'
+
+
+def _generic_mesh(match: re.Match[str]) -> str:
+    indent, name, axes = match.groups()
+    return f'{indent}"sdy.mesh"() {{sym_name = "{name}", mesh = {_quoted(axes)}}} : () -> ()'
+
+
+def _generic_constraint(match: re.Match[str]) -> str:
+    name, value, spec, type_ = match.groups()
+    return f'"sdy.{name}"({value}) {{sharding = {_quoted(spec)}}} : ({type_}) -> {type_}'
+
+
+def _generic_return(match: re.Match[str]) -> str:
+    values, types = match["values"] or "", match["types"] or ""
+    return f'{match[1]}"sdy.return"({values.strip()}) : ({types}) -> (){match["place"] or ""}'
+
+
+def _with_generic_region(text: str, head: re.Match[str]) -> str:
+    tail = re.compile(rf"^{head['indent']}\}} : ", re.MULTILINE).search(text, head.end())
+    if tail is None:
+        raise ValueError("sdy.manual_computation without an end of its region")
+    attributes = ", ".join(
+        f"{name} = {_quoted(head[group])}"
+        for name, group in (("in_shardings", "ins"), ("out_shardings", "outs"))
+    )
+    return (
+        f"{text[: head.start()]}{head['indent']}{head['results'] or ''}"
+        f'"sdy.manual_computation"({head["operands"]}) ({{\n^bb0({head["arguments"]}):'
+        f"{text[head.end() : tail.start()]}{head['indent']}}}) "
+        f"{{{attributes}, manual_axes = {_quoted(head['axes'])}}} : {text[tail.end() :]}"
+    )

@@ -132,6 +132,6 @@ def test_manual_computations_without_their_mesh_are_refused():
     """
     with pytest.raises(
         ValueError,
-        match=r"sdy\.manual_computation is over {'mesh'}, meshes that the module lacks",
+        match="over @mesh, a mesh that the module lacks",
     ):
         read_module(text)

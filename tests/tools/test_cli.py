@@ -144,13 +144,19 @@ def test_several_devices(irax, folder):
     done = irax("run", "--devices", "4", *total[:-2])
     assert "total takes 1 arrays, got 0" in done.stderr
     done = irax("run", "--devices", "4", "in.mlir")
-    assert "--devices goes with FILE.py:FUNCTION" in done.stderr
+    assert "in.mlir is a program of one device" in done.stderr
     layer = ("--mesh", "data=4,model=2", "sharded.py:layer", "--args", "f32[8,64], f32[64,6]")
     done = irax("show", *layer, "--stage", "partition")
     assert "(%arg0: tensor<2x64xf32>, %arg1: tensor<64x3xf32>) -> tensor<2x3xf32>" in done.stdout
     done = irax("compile", *layer, "-o", "layer.vmfb")
     assert done.returncode == 0, done.stderr
     assert "float32[2,64]" in irax("info", "layer.vmfb").stdout
+    given = ("--input", "8x64xf32=1", "--input", "64x6xf32=2", "-o", "product.npz")
+    done = irax("run", "layer.vmfb", "--devices", "8", *given)
+    assert done.returncode == 0, done.stderr
+    (product,) = np.load(folder / "product.npz").values()
+    np.testing.assert_array_equal(product, np.full((8, 6), 128))
+    assert "8 devices (data=4,model=2)" in irax("run", "layer.vmfb", *given).stderr
     done = irax("show", "--mesh", "data=4,data=2", *layer[2:])
     assert "expected names and sizes such as data=4,model=2" in done.stderr
 

@@ -475,7 +475,7 @@ def compile_(
     "--devices",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run a Python function with shardings, shard_map or pmap on N devices of the processor.",
+    help="Run a function with shardings, shard_map or pmap on N devices of the processor.",
 )
 @click.option(
     "--repeat",
@@ -512,7 +512,7 @@ def run(
     if devices is None:
         call, examples = programs.load_program(program, arguments, func, device)
     else:
-        call, examples = programs.load_on_devices(program, arguments, devices)
+        call, examples = programs.load_on_devices(program, arguments, func, devices)
     operands = arrays.of_options(inputs, inputs_file) or examples or []
     results: list[Any]
     results, times = programs.timed(lambda: call(operands), repeat)

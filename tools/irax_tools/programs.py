@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler import api, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.targets.pjrt import PjrtTarget
-from irax_runtime import archives, exported
+from irax_runtime import archives, divided, exported
 from irax_runtime.devices import devices
 from irax_runtime.platforms import choose_cpu_devices
 from irax_tools import arrays, dumps, sources
@@ -68,14 +68,14 @@ def load_program(
 
 
 def load_on_devices(
-    path: str, arguments: str | None, count: int
+    path: str, arguments: str | None, func: str | None, count: int
 ) -> tuple[Program, list[np.ndarray[Any, Any]] | None]:
-    """A Python function of NumPy arrays, which the processor runs as a number of devices, and
-    arguments for it, if the Python file has some.
+    """A function of NumPy arrays, which the processor runs as a number of devices, and arguments
+    for it, if a Python file has some.
     """
-    if not sources.is_python(path):
-        raise click.UsageError(f"--devices goes with FILE.py:FUNCTION, got {path}")
     choose_cpu_devices(count)
+    if not sources.is_python(path):
+        return _of_each_device(path, arguments, func, count), None
     import irax
     from irax.core.array import aval_of
 
@@ -93,6 +93,40 @@ def load_on_devices(
         return [np.asarray(x) for x in irax.tree_util.tree_leaves(results)]
 
     return run, sources.elements(args)
+
+
+def _of_each_device(path: str, arguments: str | None, func: str | None, count: int) -> Program:
+    """A module for several devices, or a compiled program of each of them, on the processor's."""
+    if path.endswith(COMPILED):
+        artefact = read_file(path)
+    else:
+        source = sources.load(path, arguments, func)
+        mesh = api.mesh_of(source.module, source.func)
+        if mesh is None:
+            raise click.UsageError(
+                f"--devices {count}: {path} is a program of one device; expected a Python "
+                "function, or a module with shardings"
+            )
+        target = devices("cpu")[0].target
+        artefact = compile_source(sources.of_each_device(source, mesh, target), target)
+        func = source.func
+    layouts = divided.layouts_of(artefact, func)
+    if layouts is None:
+        raise click.UsageError(f"--devices {count}: {path} is a program of one device")
+    if layouts.count != count:
+        raise click.UsageError(f"{path} is a program for {layouts}, got --devices {count}")
+    call = divided.load(artefact, layouts, devices("cpu")[:count])
+    device: Any = call.device
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        if len(operands) != len(layouts.in_specs):
+            raise TypeError(
+                f"{layouts.name} takes {len(layouts.in_specs)} arguments, got {len(operands)}"
+            )
+        pairs = zip(operands, layouts.in_specs, strict=True)
+        return [x.numpy() for x in call.run([device.put_shards(x, spec) for x, spec in pairs])]
+
+    return run
 
 
 def compile_from_stage(path: str) -> bytes:
@@ -158,6 +192,11 @@ def argument_types(source: Source) -> list[tuple[tuple[int, ...], np.dtype[Any]]
 
 def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
     device = devices(platform)[0]
+    layouts = divided.layouts_of(artefact, func)
+    if layouts is not None:
+        raise click.UsageError(
+            f"the program is that of each of {layouts}: expected --devices {layouts.count}"
+        )
     executable = device.load(artefact, func)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:

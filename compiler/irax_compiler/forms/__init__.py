@@ -12,7 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from irax_compiler import mlir
-from irax_compiler.forms import devices, manual, quantized, random_numbers, scans, tokens, tuples
+from irax_compiler.forms import (
+    devices,
+    gspmd,
+    manual,
+    quantized,
+    random_numbers,
+    scans,
+    shardy,
+    tokens,
+    tuples,
+)
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
@@ -25,7 +35,7 @@ FORMS: dict[str, Form] = {
 }
 """The rewrites by the names of operations."""
 
-_WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token"}
+_WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token", "sdy", "mhlo.sharding"}
 
 
 def may_have_forms(text: str | bytes) -> bool:
@@ -38,6 +48,8 @@ def may_have_forms(text: str | bytes) -> bool:
 def rewrite(module: Module) -> None:
     """Rewrite a module to forms that irax uses."""
     quantized.with_plain_numbers(module)
+    shardy.rewrite(module)
+    gspmd.rewrite(module)
     numbers: Counter[str] = Counter()
     for operation in _operations(module.operation):
         form = FORMS.get(operation.name)

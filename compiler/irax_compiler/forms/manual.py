@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import manual_computations, mlir
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import collective, conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
+from irax_compiler.ops.layouts import mesh_of_text, text_of_mesh
+
+_MESH = "irax.manual_mesh"
+"""The attribute of functions of shards, from which their collectives follow."""
 
 Mesh = Mapping[str, int]
+
+
+def set_mesh_around(function: Operation, mesh: Mesh) -> None:
+    """State the mesh of a function of shards."""
+    function.attributes[_MESH] = mlir.string(text_of_mesh(dict(mesh)))
 
 
 def mesh_around(operation: Operation) -> Mesh | None:
@@ -22,10 +31,9 @@ def mesh_around(operation: Operation) -> Mesh | None:
     function: Any = operation
     while function.name not in ("func.func", "builtin.module"):
         function = function.parent.operation
-    if manual_computations.MESH not in function.attributes:
+    if _MESH not in function.attributes:
         return None
-    stated = function.attributes[manual_computations.MESH].value
-    return {axis: int(size) for axis, _, size in (e.rpartition("=") for e in stated.split(","))}
+    return mesh_of_text(function.attributes[_MESH].value)
 
 
 def _devices(mesh: Mesh) -> np.ndarray:
@@ -58,12 +66,17 @@ def _integer(operation: Operation, name: str) -> int:
     return attribute.value
 
 
+def _combiner(operation: Operation) -> str | None:
+    """The name of the one operation that combines elements."""
+    folding = [o.operation.name for o in operation.regions[0].blocks[0].operations][:-1]
+    kinds = ("add", "maximum", "minimum")
+    return next((kind for kind in kinds if folding == [f"stablehlo.{kind}"]), None)
+
+
 def all_reduce(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
     """The sums, maxima or minima of several arrays."""
     axes = _axes(operation, mesh)
-    folding = [o.operation.name for o in operation.regions[0].blocks[0].operations][:-1]
-    kinds = ("add", "maximum", "minimum")
-    combiner = next((k for k in kinds if folding == [f"stablehlo.{k}"]), None)
+    combiner = _combiner(operation)
     if axes is None or combiner is None:
         return None
     results = []
@@ -86,6 +99,42 @@ def all_gather(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
             x = collective.AllGather(axis, mesh[axis], place)(x)
         results.append(shape.reshape(x, shape_of(whole)))
     return results
+
+
+def reduce_scatter(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
+    """The part for this device, along a dimension, of the sum of several arrays."""
+    axes = _axes(operation, mesh)
+    if axes is None or _combiner(operation) != "add":
+        return None
+    place = _integer(operation, "scatter_dimension")
+    results = []
+    for x in operation.operands:
+        for axis in axes:
+            x = collective.ReduceScatter(axis, mesh[axis], place)(_split(x, place, mesh[axis]))
+        results.append(x)
+    return results
+
+
+def all_to_all(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
+    """The parts for this device, along one dimension, joined along another one."""
+    axes = _axes(operation, mesh)
+    if axes is None or len(axes) != 1:
+        return None
+    (axis,) = axes
+    split, concat = (_integer(operation, f"{name}_dimension") for name in ("split", "concat"))
+    results = []
+    for x, whole in zip(operation.operands, operation.results, strict=True):
+        parts = _split(x, split, mesh[axis])
+        found = collective.AllToAll(axis, mesh[axis], split, concat)(parts)
+        results.append(shape.reshape(found, shape_of(whole)))
+    return results
+
+
+def _split(x: Value, dimension: int, count: int) -> Value:
+    """An array with a dimension as two, of which the first has `count` parts."""
+    extents = list(shape_of(x))
+    extents[dimension : dimension + 1] = [count, extents[dimension] // count]
+    return shape.reshape(x, extents)
 
 
 def permute(operation: Operation, mesh: Mesh) -> Sequence[Value] | None:
@@ -123,7 +172,9 @@ def number(operation: Operation, mesh: Mesh) -> Sequence[Value]:
 MANUAL = {
     "stablehlo.all_reduce": all_reduce,
     "stablehlo.all_gather": all_gather,
+    "stablehlo.all_to_all": all_to_all,
     "stablehlo.collective_permute": permute,
+    "stablehlo.reduce_scatter": reduce_scatter,
     "stablehlo.partition_id": number,
 }
 """The rewrites of collectives in functions of shards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
@@ -9,11 +10,13 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.control_flow.shard_map import decoded
 from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.ops.layouts import IN_SPECS, OUT_SPECS, mesh_of
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
@@ -39,7 +42,8 @@ class Annotate(Pass):
     """Gives public functions reflection attributes for the runtime. `irax.args` and `irax.results`
     are the types of arguments and results (`f32[4,4];i32[]`). `irax.driver` is "task" where the
     work is worth several cores, and "sync" where sharing would take longer. `irax.takes` is
-    "moments" for programs too short to interrupt, and "long" for others.
+    "moments" for programs too short to interrupt, and "long" for others. `irax.layouts` is for the
+    program of each device of a mesh: the mesh, and how arguments and results are divided, in JSON.
     """
 
     name: ClassVar[str] = "annotate"
@@ -55,8 +59,16 @@ class Annotate(Pass):
                 "irax.results": signature(returned(function)),
                 "irax.driver": "task" if _is_worth_sharing(work) else "sync",
                 "irax.takes": "moments" if work.total < MOMENTS else "long",
+                **_layouts(function),
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
+
+
+def _layouts(function: Operation) -> dict[str, str]:
+    if IN_SPECS not in function.attributes:
+        return {}
+    ins, outs = (decoded(function.attributes[name]) for name in (IN_SPECS, OUT_SPECS))
+    return {"irax.layouts": json.dumps({"mesh": mesh_of(function), "in": ins, "out": outs})}
 
 
 def add_reflection(function: Operation, entries: Mapping[str, str]) -> None:

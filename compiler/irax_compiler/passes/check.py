@@ -11,8 +11,8 @@ from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.foreign import ForeignCall
+from irax_compiler.ops.layouts import mesh_of
 from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
-from irax_compiler.passes.communicate import mesh_of
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find

@@ -18,11 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir import InsertionPoint, Module, Value
 from irax_compiler.ops import collective, elementwise
 from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.foreign import ForeignCall
+from irax_compiler.ops.layouts import Mesh, mesh_of
 from irax_compiler.ops.registry import read
 from irax_compiler.passes import stablehlo_collectives
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -30,27 +31,6 @@ from irax_compiler.passes.host import host_call, is_host_call
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.passes.stablehlo_collectives import Groups
 from irax_compiler.targets.target import find
-
-MESH = "irax.mesh"
-"""The attribute of a function that is the program of each device of a mesh."""
-
-Mesh = dict[str, int]
-"""The sizes of a mesh's axes by name, in order."""
-
-
-def mesh_of(function: Operation) -> Mesh:
-    """Return the mesh whose devices run a function; an empty one if there is none."""
-    attribute: Any = function.attributes.get(MESH)
-    if attribute is None:
-        return {}
-    axes = (entry.rpartition("=") for entry in attribute.value.split(","))
-    return {name: int(size) for name, _, size in axes}
-
-
-def set_mesh(function: Operation, mesh: Mesh) -> None:
-    """State that the devices of a mesh run a function."""
-    text = ",".join(f"{name}={size}" for name, size in mesh.items())
-    function.attributes[MESH] = mlir.string(text)
 
 
 def groups_of(op: Collective, mesh: Mesh) -> list[list[int]]:

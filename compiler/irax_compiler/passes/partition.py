@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 from typing import Any, ClassVar
 
@@ -31,12 +32,20 @@ from irax_compiler.ops.control_flow.shard_map import (
     is_shard_map,
 )
 from irax_compiler.ops.core import Op, UnsupportedOp, full
+from irax_compiler.ops.layouts import (
+    IN_SPECS,
+    MESH,
+    OUT_SPECS,
+    Mesh,
+    mesh_of,
+    set_mesh,
+    stated,
+)
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.sharding_rule import ShardingRule
 from irax_compiler.ops.structured import call_function
-from irax_compiler.passes.communicate import MESH, Mesh, mesh_of, set_mesh
-from irax_compiler.passes.core import Pass, register_pass
+from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.resharding import (
     Shards,
     parts,
@@ -44,11 +53,6 @@ from irax_compiler.passes.resharding import (
     resharded,
     sharded,
 )
-
-IN_SPECS, OUT_SPECS = "irax.in_specs", "irax.out_specs"
-"""Attributes of a function of whole arrays: the specs of its arguments, and of its results; of a
-result, unit for the layout that it is computed in. The pass replaces them by the specs there are.
-"""
 
 Env = dict[Value, Shards]
 
@@ -66,14 +70,19 @@ def state_layouts(
 
 
 def layouts_of_uses(function: Operation, mesh: Mesh) -> list[Spec]:
-    """Return the layouts of the arguments of a function in which it first uses them: in a call of
-    `irax.shard_map`. Others are not divided.
+    """Return the layouts of the arguments of a function that are stated of it, or in which it first
+    uses them: in a call of `irax.shard_map`. Others are not divided.
 
     Raises:
         UnsupportedOp: a call is for another mesh.
     """
     found = []
-    for argument in mlir.arguments(function):
+    layouts = stated(function)
+    said = layouts.in_specs if layouts is not None and layouts.mesh == mesh else ()
+    for argument, own in zip_longest(mlir.arguments(function), said):
+        if own is not None:
+            found.append(own)
+            continue
         spec = replicated(len(shape_of(argument)))
         uses = [use for use in argument.uses if is_shard_map(use.owner.operation)]
         for use in reversed(uses):  # the last one added is the first in the list
@@ -87,6 +96,28 @@ def layouts_of_uses(function: Operation, mesh: Mesh) -> list[Spec]:
             break
         found.append(spec)
     return found
+
+
+def layouts_wanted(function: Operation, mesh: Mesh) -> Sequence[Spec | None]:
+    """Return the layouts of results that are stated of a function; None for others."""
+    layouts = stated(function)
+    if layouts is not None and layouts.mesh == mesh:
+        return layouts.out_specs
+    return [None] * len(mlir.result_types(function))
+
+
+def mesh_in(function: Operation) -> Mesh | None:
+    """Return the mesh that a function is for: one that is stated of it, or that of the first
+    `irax.shard_map` in it. None for a program of one device.
+    """
+    layouts = stated(function)
+    if layouts is not None:
+        return layouts.mesh
+    for operation in nested(function):
+        if is_shard_map(operation):
+            op: Any = read(operation)
+            return dict(op.mesh)
+    return None
 
 
 def layouts_of(function: Operation) -> tuple[Spec, ...]:

@@ -17,7 +17,7 @@ from irax_compiler.ops.collective import AllGather, AxisIndex
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
-from irax_compiler.passes.communicate import Mesh
+from irax_compiler.ops.layouts import Mesh
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,12 @@ def _check_stays_on_device(module: Module) -> None:
             )
 
 
-def _signature(entry: mlir.Operation) -> dict[str, str]:
+def _signature(entry: mlir.Operation) -> dict[str, Any]:
     """Takes away the types that the pass `annotate` wrote for IREE's runtime, and returns them."""
     reflection: Any = entry.attributes["iree.reflection"]
     entries = {item.name: item.attr.value for item in reflection}
     del entry.attributes["iree.reflection"]
-    return {name: entries[f"irax.{name}"] for name in ("args", "results", "takes")}
+    found: dict[str, Any] = {n: entries[f"irax.{n}"] for n in ("args", "results", "takes")}
+    if "irax.layouts" in entries:
+        found["layouts"] = json.loads(entries["irax.layouts"])
+    return found

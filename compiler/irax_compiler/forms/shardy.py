@@ -1,0 +1,143 @@
+r"""Shardy's operations and attributes, as irax's.
+
+    %0 = "sdy.manual_computation"(%a) ({ ... }) {in_shardings = "[<@mesh, [{\22x\22}]>]", ...}
+
+A region of a manual computation becomes a function of shards, and the operation an
+`irax.shard_map`. A constraint is an `irax.shard_map` of the identity. What a function's attributes
+say of its arguments and results is stated in one attribute, which `partition` reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.forms import manual
+from irax_compiler.forms.layouts import Sharding, constraint, operations, replace, state
+from irax_compiler.mlir import InsertionPoint, Module, Operation
+from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
+from irax_compiler.ops.layouts import Mesh
+
+_AXIS = re.compile(r'"([^"]+)"=(\d+)')
+_SHARDING = re.compile(r"<@(\w+), \[((?:\{[^}]*\}(?:p\d+)?(?:, )?)*)\][^>]*>")
+_SUBAXES = re.compile(r'"([^"]+)":\((\d+)\)(\d+)')
+
+Meshes = dict[str, Mesh]
+
+
+def rewrite(module: Module) -> None:
+    """Rewrite all that a module has of Shardy's.
+
+    Raises:
+        ValueError: a sharding is of a mesh that the module lacks, or divides an axis of it.
+    """
+    meshes = _without_meshes(module)
+    if meshes is None:
+        _without_unknown(module)
+        return _check(module)
+    for function in mlir.functions(module).values():
+        state(function, "sdy.sharding", lambda given: _only(_shardings(_text(given), meshes)))
+    number = 0
+    while found := operations(module, "sdy.manual_computation"):
+        _as_call(module, found[0], meshes, f"irax_manual_computation_{number}")
+        number += 1
+    for name in ("sdy.sharding_constraint", "sdy.reshard"):
+        for operation in operations(module, name):
+            _as_constraint(operation, meshes)
+    _check(module)
+
+
+def _check(module: Module) -> None:
+    """Raise ValueError for an operation of the dialect that is left."""
+    if found := [o for o in operations(module) if o.name.startswith("sdy.")]:
+        raise ValueError(
+            f"{found[0].name} is not supported here: the module is a program for several devices; "
+            "write it as text (in JAX: exported.mlir_module()), or export the function without it"
+        )
+
+
+def _text(attribute: Any) -> str:
+    return attribute.value if isinstance(attribute, mlir.ir.StringAttr) else str(attribute)
+
+
+def _without_meshes(module: Module) -> Meshes | None:
+    """Remove a module's meshes; return their axes by name, or None where these are not known."""
+    found: Meshes = {}
+    is_known = True
+    for operation in operations(module, "sdy.mesh"):
+        if "mesh" in operation.attributes:
+            axes = _AXIS.findall(_text(operation.attributes["mesh"]))
+            name = _text(operation.attributes["sym_name"])
+            found[name] = {axis: int(size) for axis, size in axes}
+        else:
+            is_known = False
+        operation.erase()
+    return found if is_known else None
+
+
+def _without_unknown(module: Module) -> None:
+    """Remove constraints that are not known."""
+    for name in ("sdy.sharding_constraint", "sdy.reshard"):
+        for operation in operations(module, name):
+            replace(operation, list(operation.operands))
+
+
+def _shardings(text: str, meshes: Meshes) -> list[Sharding]:
+    """The meshes and specs in the text of an attribute; None where a dimension is left open."""
+    if divided := _SUBAXES.search(text):
+        raise ValueError(
+            f"a sharding is by a part of the axis {divided[1]!r}: {text}; expected whole axes"
+        )
+    found: list[Sharding] = []
+    for name, dimensions in _SHARDING.findall(text):
+        if name not in meshes:
+            raise ValueError(f"a sharding is over @{name}, a mesh that the module lacks: {text}")
+        each = re.findall(r"\{([^}]*)\}", dimensions)
+        spec = tuple(tuple(re.findall(r'"([^"]+)"', one)) for one in each)
+        found.append((meshes[name], None if any("?" in one for one in each) else spec))
+    return found
+
+
+def _only(found: Sequence[Sharding]) -> Sharding | None:
+    return found[0] if found else None
+
+
+def _as_constraint(operation: Operation, meshes: Meshes) -> None:
+    (x,) = operation.operands
+    found = _only(_shardings(_text(operation.attributes["sharding"]), meshes))
+    if found is not None and found[1] is not None and manual.mesh_around(operation) is None:
+        with InsertionPoint(operation), operation.location:
+            x = constraint(x, found[0], found[1])
+    replace(operation, [x])
+
+
+def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) -> None:
+    """Make the region of a manual computation a function, and the operation a call of it."""
+    if "manual_axes" not in operation.attributes:
+        return
+    named = {key: _text(operation.attributes[key]) for key in ("in_shardings", "out_shardings")}
+    ins, outs = (_shardings(text, meshes) for text in named.values())
+    mesh = next((mesh for mesh, _ in [*ins, *outs] if mesh), {})
+    given = set(re.findall(r'"([^"]+)"', _text(operation.attributes["manual_axes"])))
+    axes = tuple(axis for axis in mesh if axis in given)
+    block = operation.regions[0].blocks[0]
+    types = [argument.type for argument in block.arguments]
+    function = mlir.new_function(module, name, types, operation.location)
+    env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
+    *inner, last = (view.operation for view in block.operations)
+    with InsertionPoint(mlir.body(function)):
+        mlir.clone_all(inner, env)
+    mlir.finish_function(function, [env[v] for v in last.operands])
+    manual.set_mesh_around(function, mesh)
+
+    def specs(found: Sequence[Sharding]) -> tuple[Spec, ...]:
+        return tuple(
+            tuple(tuple(a for a in of_one if a in axes) for of_one in spec or ())
+            for _, spec in found
+        )
+
+    with InsertionPoint(operation), operation.location:
+        op = ShardMap(name, tuple(mesh.items()), axes, specs(ins), specs(outs), check_vma=False)
+        replace(operation, op.build(operation.operands))
