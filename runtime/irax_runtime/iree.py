@@ -303,6 +303,7 @@ class IreeExecutable:
         imports = reflection.get("irax.host")
         self._host = [] if imports is None else [self._host_module(imports)]
         libraries.load(reflection.get("irax.libraries", ""))
+        libraries.load_functions(reflection.get("irax.functions", "[]"))
         self._is_shared_library = is_shared_library
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts: dict[str, list[Any]] = {driver: [] for driver in _DRIVERS}

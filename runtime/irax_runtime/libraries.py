@@ -1,21 +1,31 @@
 """Libraries of C's that compiled programs call: OpenBLAS, for products and factorizations of
-matrices.
+matrices, and those with functions of the user's.
 
-A program with such calls has the reflection attribute `irax.libraries`, the packages that it needs.
-It was linked with the library by name, and the system finds the one of that name that the process
-has loaded: nothing is searched for, and no other library's symbols change.
+A program that calls OpenBLAS has the reflection attribute `irax.libraries`, the packages that it
+needs. It was linked with the library by name, and the system finds the one of that name that the
+process has loaded: nothing is searched for, and no other library's symbols change.
+
+A program that calls functions of the user's has the reflection attribute `irax.functions`, a list
+in JSON of libraries and symbols. It finds a symbol among those of the process, so the library's
+symbols become everybody's.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
+import os
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from irax_runtime.once import once
 
 OPENBLAS = "scipy-openblas64"
+PROCESS = "process "
+"""Begins the name that a process has in place of a library."""
 
 
 class MissingLibrary(RuntimeError):
@@ -38,6 +48,71 @@ def load(packages: str) -> None:
                 "upgrade irax"
             )
         openblas()
+
+
+def this_process() -> str:
+    """The name of this process: no other has it."""
+    return f"{PROCESS}{os.getpid()} {_started()}"
+
+
+@once
+def _started() -> str:
+    return uuid4().hex
+
+
+def load_functions(functions: str) -> None:
+    """Loads the libraries with functions of the user's.
+
+    Args:
+        functions: the program's attribute `irax.functions`.
+
+    Raises:
+        MissingLibrary: a library or a function is missing, or the symbol is another library's; the
+            message says what to do.
+    """
+    for library, symbol in json.loads(functions):
+        if library == this_process():
+            continue
+        if library.startswith(PROCESS):
+            raise MissingLibrary(
+                "the program calls a C function by its address in the process that compiled it: "
+                "run it there, or register a function of a shared library with "
+                "irax.ffi.register_ffi_target"
+            )
+        own = _address(_opened(library, symbol), symbol)
+        if own is None:
+            raise MissingLibrary(
+                f"the program calls the C function {symbol!r}, which {library} does not have; "
+                "expected the library that the program was compiled with"
+            )
+        if own != _address(ctypes.CDLL(None), symbol):
+            raise MissingLibrary(
+                f"the program calls the C function {symbol!r} of {library}, but the process has "
+                "another function of this name: give the function another name"
+            )
+
+
+def has(library: str, symbol: str) -> bool:
+    """Return True if a library of this process exports a symbol."""
+    with suppress(OSError):
+        return _address(ctypes.CDLL(library), symbol) is not None
+    return False
+
+
+def _opened(library: str, symbol: str) -> ctypes.CDLL:
+    """The library at its place, or else where the system finds one of its name."""
+    for name in (library, Path(library).name):
+        with suppress(OSError):
+            return ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+    raise MissingLibrary(
+        f"the program calls the C function {symbol!r} of {library}, which is not there: put it "
+        f"there, or a file {Path(library).name} into a folder that LD_LIBRARY_PATH names"
+    )
+
+
+def _address(library: ctypes.CDLL, symbol: str) -> int | None:
+    function = getattr(library, symbol, None)
+    return ctypes.cast(function, ctypes.c_void_p).value if function is not None else None
 
 
 @once

@@ -5,6 +5,7 @@ code is loaded.
 from __future__ import annotations
 
 import io
+import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -83,6 +84,8 @@ def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
             yield f"calls functions of irax's on the host: {told['irax.host']}"
         if "irax.libraries" in told:
             yield f"needs {told['irax.libraries']}"
+        for library, symbol in json.loads(told.get("irax.functions", "[]")):
+            yield f"calls {symbol} of {library}"
     for entry, part in contents.items():
         yield f"{entry}, {len(part)} bytes"
     yield NATIVE

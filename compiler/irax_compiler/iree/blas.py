@@ -37,5 +37,5 @@ def library() -> Path | None:
 
 
 def is_called(text: str) -> bool:
-    """True if a module, as text, contains a call of the library."""
+    """True if a module, as text, contains calls of libraries, such as this."""
     return "hal.import.static" in text

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from irax_compiler import cache
-from irax_compiler.iree import blas, references
+from irax_compiler.iree import addresses, blas, references
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation
 
 FLAGS = (
@@ -82,9 +82,10 @@ def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
 def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
     with invocation(module, flags) as run:
         text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
-        calls_blas = not text or blas.is_called(text)
-        if calls_blas or _CALLS_LIBM.search(text):
-            run.set_flags(*_linker_flags(blas.library() if calls_blas else None))
+        calls_others = not text or blas.is_called(text)
+        if calls_others or _CALLS_LIBM.search(text):
+            library = blas.library() if calls_others else None
+            run.set_flags(*_linker_flags(library, tuple(addresses.definitions(module))))
         if after:
             run.begin_after(after)
         if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
@@ -100,9 +101,9 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
 
 
 @functools.cache
-def _linker_flags(library: Path | None) -> tuple[str, ...]:
-    """Makes a shared library, which finds C's functions, and those of `library`, where it is
-    loaded.
+def _linker_flags(library: Path | None, definitions: Sequence[str]) -> tuple[str, ...]:
+    """Makes a shared library, which finds C's functions, and those of `library` if it calls any,
+    where it is loaded. `definitions` are options that define symbols.
 
     Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
     the linker is the one that comes with IREE; elsewhere it is the system's.
@@ -111,7 +112,7 @@ def _linker_flags(library: Path | None) -> tuple[str, ...]:
     linker = bundled_tool("iree-lld")
     if sys.platform != "linux" or linker is None:
         return flags
-    command = [shlex.quote(str(linker)), "-flavor gnu"]
+    command = [shlex.quote(str(linker)), "-flavor gnu", *definitions]
     if library is not None:
-        command.append(shlex.quote(str(library)))
+        command += ["--as-needed", shlex.quote(str(library))]
     return (*flags, f"--iree-llvmcpu-system-linker-path={' '.join(command)}")

@@ -22,6 +22,7 @@ from irax_compiler.ops import (
     elementwise_map,
     fft,
     foreign,
+    foreign_function,
     marks,
     random_bits,
     shape,

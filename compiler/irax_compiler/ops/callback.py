@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Type, Value, dtype_of, is_inexact, shape_of
+from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, is_inexact, shape_of
 from irax_compiler.ops import dry_run, shape
 from irax_compiler.ops.attributes import FLAG, call_attributes
 from irax_compiler.ops.control_flow import lanes
@@ -64,6 +64,8 @@ class Callback(StructuredOp):
 
     name = "stablehlo.custom_call"
     num_results: ClassVar[int] = -1
+    imports: ClassVar[tuple[str, str]] = ("callback", "action")
+    """The host functions that such calls become: without, and with a side effect."""
     key: str
     """The function's in `CALLBACKS`."""
     kind: str
@@ -78,13 +80,26 @@ class Callback(StructuredOp):
     # -- building and reading --
 
     def attributes(self):
-        config = {
+        return call_attributes(TARGET, self.config(), has_side_effect=self.kind != "pure")
+
+    @property
+    def import_parameters(self) -> dict[str, str]:
+        """The parameters of the host function."""
+        return {"key": self.key}
+
+    def config(self) -> dict[str, Attribute]:
+        """The fields that the IR holds in attributes."""
+        return {
             "key": mlir.string(self.key),
             "kind": mlir.string(self.kind),
             "ordered": FLAG.encode(self.ordered),
             "vmap_method": mlir.string(self.vmap_method),
         }
-        return call_attributes(TARGET, config, has_side_effect=self.kind != "pure")
+
+    @property
+    def called(self) -> str:
+        """The name of the function of irax's that writes such calls."""
+        return "pure_callback" if self.kind == "pure" else "io_callback"
 
     def result_types(self, operands: Sequence[Value]):
         return self.types
@@ -128,14 +143,18 @@ class Callback(StructuredOp):
 
     def not_differentiable(self, what: str) -> NotDifferentiable:
         """Return the error for a derivative or a transpose of a callback."""
-        name = "pure_callback" if self.kind == "pure" else "io_callback"
         return NotDifferentiable(
-            f"{name} of {self.key} has no {what}: what a Python function computes is unknown to "
+            f"{self.called} of {self.key} has no {what}: what the function computes is unknown to "
             "irax. Give the function around it a rule of its own with irax.custom_jvp or "
             "irax.custom_vjp, or hide its arguments with irax.lax.stop_gradient"
         )
 
     # -- batching --
+
+    @property
+    def batched_by(self) -> str:
+        """One of `VMAP_METHODS`, or "" for none: effects are those of one lane after the other."""
+        return "sequential" if self.kind != "pure" else self.vmap_method
 
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
@@ -145,10 +164,10 @@ class Callback(StructuredOp):
                 f"vmap: the ordered io_callback of {self.key} has no order over lanes; use "
                 "irax.lax.map, or ordered=False"
             )
-        method = "sequential" if self.kind != "pure" else self.vmap_method
+        method = self.batched_by
         if method not in VMAP_METHODS:
             raise UnsupportedOp(
-                f"vmap: pure_callback of {self.key} does not say how it works on many lanes: give "
+                f"vmap: {self.called} of {self.key} does not say how it works on many lanes: give "
                 f"it vmap_method=, one of {', '.join(map(repr, VMAP_METHODS))}"
             )
         if method == "sequential":
@@ -179,7 +198,7 @@ class Callback(StructuredOp):
 
 
 def is_callback(operation: Operation) -> bool:
-    """True if an operation was built by `Callback`."""
+    """True if an operation was built by `Callback`: it calls a Python function."""
     if operation.name != Callback.name:
         return False
     target: Any = operation.attributes["call_target_name"]

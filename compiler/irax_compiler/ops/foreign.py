@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
-from irax_compiler.ops import callback, collective, formulas, numpy_call
+from irax_compiler.ops import callback, collective, foreign_function, formulas, numpy_call
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import shard_map
 from irax_compiler.ops.core import Op, UnsupportedOp
@@ -51,6 +51,8 @@ class ForeignCall(DefinedOp):
         target: Any = attributes["call_target_name"]
         if target.value == callback.TARGET:
             return callback.Callback.read(operation)
+        if target.value == foreign_function.TARGET:
+            return foreign_function.ForeignFunction.read(operation)
         if target.value == numpy_call.TARGET:
             return numpy_call.NumpyCall.read(operation)
         if target.value == formulas.TARGET:

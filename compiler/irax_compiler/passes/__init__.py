@@ -34,6 +34,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         defer,
         divide,
         elementwise,
+        foreign_functions,
         fourier,
         host,
         jvp,

@@ -1,4 +1,4 @@
-"""Callbacks as calls of host functions, ordered by tokens.
+"""Callbacks, and calls of C functions, as calls of host functions, ordered by tokens.
 
 IREE orders two calls only where one uses a result of the other. So each callback with a side effect
 takes a token and returns one for the next callback. Loops carry the token, and branches return it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from irax_compiler.ops.callback import Callback, is_callback
 from irax_compiler.ops.control_flow.branches import choose
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import full
+from irax_compiler.ops.foreign_function import ForeignFunction, is_foreign_function
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.host import host_call
+from irax_compiler.passes.host import host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
 
 
@@ -28,16 +29,16 @@ from irax_compiler.passes.rewriting import replace
 @dataclass
 class Callbacks(Pass):
     """Replaces callbacks by calls of host functions: `callback`, or `action` for one with a side
-    effect. An action takes a token after its other operands, and returns the next token after its
-    other results. The last token may go to the host function `end`. Applies to modules without
-    calls.
+    effect; calls of C functions are `c_function` and `c_action`. An action takes a token after its
+    other operands, and returns the next token after its other results. The last token may go to
+    the host function `end`. Applies to modules without calls.
     """
 
     name: ClassVar[str] = "callbacks"
 
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
-            for operation in [o for o in nested(function) if is_callback(o)]:
+            for operation in [o for o in nested(function) if _leaves(o)]:
                 if not effects.has_effects(operation):
                     replace(operation, _pure(operation, list(operation.operands)))
             block = mlir.body(function)
@@ -51,9 +52,16 @@ class Callbacks(Pass):
                     replace(operation, results)
                 last = mlir.definition(token)
                 assert last is not None
-                if last.regions:  # IREE's passes run for ever where nobody reads a branch's token
+                # IREE's passes run for ever where nobody reads a branch's token, and remove C
+                # functions, which are dispatches.
+                if last.regions or read_host_call(last)[0] in ForeignFunction.imports:
                     with InsertionPoint(mlir.terminator(block)), last.location:
                         host_call("end", [token], [], acts=True)
+
+
+def _leaves(operation: Operation) -> bool:
+    """True if an operation calls a function that is not the program's."""
+    return is_callback(operation) or is_foreign_function(operation)
 
 
 class _Env(dict[Value, Value]):
@@ -67,7 +75,8 @@ def _pure(operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
     op = read(operation)
     assert isinstance(op, Callback)
     with InsertionPoint(operation), operation.location:
-        return host_call("callback", operands, op.types, key=op.key)
+        parameters: dict[str, Any] = {**op.import_parameters}
+        return host_call(op.imports[0], operands, op.types, **parameters)
 
 
 def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value]:
@@ -76,11 +85,12 @@ def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value
     """
     operands = [env[v] for v in operation.operands]
     with operation.location:
-        if is_callback(operation):
+        if _leaves(operation):
             op = read(operation)
             assert isinstance(op, Callback)
-            types = [*op.types, token.type]
-            return host_call("action", [*operands, token], types, acts=True, key=op.key)
+            given, types = [*operands, token], [*op.types, token.type]
+            parameters: dict[str, Any] = {**op.import_parameters, "acts": True}
+            return host_call(op.imports[1], given, types, **parameters)
         if operation.name == "stablehlo.while":
             return _loop(operation, operands, env, token)
         branches = [

@@ -11,6 +11,7 @@ from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.foreign import ForeignCall
+from irax_compiler.ops.foreign_function import is_foreign_function
 from irax_compiler.ops.layouts import mesh_of
 from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
@@ -47,7 +48,7 @@ class Check(Pass):
             for operation in nested(function):
                 _check_operation(operation, known, axes)
                 _check_numbers(operation, target)
-                if is_callback(operation):
+                if is_callback(operation) or is_foreign_function(operation):
                     _check_callback(operation, target)
         _check_calls(functions)
 
@@ -79,9 +80,10 @@ def _check_numbers(operation: Operation, target: Target) -> None:
 
 def _check_callback(operation: Operation, target: Target) -> None:
     if not target.calls_python:
+        language = "Python" if is_callback(operation) else "C"
         raise UnsupportedOp(
             f"a callback at {operation.location}: programs of the target {target.name} call "
-            "no Python functions; expected the target iree-cpu"
+            f"no {language} functions; expected the target iree-cpu"
         )
     around: Any = operation.parent
     if around.name != "func.func" and not traits_of(around).captures:

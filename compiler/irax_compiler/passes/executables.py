@@ -135,6 +135,39 @@ def memory(binding: Value, elements: int, dtype: np.dtype, start: int = 0) -> Va
     return emit("stream.binding.subspan", binding, index(start), to=view)
 
 
+def base(binding: Value, size: int) -> Value:
+    """The address of an array of `size` bytes."""
+    # A type with an offset that is known would lose that of the binding.
+    buffer = mlir.parse_type(f"memref<{size}xi8, strided<[1], offset: ?>>")
+    view = emit("stream.binding.subspan", binding, index(0), to=buffer)
+    byte = mlir.parse_type("memref<i8>")
+    place = mlir.parse_type("index")
+    types = [byte, place, place, place]
+    memory, offset, *_ = mlir.emit("memref.extract_strided_metadata", [view], {}, types).results
+    return emit("arith.addi", address(memory), offset)
+
+
+def address(memory: Value) -> Value:
+    """The address of memory without an offset."""
+    return emit("memref.extract_aligned_pointer_as_index", memory, to=mlir.parse_type("index"))
+
+
+def declare_import(
+    block: Block, name: str, inputs: Sequence[Type], results: Sequence[Type] = ()
+) -> None:
+    """Declare a function of a shared library, which the process has loaded, in the block of an
+    executable's functions.
+    """
+    attributes = {
+        "sym_name": mlir.string(name),
+        "sym_visibility": mlir.string("private"),
+        "hal.import.static": mlir.parse_attribute("unit"),
+        "llvm.bareptr": mlir.parse_attribute("true"),
+    }
+    with InsertionPoint.at_block_begin(block):
+        mlir.emit("func.func", [], attributes | typed(inputs, results), [], regions=1)
+
+
 def for_each(first: Value, last: Value, body: Callable[[Value], None]) -> None:
     """Build a loop over the numbers from `first` to before `last`."""
     loop = mlir.emit("scf.for", [first, last, index(1)], {}, [], regions=1)

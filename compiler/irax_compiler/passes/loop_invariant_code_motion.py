@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.core import Recomputation, UnsupportedOp
+from irax_compiler.ops.foreign_function import ForeignFunction
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
 
-_OF_THE_USER = {f"{PREFIX}callback", f"{PREFIX}action"}
+_OF_THE_USER = {f"{PREFIX}{name}" for name in (*Callback.imports, *ForeignFunction.imports)}
 
 
 @register_pass

@@ -13,6 +13,7 @@ from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
 from irax_compiler.passes.elementwise import Elementwise
+from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
@@ -49,6 +50,7 @@ CPU = register(
             Legalize(NAME, "now"),
             Rows(),
             Fourier(),
+            ForeignFunctions(),
             Blas(),
             Reductions(),
             Elementwise(),

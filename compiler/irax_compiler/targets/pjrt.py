@@ -92,7 +92,7 @@ def _check_stays_on_device(module: Module) -> None:
         if is_host_call(operation):
             raise UnsupportedOp(
                 f"a callback at {mlir.location_text(operation.location)}: programs on a PJRT "
-                "device cannot call Python functions; run this one on the device 'cpu'"
+                "device cannot call functions of Python's or C's; run this one on the device 'cpu'"
             )
 
 

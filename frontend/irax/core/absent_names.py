@@ -58,7 +58,10 @@ _REASONS = {
         "profiler: ProfileData ProfileEvent ProfileOptions ProfilePlane register_subprocess",
         "profiler: start_server stop_server",
     ),
-    "irax cannot call C functions: irax.pure_callback calls Python": (": ffi",),
+    "a C function has irax's signature, not XLA's: irax.ffi.register_ffi_target": (
+        "ffi: build_ffi_lowering_function register_ffi_target_as_batch_partitionable",
+        "ffi: register_ffi_type register_ffi_type_id",
+    ),
     "the registry is optree's and cannot be passed on": ("tree_util: default_registry",),
 }
 """For each reason the names: the module within `irax`, a colon, and names in it."""

@@ -147,7 +147,8 @@ def _called(
     if sharding is not None:
         raise NotImplementedError(f"{what}: sharding={sharding!r} is not supported; expected None")
     expected = [
-        _result(what, path, x) for path, x in array_trees.tree_leaves_with_path(result_shape_dtypes)
+        expected_result(what, array_trees.keystr(path), x)
+        for path, x in array_trees.tree_leaves_with_path(result_shape_dtypes)
     ]
     leaves, in_tree = array_trees.tree_flatten((args, kwargs))
     named = array_trees.tree_leaves_with_path(args) + array_trees.tree_leaves_with_path(kwargs)
@@ -161,9 +162,9 @@ def _called(
     return array_trees.tree_unflatten(array_trees.tree_structure(result_shape_dtypes), found)
 
 
-def _result(what: str, path: Any, x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape and dtype of one result."""
-    name = f"{what}: result_shape_dtypes{array_trees.keystr(path)}"
+def expected_result(what: str, place: str, x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and dtype of one result; errors name its place among the results."""
+    name = f"{what}: result_shape_dtypes{place}"
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         raise TypeError(
             f"{name}: expected something with a shape and a dtype, such as "

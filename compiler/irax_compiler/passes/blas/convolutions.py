@@ -18,10 +18,11 @@ from irax_compiler.ops import dot, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit, index
-from irax_compiler.passes.blas.library import LETTERS, Cblas, Library, base
+from irax_compiler.passes.blas.library import LETTERS, Cblas, Library
 from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
+    base,
     for_each,
     long,
     moved,

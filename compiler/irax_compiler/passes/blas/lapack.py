@@ -28,10 +28,11 @@ from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.blas.library import LETTERS, Cblas, Library, Operand, base
+from irax_compiler.passes.blas.library import LETTERS, Cblas, Library, Operand
 from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
+    base,
     for_each,
     long,
     moved,

@@ -13,10 +13,10 @@ from enum import IntEnum
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Type, Value
+from irax_compiler.mlir import Block, Type, Value
 from irax_compiler.ops.fft import real_dtype
-from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import long, typed
+from irax_compiler.ops.registers import constant, index
+from irax_compiler.passes.executables import address, declare_import, long
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """BLAS's letters for the dtypes it supports."""
@@ -76,15 +76,7 @@ class Library:
         results = [] if returns is None else [returns]
         if name not in self.declared:
             self.declared.add(name)
-            attributes = {
-                "sym_name": mlir.string(name),
-                "sym_visibility": mlir.string("private"),
-                "hal.import.static": mlir.parse_attribute("unit"),
-                "llvm.bareptr": mlir.parse_attribute("true"),
-            }
-            with InsertionPoint.at_block_begin(self.block):
-                type_ = typed([x.type for x in values], results)
-                mlir.emit("func.func", [], attributes | type_, [], regions=1)
+            declare_import(self.block, name, [x.type for x in values], results)
         callee = {"callee": mlir.symbol(name)}
         return mlir.emit("func.call", values, callee, results).results
 
@@ -97,7 +89,7 @@ class Library:
         memory = mlir.emit("memref.alloca", [], attributes, [buffer]).results[0]
         for i, x in enumerate((number, 0)):
             mlir.emit("memref.store", [self._value(float(x)), memory, index(i)], {}, [])
-        return long(_address(memory))
+        return long(address(memory))
 
     def _value(self, x: Operand) -> Value:
         if isinstance(x, Value):
@@ -107,19 +99,3 @@ class Library:
         if isinstance(x, str | Cblas):
             return constant(np.asarray(ord(x) if isinstance(x, str) else x, np.int32))
         return constant(np.asarray(x, np.int64))
-
-
-def base(binding: Value, size: int) -> Value:
-    """The address of an array of `size` bytes."""
-    # A type with an offset that is known would lose that of the binding.
-    buffer = mlir.parse_type(f"memref<{size}xi8, strided<[1], offset: ?>>")
-    view = emit("stream.binding.subspan", binding, index(0), to=buffer)
-    byte = mlir.parse_type("memref<i8>")
-    place = mlir.parse_type("index")
-    types = [byte, place, place, place]
-    memory, offset, *_ = mlir.emit("memref.extract_strided_metadata", [view], {}, types).results
-    return emit("arith.addi", _address(memory), offset)
-
-
-def _address(memory: Value) -> Value:
-    return emit("memref.extract_aligned_pointer_as_index", memory, to=mlir.parse_type("index"))

@@ -12,10 +12,11 @@ from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Matrices, Product
-from irax_compiler.passes.blas.library import Cblas, Library, base
+from irax_compiler.passes.blas.library import Cblas, Library
 from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
+    base,
     for_each,
     long,
     moved,
