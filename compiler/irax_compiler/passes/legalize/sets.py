@@ -99,6 +99,7 @@ IREE: tuple[Legalization, ...] = (
     complex_functions.complex_function,
     narrow_floats.convert_of_float8,
     narrow_floats.convert_of_double_to_narrow,
+    narrow_floats.bfloat16_of_integers,
     narrow_floats.float32_rounded_to_bfloat16,
     narrow_floats.convert_to_float8,
     narrow_floats.smallest_normal_of_float8,

@@ -49,6 +49,17 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     return [where(kept, near, neighbour.bits(F32)).to(target).value]
 
 
+@legalizes("stablehlo.convert", kind="missing", of="IREE")
+def bfloat16_of_integers(operation: Operation) -> Sequence[Value] | None:
+    """Convert integers to bfloat16 by way of float32: for processors without instructions for it
+    IREE calls a function that programs do not contain.
+    """
+    (x,) = map(Number, operation.operands)
+    if inexact(x.dtype) or dtype_of(operation.results[0]) != BF16:
+        return None
+    return [x.to(F32).to(BF16).value]
+
+
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
     """Round by integer operations on bits: IREE drops all but the last of consecutive roundings."""
