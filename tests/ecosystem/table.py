@@ -66,8 +66,9 @@ TAIL = """
 - `import jax` becomes `import irax`, `jax.numpy` becomes `irax.numpy`, and so on;
   [api.md](api.md) lists the names, and why some are absent.
 - Primitives (`jax.extend.core.Primitive`) have their rules in Python, as in JAX. A lowering is a
-  function of irax's operations (`mlir.lower_fun`): lowerings that build MLIR by JAX's bindings are
-  not run, and the implementation is traced in their place.
+  function of irax's operations (`mlir.lower_fun`), or one that builds operations of StableHLO that
+  have no parameters (`jax.extend.mlir.dialects`); it runs on traced arrays. JAX's bindings of MLIR
+  are not there otherwise.
 - `make_jaxpr` shows StableHLO as equations with JAX's names. Their parameters are those of
   StableHLO's operations, and operands are in StableHLO's order. An index that Python knows is a
   slice, which `checkify.index_checks` does not see.

@@ -26,7 +26,24 @@ assert mesh_utils is irax.experimental.mesh_utils
 assert not hasattr(irax.core, "ShapedArray") and jax.core.ShapedArray is type(jnp.ones(2).aval)
 assert norm.pdf(0.0) == irax.scipy.stats.norm.pdf(0.0)
 assert jax.lax.sin_p.bind(jnp.zeros(2)).shape == (2,)
-assert jax.__version__ == jaxlib.__version__ == importlib.metadata.version("jaxlib")
+from jax._src import api
+from jax._src.lax import lax
+from jax._src.util import safe_zip
+from jax.extend.mlir.dialects import hlo
+assert api.grad is irax.grad and lax.add is irax.lax.add and safe_zip([1], [2]) == [(1, 2)]
+product_sum = jax.extend.core.Primitive("product_sum")
+product_sum.def_abstract_eval(lambda x, y: x)
+rule = lambda ctx, x, y: [hlo.AddOp(hlo.MulOp(x, y), hlo.negate(y)).result]
+mlir.register_lowering(product_sum, rule, platform="cpu")
+text = jax.jit(product_sum.bind).lower(2.0, 3.0).as_text()
+assert all("stablehlo." + name in text for name in ("multiply", "negate", "add")), text
+try:
+    hlo.ReduceOp
+except AttributeError as error:
+    assert "lower_fun" in str(error)
+else:
+    raise AssertionError("hlo.ReduceOp")
+assert jax.__version__ == jax.lib.__version__ == jaxlib.__version__ == importlib.metadata.version("jaxlib")
 for name in ("jax.nothing", "jax.numpy.nothing", "jax.numpy.sin"):
     try:
         importlib.import_module(name)

@@ -181,7 +181,8 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[list[Hashable]],
     dots = max((sum(isinstance(n, int) for n in labels) for labels in inputs), default=0)
     ellipsis: list[Hashable] = list(range(-dots, 0))
     if arrow:
-        output = _labels(subscripts, right, len(right.replace("...", "")) + dots)
+        kept = dots if "..." in right else 0  # without, these axes are summed too
+        output = _labels(subscripts, right, len(right.replace("...", "")) + kept)
     else:
         named = [n for labels in inputs for n in labels if isinstance(n, str)]
         output = [*ellipsis, *sorted(n for n in set(named) if named.count(n) == 1)]
