@@ -43,7 +43,8 @@ except AttributeError as error:
     assert "lower_fun" in str(error)
 else:
     raise AssertionError("hlo.ReduceOp")
-assert jax.__version__ == jax.lib.__version__ == jaxlib.__version__ == importlib.metadata.version("jaxlib")
+assert jax.__version__ == jax.lib.__version__
+assert jax.__version__ == jaxlib.__version__ == importlib.metadata.version("jaxlib")
 for name in ("jax.nothing", "jax.numpy.nothing", "jax.numpy.sin"):
     try:
         importlib.import_module(name)
