@@ -53,6 +53,7 @@ def _from_environment(name: str, default: bool = False) -> bool:
 
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
+    "compile": ("at_once", "background"),
     "default_matmul_precision": (
         *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
         *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
@@ -104,6 +105,8 @@ class Config(threading.local):
             as is the default. Off, a key gives the bits that the older, sequential order gives.
         default_device: the device, or the platform, that programs run on whose arrays were put
             nowhere; None is the first device there is.
+        compile: when jitted functions are compiled: "at_once", when they are called, or in the
+            "background", while the evaluator runs the first calls (see `irax.jit`).
         check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
             where it is used then. Slow: all of Python's objects are looked through.
         debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
@@ -137,6 +140,7 @@ class Config(threading.local):
     disable_jit: bool = _from_environment("disable_jit")
     threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
     default_device: Any = None
+    compile: str = _choice_from_environment("compile", "at_once")
     check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)

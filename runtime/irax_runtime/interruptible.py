@@ -62,7 +62,7 @@ def in_waiting_thread(function: Callable[..., T], *arguments: Any) -> T:
 
 def is_work_left_behind() -> bool:
     """Return True while work that was left behind is still running."""
-    return any(helper.thread.is_alive() for helper in _left_behind)
+    return any(worker.thread.is_alive() for worker in _left_behind)
 
 
 @dataclass
@@ -97,12 +97,7 @@ class _Helper:
         self._told: SimpleQueue[_Call] = SimpleQueue()
         """The order, once it is done, and before it calls to be run by who waits."""
         self._answers: SimpleQueue[_Call] = SimpleQueue()
-        self.thread = threading.Thread(target=self._work, name="irax helper", daemon=True)
-        before = threading.stack_size(_STACK_SIZE)
-        try:
-            self.thread.start()
-        finally:
-            threading.stack_size(before)
+        self.thread = _started(self._work, "irax helper")
 
     def _work(self) -> None:
         _here.helper = self
@@ -137,7 +132,7 @@ class _Helper:
         """Lets it end by itself, after the next function that it asks for at the latest."""
         self._orders.put(None)
         self._answers.put(_Call(_Helper.ask, (), error=LeftBehind("the wait was interrupted")))
-        _left_behind[:] = [self, *(h for h in _left_behind if h.thread.is_alive())]
+        _leave_behind(self)
 
     def ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Has the main thread call a function, and waits for it."""
@@ -145,9 +140,46 @@ class _Helper:
         return self._answers.get().outcome()
 
 
+class Begun:
+    """Work that another thread does, and that the process may end without.
+
+    >>> Begun(pow, 2, 3).outcome()
+    8
+    """
+
+    def __init__(self, work: Callable[..., Any], *arguments: Any) -> None:
+        self._call = _Call(work, arguments)
+        self.thread = _started(self._call.run, "irax work")
+        _leave_behind(self)
+
+    def is_done(self) -> bool:
+        """Return True if the work has ended."""
+        return not self.thread.is_alive()
+
+    def outcome(self) -> Any:
+        """Waits for the end of the work; returns its result, or raises its error."""
+        while self.thread.is_alive():
+            self.thread.join(_POLL)
+        return self._call.outcome()
+
+
+def _started(run: Callable[[], None], name: str) -> threading.Thread:
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    before = threading.stack_size(_STACK_SIZE)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    return thread
+
+
 _here = threading.local()
 _idle: list[_Helper] = []
-_left_behind: list[_Helper] = []
+_left_behind: list[_Helper | Begun] = []
+
+
+def _leave_behind(worker: _Helper | Begun) -> None:
+    _left_behind[:] = [worker, *(w for w in _left_behind if w.thread.is_alive())]
 
 
 @atexit.register

@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class JitOptions(TypedDict, total=False):
     device: Device | None
     backend: str | None
     compiler_options: dict[str, Any] | None
+    compile: Literal["at_once", "background"] | None
 
 
 @overload
@@ -90,6 +91,7 @@ def jit(
     device: Device | None = None,
     backend: str | None = None,
     compiler_options: dict[str, Any] | None = None,
+    compile: Literal["at_once", "background"] | None = None,
 ) -> Any:
     """Compiles a function when it is called, once for each signature of its arguments.
 
@@ -111,6 +113,9 @@ def jit(
             `device_put`, or else the default device.
         backend: the same, as a platform: its first device. Only one of the two.
         compiler_options: accepted; they are XLA's, and of no effect.
+        compile: "at_once", or in the "background": then the evaluator, which is NumPy, runs calls
+            until another thread has compiled the program. The last bits of results may differ
+            between the two. By default it is the option `compile` (`IRAX_COMPILE`).
 
     Returns:
         A function with the same arguments and results.
@@ -137,7 +142,10 @@ def jit(
             out_shardings=out_shardings,
             device=device,
             backend=backend,
+            compile=compile,
         )
+    if compile not in (None, "at_once", "background"):
+        raise ValueError(f"jit: compile: expected 'at_once', 'background' or None, got {compile!r}")
     if not callable(fun) or isinstance(fun, staticmethod):
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
@@ -165,7 +173,7 @@ def jit(
             )
     if is_divided:
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
-    return JitFunction(fun, static, donated, device or backend)
+    return JitFunction(fun, static, donated, device or backend, compile)
 
 
 class Programs(dict[Any, Program]):
@@ -189,6 +197,7 @@ class JitFunction(Generic[P, R]):
         static: Parameters = ((), frozenset()),
         donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
+        when: str | None = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         # Attributes of the function's, but none in the place of methods.
@@ -199,7 +208,8 @@ class JitFunction(Generic[P, R]):
         self._static = static
         self._has_static = any(static)
         self._donated = donated
-        options = (static, donated, device)
+        self._when = when
+        options = (static, donated, device, when)
         try:
             self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
         except TypeError:  # not hashable or no weak references
@@ -219,7 +229,7 @@ class JitFunction(Generic[P, R]):
             found = None
         if found is self:
             return name
-        return JitFunction, (self._fun, self._static, self._donated, self._device)
+        return JitFunction, (self._fun, self._static, self._donated, self._device, self._when)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
@@ -362,7 +372,7 @@ class JitFunction(Generic[P, R]):
                 with _own_module() as builder:
                     traced = trace_function(flat, inputs, "jit", name, True, builder)
         donated = donated_leaves(self._donated, tree, len(leaves), static)
-        return Program(traced, flat.out_tree, donated)
+        return Program(traced, flat.out_tree, donated, self._when)
 
     def _check_donations(self, compiled: Program) -> None:
         """Warns of donated arguments whose memory no result can take."""

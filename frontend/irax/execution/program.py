@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from irax.execution.bound_call import BoundCall, Results, bound_call, forget, re
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
+from irax_runtime.interruptible import Begun
 from irax_runtime.mesh import MeshDevice
 
 
@@ -39,11 +41,15 @@ class Program:
     out_tree: Any
     donated: Sequence[int] = ()
     """The leaves of arguments whose memory may be used for results."""
+    when: str | None = None
+    """When it is compiled, as the option `compile` says; None leaves it to that option."""
     programs: dict[Device | str | None, DeviceProgram] = field(default_factory=dict)
     """The program for each device asked for; None is the default device."""
     compiling: threading.RLock = field(default_factory=threading.RLock)
     """Held while a program is made. That runs no code of the user's, so threads that wait for it
     wait for nothing that could wait for them."""
+    begun: dict[Device | str | None, Begun] = field(default_factory=dict)
+    """The compilations that other threads do."""
 
     def argument_avals(self) -> list[ShapedArray]:
         """Shapes and dtypes of the leaves of its arguments."""
@@ -63,7 +69,14 @@ class Program:
         It runs on the device that is asked for, unless arguments were put on another one; to be
         `fixed` on the one makes that an error.
         """
-        program = self.programs.get(asked) or self.compile(asked)
+        program = self.programs.get(asked)
+        if program is None:
+            there = None if fixed else device_of(leaves, self.traced.name)
+            if there is not None and there is not self._device(asked):
+                return self.run(leaves, there, fixed=True)
+            if self._is_compiled_meanwhile(asked):
+                return self._run_evaluated(leaves, asked)
+            program = self.compile(asked)
         device = program.executable.device
         committed = isinstance(device, MeshDevice)
         buffers: list[Any] = []
@@ -97,7 +110,9 @@ class Program:
         """
         if config.debug_nans or config.debug_infs or config.profiling:
             return None
-        program = self.programs[asked]
+        program = self.programs.get(asked)
+        if program is None:
+            return None
         captured, results = program.captured, program.results
         run = program.executable
         return bound_call(run, leaves, tree, captured, results, state, self.donated)
@@ -112,6 +127,39 @@ class Program:
                 nans.explain(bad, self.traced, [x.numpy() for x in buffers])
         return results
 
+    def _is_compiled_meanwhile(self, asked: Device | str | None) -> bool:
+        """Return True if another thread is to compile the program while this one goes on; it begins
+        to, if it has not.
+
+        Raises:
+            CompileError: it has tried.
+        """
+        when = self.when or config.compile
+        if when == "at_once" or config.stepwise or isinstance(self._device(asked), MeshDevice):
+            return False
+        with self.compiling if asked not in self.begun else nullcontext():
+            begun = self.begun.get(asked)
+            if begun is None:
+                begun = self.begun[asked] = Begun(self.compile, asked)
+        if not begun.is_done():
+            return True
+        begun.outcome()
+        return False
+
+    def _run_evaluated(self, leaves: Sequence[Any], asked: Device | str | None) -> Any:
+        """Runs the function in the evaluator, as long as there is no program."""
+        device = self._device(asked)
+        arrays = [concrete_array(x) for x in (*leaves, *self.traced.captures)]
+        name, committed = self.traced.name, any(x.committed for x in arrays)
+        with spans.span(name, "evaluate", device=device):
+            found = self.traced.builder.evaluator(name, [x.value for x in arrays])
+        for i in self.donated:
+            buffer: Any = arrays[i].buffer(device)
+            buffer.delete()
+        forget(leaves, self.donated)
+        results = results_as(self.out_tree, self.traced.results)
+        return results([device.put(x) for x in found], committed)
+
     def compile(self, asked: Device | str | None) -> DeviceProgram:
         """The program for a device, as it stands in `programs`; made if it is not there yet."""
         with self.compiling:
@@ -119,9 +167,12 @@ class Program:
                 self.programs[asked] = self._program(asked)
             return self.programs[asked]
 
-    def _program(self, asked: Device | str | None) -> DeviceProgram:
+    def _device(self, asked: Device | str | None) -> Device:
         mesh = self.traced.builder.mesh if asked is None else None
-        device: Any = backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
+        return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
+
+    def _program(self, asked: Device | str | None) -> DeviceProgram:
+        device = self._device(asked)
         module, name = self.traced.builder.module, self.traced.name
         with reports.timed("compiled", name, device):
             executable = backend.compile(module, name, device, self.donated)
