@@ -24,9 +24,9 @@ from irax.config import numpy_dtype_promotion as numpy_dtype_promotion
 from irax.config import numpy_rank_promotion as numpy_rank_promotion
 from irax.config import threefry_partitionable as threefry_partitionable
 from irax.core.array import Array as Array
-from irax.core.array import typeof as typeof
 from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
 from irax.core.closures import closure_convert as closure_convert
+from irax.core.explicit_axes import typeof as typeof
 from irax.core.meshes import set_mesh as set_mesh
 from irax.core.partition_specs import PartitionSpec as P
 from irax.core.sharded import Shard as Shard

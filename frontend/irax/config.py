@@ -193,10 +193,21 @@ class Config(threading.local):
         """Say if a profile is being taken, for the whole process."""
         self._set("profiling", value)
 
+    def set_mesh(self, value: Any) -> None:
+        """Set the mesh of the context, for the whole process."""
+        self._set("mesh", value)
+
+    def mesh_of_process(self) -> Any:
+        """Return the mesh of the context outside of `with` blocks."""
+        return Config.mesh
+
     # These are not annotated: they are no options.
 
     profiling = False
     """True while a profile is being taken: calls of jitted functions are recorded."""
+
+    mesh = None
+    """The mesh of the context (see `core.meshes`)."""
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
@@ -274,7 +285,7 @@ _OPTIONS = tuple(Config.__annotations__)
 _SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
-    "default_prng_impl",
+    *("default_prng_impl", "mesh"),
 )
 
 

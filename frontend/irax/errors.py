@@ -14,6 +14,10 @@ class JAXIndexError(IndexError):
     """The base class of the errors of tracing that are IndexErrors."""
 
 
+class ShardingTypeError(Exception):
+    """The types of operands leave open how a result is divided along explicit axes of a mesh."""
+
+
 JaxRuntimeError = RuntimeError
 """The class of errors that devices raise, under JAX's name."""
 

@@ -13,6 +13,8 @@ from irax.core.partition_specs import PartitionSpec as PartitionSpec
 from irax.core.shardings import NamedSharding as NamedSharding
 from irax.core.shardings import Sharding as Sharding
 from irax.core.shardings import SingleDeviceSharding as SingleDeviceSharding
+from irax.execution.axis_types import auto_axes as auto_axes
+from irax.execution.axis_types import explicit_axes as explicit_axes
 from irax.execution.jit_shardings import reshard as reshard
 from irax.execution.make_meshes import get_mesh as get_mesh
 

@@ -1,4 +1,4 @@
-"""What foreign modules say of the layouts of arrays, in irax's terms."""
+"""Layouts that foreign modules state, in irax's terms."""
 
 from __future__ import annotations
 

@@ -221,15 +221,6 @@ def _made(x: Any, what: str) -> Array:
     raise TypeError(f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}")
 
 
-def typeof(x: Any) -> ShapedArray:
-    """The shape and dtype of an array or a number, and whether its dtype is weak.
-
-    >>> typeof(irax.numpy.ones((2, 3)))
-    float32[2,3]
-    """
-    return aval_of(x, "typeof")
-
-
 def aval_of(x: Any, what: str = "argument") -> ShapedArray:
     """Return the abstract value of an array, a NumPy array, a scalar or a `ShapeDtypeStruct`."""
     if isinstance(x, Array):

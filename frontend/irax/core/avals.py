@@ -25,7 +25,8 @@ class ShapedArray:
     dtype: np.dtype[Any]
     weak_type: bool = False
     sharding: Any = field(default=None, compare=False, repr=False)
-    """Accepted, as JAX's avals have one; None says nothing of where arrays are."""
+    """The axes of the mesh of the context along which it is divided, as types have them; None says
+    nothing of it."""
     vma: frozenset[str] = frozenset()
     """The manual axes of meshes along which the array may differ between devices."""
 
@@ -90,8 +91,16 @@ class ShapedArray:
         """Return the type of an array of another shape."""
         return ShapedArray(shape, self.dtype, self.weak_type, vma=self.vma)
 
+    def _dimension(self, number: int) -> str:
+        """The extent of a dimension, and the axes along which it is divided."""
+        entries = () if self.sharding is None else tuple(self.sharding.spec)
+        axes = entries[number] if number < len(entries) else None
+        if axes is None:
+            return str(self.shape[number])
+        return f"{self.shape[number]}@{axes if isinstance(axes, str) else ','.join(map(str, axes))}"
+
     def __repr__(self) -> str:
-        dimensions = ",".join(map(str, self.shape))
+        dimensions = ",".join(map(self._dimension, range(self.ndim)))
         varying = "{V:" + ",".join(sorted(self.vma)) + "}" if self.vma else ""
         weak = " (weak)" if self.weak_type else ""
         return f"{self.dtype.name}[{dimensions}]{varying}{weak}"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from irax.core import array_trees
-from irax.core.array import Array, as_array, aval_of
+from irax.core.array import Array, as_array
+from irax.core.explicit_axes import type_of
 from irax.core.tracing import Input
 
 
@@ -56,12 +57,12 @@ def argument_names(args: Any, kwargs: Any = None) -> list[str]:
 
 def abstract_inputs(leaves: Sequence[Any], names: Sequence[str]) -> list[Input]:
     """Inputs that stand for any array of the leaves' shapes and dtypes."""
-    return [Input(aval_of(x, n), None, n) for x, n in zip(leaves, names, strict=True)]
+    return [Input(type_of(x, n), None, n) for x, n in zip(leaves, names, strict=True)]
 
 
 def known_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
     """Inputs that stand for just these arrays, so that Python may branch on their values."""
-    return [Input(x.aval, x, n) for x, n in zip(leaves, names, strict=True)]
+    return [Input(type_of(x), x, n) for x, n in zip(leaves, names, strict=True)]
 
 
 def normalize_argnums(

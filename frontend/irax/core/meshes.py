@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from irax.config import config
+
 
 class AxisType(enum.Enum):
     """The way in which arrays are divided along an axis of a mesh: by the compiler (`Auto`), as
@@ -320,7 +322,6 @@ EMPTY = Mesh(np.empty((), dtype=object), ())
 
 
 class _Contexts(threading.local):
-    mesh: Mesh | None = None
     abstract: AbstractMesh | None = None
 
     def __init__(self) -> None:
@@ -328,15 +329,11 @@ class _Contexts(threading.local):
 
 
 _contexts = _Contexts()
-_everywhere: list[Mesh] = []
-"""The mesh that `set_mesh` has set for the process."""
 
 
 def current_mesh() -> Mesh:
     """Return the mesh of the context; an empty one where there is none."""
-    if _contexts.mesh is not None:
-        return _contexts.mesh
-    return _everywhere[-1] if _everywhere else EMPTY
+    return EMPTY if config.mesh is None else config.mesh
 
 
 def get_abstract_mesh() -> AbstractMesh:
@@ -351,12 +348,12 @@ def get_abstract_mesh() -> AbstractMesh:
 
 @contextlib.contextmanager
 def _using(mesh: Mesh) -> Iterator[Mesh]:
-    outer = _contexts.mesh, _contexts.abstract
-    _contexts.mesh, _contexts.abstract = mesh, None
+    outer, _contexts.abstract = _contexts.abstract, None
     try:
-        yield mesh
+        with config.scoped("mesh", mesh):
+            yield mesh
     finally:
-        _contexts.mesh, _contexts.abstract = outer
+        _contexts.abstract = outer
 
 
 @contextlib.contextmanager
@@ -383,13 +380,13 @@ class set_mesh:
     def __init__(self, mesh: Mesh) -> None:
         if not isinstance(mesh, Mesh):
             raise TypeError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
-        self._before = list(_everywhere)
+        self._before = config.mesh_of_process()
         self._using: Any = None
         self._mesh = mesh
-        _everywhere[:] = [mesh]
+        config.set_mesh(mesh)
 
     def __enter__(self) -> Mesh:
-        _everywhere[:] = self._before
+        config.set_mesh(self._before)
         self._using = _using(self._mesh)
         return self._using.__enter__()
 

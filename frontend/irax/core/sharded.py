@@ -46,7 +46,11 @@ def device_of_mesh(mesh: Mesh) -> MeshDevice:
 
 
 def _mesh_of(device: MeshDevice) -> Mesh:
-    """The mesh of a device, by which it was first asked for; or one like it."""
+    """The mesh of a device: that of the context, or the one by which it was first asked for, or one
+    like it.
+    """
+    if config.mesh is not None and device_of_mesh(config.mesh) is device:
+        return config.mesh
     if device not in _meshes:
         devices = np.empty(len(device.devices), dtype=object)
         devices[:] = device.devices

@@ -21,6 +21,7 @@ from irax.config import config
 from irax.core import axis_names, leaks, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.explicit_axes import ExplicitAxes, is_divided, spec_of
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
@@ -141,6 +142,7 @@ class Trace(Interpreter):
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}
         self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
+        self._explicit: ExplicitAxes | None = None
         self._entered_by = entered_by
 
     @property
@@ -157,6 +159,10 @@ class Trace(Interpreter):
         self.argument_names[argument] = given.name
         if self._varying is not None:
             self._varying.known[argument] = aval.vma
+        if is_divided(aval):
+            if self._explicit is None:
+                self._explicit = ExplicitAxes(self.builder.module)
+            self._explicit.known[argument] = spec_of(aval) or ()
         return Tracer(self, argument, aval, self.location)
 
     def value_of(self, x: Array) -> mlir.Value:
@@ -214,6 +220,8 @@ class Trace(Interpreter):
         """Return a tracer of a value of this function, which the user's code at `location` made."""
         vma = frozenset() if self._varying is None else self._varying.of(value)
         aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type, vma=vma)
+        if self._explicit is not None:
+            aval = self._explicit.typed(value, aval)
         return Tracer(self, value, aval, location)
 
     def call(
@@ -294,7 +302,7 @@ class Tracer(Array):
 
     def with_weak_type(self, weak_type: bool) -> Array:
         self.check_open()
-        aval = ShapedArray(self.aval.shape, self.aval.dtype, weak_type, vma=self.aval.vma)
+        aval = self.aval.update(weak_type=weak_type)
         return Tracer(self.home, self.value, aval, self.location)
 
     def check_open(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from irax import dtypes, stages
 from irax.config import config
-from irax.core import array_trees, axis_names, dispatch, source
+from irax.core import array_trees, axis_names, dispatch, explicit_axes, source
 from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -277,7 +277,9 @@ class JitFunction(Generic[P, R]):
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
         result = compiled.run(leaves, asked, fixed)
-        last = compiled.bound(leaves, tree, asked, state)
+        last = None
+        if not explicit_axes.are_in_types():  # which a bound call does not look at
+            last = compiled.bound(leaves, tree, asked, state)
         self._cache.last = (
             bound_call.with_static(last, static, len(args)) if static and last else last
         )
@@ -327,7 +329,7 @@ class JitFunction(Generic[P, R]):
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         options = (*config.traced, *axis_names.bound())
-        key = (tree, static, options, *(x.aval for x in arrays))
+        key = (tree, static, options, *map(_signature_in_trace, arrays))
         compiled = self._cache.get(key)
         if compiled is None:
             compiled = self._traced_within(trace.builder, key, arrays)
@@ -477,12 +479,17 @@ class DividedFunction(JitFunction[P, R]):
 def _signature(leaf: Any) -> Any:
     """Return the part of a leaf in the cache key: all that a trace can depend on."""
     if isinstance(leaf, ConcreteArray):
-        return leaf.aval
+        return explicit_axes.signature(leaf)
     if isinstance(leaf, np.ndarray | np.generic):
         return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
     if type(leaf) in _PYTHON_SCALARS:
         return type(leaf)
     return as_array(leaf).aval
+
+
+def _signature_in_trace(x: Array) -> Any:
+    spec = explicit_axes.spec_of(x.aval)
+    return x.aval if spec is None else (x.aval, spec)
 
 
 _PYTHON_SCALARS = {bool, int, float, complex}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, TypeVar
 
 from irax import tree_util
 from irax.core import array_trees, axis_names
@@ -11,6 +13,7 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind, staged
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.meshes import Mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.partition_specs import UNCONSTRAINED, PartitionSpec
@@ -19,6 +22,8 @@ from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax_compiler.ops.control_flow.shard_map import ShardMap, axes_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def name_several_devices(*shardings: Any) -> bool:
@@ -121,6 +126,31 @@ def _spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
     except ValueError as error:
         raise ValueError(f"{what}: shardings do not fit: {error}") from None
     return [None if leaf is None else as_sharding(what, leaf) for leaf in found]
+
+
+def takes_out_sharding(what: str) -> Callable[[F], F]:
+    """Return a decorator of a function whose result is divided as its argument `out_sharding` says,
+    a sharding or a `PartitionSpec`. Operations in it may leave open how results are divided.
+    """
+
+    def decorated(function: F) -> F:
+        count = sum(p.kind is not p.KEYWORD_ONLY for p in signature(function).parameters.values())
+        is_positional = "out_sharding" in list(signature(function).parameters)[:count]
+
+        @functools.wraps(function)
+        def dividing(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
+            if is_positional and len(args) == count:  # it is the last one
+                args, out_sharding = args[:-1], args[-1]
+            if out_sharding is None:
+                return function(*args, **kwargs)
+            sharding = as_sharding(f"{what}: out_sharding", out_sharding)
+            with layout_is_stated():
+                result = function(*args, **kwargs)
+            return divided_results(what, sharding, result)
+
+        return dividing  # pyright: ignore[reportReturnType]
+
+    return decorated
 
 
 @api_boundary

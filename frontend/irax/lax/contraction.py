@@ -13,8 +13,8 @@ from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike, DTypeLike
@@ -67,6 +67,7 @@ def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | Non
     return (left or Precision.DEFAULT).value, (right or Precision.DEFAULT).value
 
 
+@takes_out_sharding("lax.dot_general")
 def dot_general(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -74,7 +75,7 @@ def dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Products of elements, summed over the contracting dimensions, for each index of the batching.
 
@@ -85,7 +86,7 @@ def dot_general(
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
         precision: of the products on hardware that can trade it for speed.
         preferred_element_type: the dtype of the sums, and so of the result.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         The batching dimensions, then the remaining ones of `lhs`, then those of `rhs`.
@@ -97,7 +98,6 @@ def dot_general(
     >>> irax.lax.dot_general(x, x, (((1,), (1,)), ((0,), (0,))))
     Array([3., 3.], dtype=float32)
     """
-    no_sharding("lax.dot_general", out_sharding)
     what = "lax.dot_general"
     x, y = array_of(what, lhs), array_of(what, rhs)
     wider = max(x.dtype, y.dtype, key=_width)
@@ -151,6 +151,7 @@ def _width(dtype: np.dtype[Any]) -> tuple[bool, int, int, int, bool]:
     return False, -1, -1, int(dtypes.iinfo(dtype).bits), signed
 
 
+@takes_out_sharding("lax.dot")
 def dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -158,7 +159,7 @@ def dot(
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return the product of two vectors or matrices: the last dimension of lhs with the first of
     rhs.
@@ -172,7 +173,6 @@ def dot(
     >>> irax.lax.dot(irax.numpy.ones((2, 3)), irax.numpy.ones(3))
     Array([3., 3.], dtype=float32)
     """
-    no_sharding("lax.dot", out_sharding)
     what = "lax.dot"
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)

@@ -10,7 +10,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.placement import no_sharding
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.accuracy import DotAlgorithmPreset
 from irax.lax.arguments import adapted, array_of
 from irax.lax.contraction import PrecisionLike, precision_pair
@@ -186,6 +186,7 @@ def sizes(shape: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
 # ---- convolution ---------------------------------------------------------------------------------
 
 
+@takes_out_sharding("lax.conv_general_dilated")
 def conv_general_dilated(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -198,7 +199,7 @@ def conv_general_dilated(
     batch_group_count: int = 1,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Convolve an array with a kernel: for each window of the array, the sum of products with it.
 
@@ -219,7 +220,7 @@ def conv_general_dilated(
         batch_group_count: the number of groups that the batch falls into, likewise.
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the sums, and so of the result.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         An array with a batch, a feature (as many as the kernel's output features) and the spatial
@@ -238,7 +239,6 @@ def conv_general_dilated(
     ... ).shape
     (1, 4, 4, 8)
     """
-    no_sharding("lax.conv_general_dilated", out_sharding)
     what = "lax.conv_general_dilated"
     x, y = operands(what, lhs, rhs)
     dims = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)

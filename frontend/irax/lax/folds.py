@@ -11,8 +11,8 @@ from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.flattening import name_of
 from irax.core.operands import as_arrays
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads
@@ -24,12 +24,13 @@ from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 Pads = Sequence[tuple[int, int]]
 
 
+@takes_out_sharding("lax.reduce")
 def reduce(
     operands: Any,
     init_values: Any,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Any:
     """Reduce dimensions of one array, or of several at once, by any associative computation.
 
@@ -40,7 +41,7 @@ def reduce(
         computation: takes two pytrees of scalars of that structure, the accumulator and the next
             element, and returns one.
         dimensions: the dimensions to reduce.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         A pytree of arrays without these dimensions.
@@ -54,7 +55,6 @@ def reduce(
     >>> irax.lax.reduce(irax.numpy.arange(4), 0, lambda x, y: x + y, (0,))
     Array(6, dtype=int32)
     """
-    no_sharding("lax.reduce", out_sharding)
     what = "lax.reduce"
     arrays, inits, tree = _operands(what, operands, init_values)
     axes = canonical_axes(what, tuple(dimensions), arrays[0].ndim)

@@ -12,8 +12,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.operands import as_arrays
-from irax.core.placement import no_sharding
 from irax.core.promotion import apply, broadcast_to, promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.gathering import GatherDimensionNumbers, gather
 from irax.lax.slicing import slice_in_dim
@@ -144,13 +144,13 @@ def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     return expand_dims(array, range(max(rank - array.ndim, 0)))
 
 
-def empty(shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: None = None) -> Array:
+@takes_out_sharding("lax.empty")
+def empty(shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: Any = None) -> Array:
     """Return an array with unspecified elements, which are zeros here.
 
     >>> irax.lax.empty((2,), "float32").shape
     (2,)
     """
-    no_sharding("lax.empty", out_sharding)
     return full(shape, 0, dtype)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import as_arrays
-from irax.core.placement import no_sharding
 from irax.core.promotion import apply, broadcast_to, convert, select
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
 from irax.lax.cumulative import cumsum
@@ -34,6 +34,7 @@ class RaggedDotDimensionNumbers:
     dimension is ragged."""
 
 
+@takes_out_sharding("lax.ragged_dot")
 def ragged_dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -41,7 +42,7 @@ def ragged_dot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Multiply each row of a matrix by the matrix of its group.
 
@@ -55,7 +56,7 @@ def ragged_dot(
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the result.
         group_offset: not supported.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         [m, n].
@@ -71,13 +72,13 @@ def ragged_dot(
     >>> irax.lax.ragged_dot(x, y, irax.numpy.array([1, 2])).ravel()
     Array([0., 2., 2.], dtype=float32)
     """
-    no_sharding("lax.ragged_dot", out_sharding)
     numbers = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
     return ragged_dot_general(
         lhs, rhs, group_sizes, numbers, precision, preferred_element_type, group_offset
     )
 
 
+@takes_out_sharding("lax.ragged_dot_general")
 def ragged_dot_general(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -86,7 +87,7 @@ def ragged_dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """`dot_general` with groups along one dimension of the first operand.
 
@@ -94,7 +95,6 @@ def ragged_dot_general(
     if it is contracted, the result has a first dimension for the groups; if it is a batch, groups
     make no difference. Arguments and errors are those of `ragged_dot`.
     """
-    no_sharding("lax.ragged_dot_general", out_sharding)
     what = "lax.ragged_dot_general"
     if group_offset is not None:
         raise NotImplementedError(f"{what}: group_offset is not supported")

@@ -12,8 +12,8 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, check_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
 from irax.lax.structure import bitcast_convert_type, reshape
@@ -35,13 +35,14 @@ class RandomAlgorithm(enum.IntEnum):
     """Philox-4x32."""
 
 
+@takes_out_sharding("lax.rng_bit_generator")
 def rng_bit_generator(
     key: ArrayLike,
     shape: Any,
     dtype: DTypeLike = np.uint32,
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> tuple[Array, Array]:
     """Return the key for the next call, and random bits.
 
@@ -50,7 +51,7 @@ def rng_bit_generator(
         shape: of the bits.
         dtype: an unsigned integer dtype.
         algorithm: which generator.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         The next key, and the bits.
@@ -62,7 +63,6 @@ def rng_bit_generator(
     >>> irax.lax.rng_bit_generator(key, (2,))[1]
     Array([ 895509795, 3230209149], dtype=uint32)
     """
-    no_sharding("lax.rng_bit_generator", out_sharding)
     what = "lax.rng_bit_generator"
     state, sizes = array_of(what, key), canonical_shape(what, shape)
     wanted = dtypes.requested_dtype(dtype, what)

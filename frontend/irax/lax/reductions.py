@@ -12,8 +12,8 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, shortcut
 from irax.core.operands import Kinds, check_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import apply
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.signatures import Reduction
@@ -38,9 +38,10 @@ def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
 
 
 def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:
-    def function(operand: ArrayLike, axes: Sequence[int], *, out_sharding: None = None) -> Array:
-        what = f"lax.{name}"
-        no_sharding(what, out_sharding)
+    what = f"lax.{name}"
+
+    @takes_out_sharding(what)
+    def function(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
         x = array_of(what, operand)
         check_dtype(what, x.dtype, accepts)
         return fold(x, combiner, canonical_axes(what, tuple(axes), x.ndim))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from irax.core.array import Array
 from irax.lax.accuracy import AccuracyMode, Tolerance
@@ -34,7 +34,7 @@ class Reduction(Protocol):
     """A reduction over some axes."""
 
     def __call__(
-        self, operand: ArrayLike, axes: Sequence[int], *, out_sharding: None = None
+        self, operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None
     ) -> Array: ...
 
 

@@ -20,8 +20,8 @@ from irax.core.dispatch import bind, elements, staged
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import divided_results, takes_out_sharding
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -77,7 +77,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 
 def full(
-    shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: None = None
+    shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: Any = None
 ) -> Array:
     """Return an array with every element `fill_value`, of its dtype if none is given.
 
@@ -86,7 +86,8 @@ def full(
     >>> irax.lax.full((2,), 1.5)
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
-    no_sharding("lax.full", sharding)
+    if sharding is not None:
+        return divided_results("lax.full", sharding, full(shape, fill_value, dtype))
     what = "lax.full"
     sizes = canonical_shape(what, shape)
     fill = array_of(what, fill_value) if dtype is None else filling(what, fill_value)
@@ -108,10 +109,12 @@ def full_like(
     fill_value: ArrayLike,
     dtype: DTypeLike | None = None,
     shape: Any = None,
-    sharding: None = None,
+    sharding: Any = None,
 ) -> Array:
     """Return an array like `x` with every element `fill_value`."""
-    no_sharding("lax.full_like", sharding)
+    if sharding is not None:
+        found = full_like(x, fill_value, dtype, shape)
+        return divided_results("lax.full_like", sharding, found)
     x = array_of("lax.full_like", x)
     weak = dtype is None and x.weak_type
     filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
@@ -127,11 +130,11 @@ def iota(dtype: DTypeLike, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
+@takes_out_sharding("lax.broadcasted_iota")
 def broadcasted_iota(
-    dtype: DTypeLike, shape: Any, dimension: int, *, out_sharding: None = None
+    dtype: DTypeLike, shape: Any, dimension: int, *, out_sharding: Any = None
 ) -> Array:
     """Return 0, 1, ... along one dimension, repeated along the others."""
-    no_sharding("lax.broadcasted_iota", out_sharding)
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
@@ -157,20 +160,21 @@ def _stop_gradient(x: Any) -> Array:
 # ---- shapes --------------------------------------------------------------------------------------
 
 
-def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: None = None) -> Array:
+@takes_out_sharding("lax.broadcast")
+def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """Repeat the operand along new dimensions of `sizes` in front of its own."""
-    no_sharding("lax.broadcast", out_sharding)
     x = array_of("lax.broadcast", operand)
     sizes = canonical_shape("lax.broadcast", sizes)
     return broadcast_in_dim(x, (*sizes, *x.shape), range(len(sizes), len(sizes) + x.ndim))
 
 
+@takes_out_sharding("lax.broadcast_in_dim")
 def broadcast_in_dim(
     operand: ArrayLike,
     shape: Sequence[int],
     broadcast_dimensions: Sequence[int],
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Repeat the operand along new dimensions, and along those in which it has size 1.
 
@@ -178,7 +182,7 @@ def broadcast_in_dim(
         operand: an array.
         shape: the result's shape.
         broadcast_dimensions: for each dimension of the operand, the one it becomes; ascending.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: the operand has other sizes than the result there.
@@ -187,7 +191,6 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int32)
     """
-    no_sharding("lax.broadcast_in_dim", out_sharding)
     what = "lax.broadcast_in_dim"
     x = array_of(what, operand)
     sizes = canonical_shape(what, shape)
@@ -219,12 +222,13 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return fitted_shape(*(canonical_shape(what, s) for s in shapes), what=what)
 
 
+@takes_out_sharding("lax.reshape")
 def reshape(
     operand: ArrayLike,
     new_sizes: Sequence[int],
     dimensions: Sequence[int] | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Reshape an array: the elements, in row-major order, get another shape.
 
@@ -232,12 +236,11 @@ def reshape(
         operand: an array.
         new_sizes: the result's shape.
         dimensions: the order in which the operand's dimensions are taken.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: the sizes make up another number of elements.
     """
-    no_sharding("lax.reshape", out_sharding)
     what = "lax.reshape"
     x = array_of(what, operand)
     sizes = canonical_shape(what, new_sizes)

@@ -16,9 +16,9 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax, random
 from irax.core.array import Array
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
 from irax.core.strictness import library_methods
+from irax.execution.jit_shardings import divided_results, takes_out_sharding
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.random.keys import Key
 from irax.typing import ArrayLike, DTypeLike, Shape
@@ -31,7 +31,7 @@ class Initializer(Protocol):
     """A function that makes weights: `init(key, shape)`, in the initializer's dtype or another."""
 
     def __call__(
-        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None
     ) -> Array:
         """Return weights of a shape."""
         ...
@@ -56,38 +56,36 @@ class _Initializer:
         self.what, self.dtype, self.make, self.kind = what, dtype, make, kind
 
     def __call__(
-        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+        self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None
     ) -> Array:
         what = f"initializers.{self.what}"
-        no_sharding(what, out_sharding)
         found = _dtype(self.what, dtype, self.dtype, kind=self.kind)
-        return self.make(key, canonical_shape(what, shape), found)
+        result = self.make(key, canonical_shape(what, shape), found)
+        return result if out_sharding is None else divided_results(what, out_sharding, result)
 
     def __repr__(self) -> str:
         return f"<initializer {self.what}>"
 
 
+@takes_out_sharding("initializers.zeros")
 def zeros(
-    key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
+    key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None
 ) -> Array:
     """Return weights that are 0.
 
     >>> irax.nn.initializers.zeros(irax.random.key(0), (2,))
     Array([0., 0.], dtype=float32)
     """
-    no_sharding("initializers.zeros", out_sharding)
     return jnp.zeros(shape, float if dtype is None else dtype)
 
 
-def ones(
-    key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: None = None
-) -> Array:
+@takes_out_sharding("initializers.ones")
+def ones(key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None) -> Array:
     """Return weights that are 1.
 
     >>> irax.nn.initializers.ones(irax.random.key(0), (2,))
     Array([1., 1.], dtype=float32)
     """
-    no_sharding("initializers.ones", out_sharding)
     return jnp.ones(shape, float if dtype is None else dtype)
 
 

@@ -262,7 +262,7 @@ def _hash(x: Array) -> NoReturn:
 
 
 def _reshape(
-    x: Array, *shape: Any, order: str = "C", copy: bool | None = None, out_sharding: None = None
+    x: Array, *shape: Any, order: str = "C", copy: bool | None = None, out_sharding: Any = None
 ) -> Array:
     """Return the elements in another shape: `x.reshape(2, -1)` or `x.reshape((2, -1))`."""
     sizes = shape[0] if len(shape) == 1 else shape
@@ -276,7 +276,7 @@ def _transpose(x: Array, *axes: Any) -> Array:
     return jnp.transpose(x, axes[0] if isinstance(axes[0], tuple | list) else axes)
 
 
-def _flatten(x: Array, order: str = "C", *, out_sharding: None = None) -> Array:
+def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Return all elements in one dimension."""
     return jnp.ravel(x, order=order, out_sharding=out_sharding)
 

@@ -9,8 +9,8 @@ import numpy as np
 from irax import lax
 from irax.core.array import Array
 from irax.core.operands import judge_ranks
-from irax.core.placement import no_sharding
 from irax.core.promotion import promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
@@ -32,13 +32,14 @@ def _misfit(
     return error(f"{name}: shapes {x.shape} and {y.shape} do not fit: {rule}")
 
 
+@takes_out_sharding("dot")
 def dot(
     a: ArrayLike,
     b: ArrayLike,
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return the dot product: products summed over the last axis of `a` and the last but one of
     `b`.
@@ -61,7 +62,6 @@ def dot(
     >>> irax.numpy.dot(irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    no_sharding("dot", out_sharding)
     x, y = _two("dot", a, b)
     if not x.ndim or not y.ndim:
         result = multiply(x, y)
@@ -81,13 +81,14 @@ def dot(
     return lax.dot_general(x, y, numbers, precision, preferred_element_type)
 
 
+@takes_out_sharding("matmul")
 def matmul(
     a: ArrayLike,
     b: ArrayLike,
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return the matrix product `a @ b` over the last two axes; leading axes are broadcast.
 
@@ -108,7 +109,6 @@ def matmul(
     Array([[3.],
            [3.]], dtype=float32)
     """
-    no_sharding("matmul", out_sharding)
     x, y = _two("matmul", a, b)
     if not x.ndim or not y.ndim:
         raise ValueError(
@@ -229,6 +229,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     return multiply(lax.reshape(x, (x.size, 1)), lax.reshape(y, (1, y.size)))
 
 
+@takes_out_sharding("tensordot")
 def tensordot(
     a: ArrayLike,
     b: ArrayLike,
@@ -236,7 +237,7 @@ def tensordot(
     *,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return products summed over axes of both arrays.
 
@@ -255,7 +256,6 @@ def tensordot(
     >>> irax.numpy.tensordot(irax.numpy.ones((2, 3)), irax.numpy.ones((3, 4)), 1).shape
     (2, 4)
     """
-    no_sharding("tensordot", out_sharding)
     x, y = _two("tensordot", a, b)
     if isinstance(axes, int | np.integer):
         if not 0 <= axes <= min(x.ndim, y.ndim):

@@ -31,7 +31,7 @@ def array(
     order: str | None = "K",
     ndmin: int = 0,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Create an array from numbers, arrays, or nested lists of these, traced ones included.
 
@@ -76,7 +76,7 @@ def asarray(
     *,
     copy: bool | None = None,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Convert `a` to an array, as `array(a, dtype)`; an array of irax of that dtype is returned
     itself.
@@ -211,7 +211,7 @@ def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
 
 
 def zeros(
-    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Return an array of zeros, float32 by default.
 
@@ -222,7 +222,7 @@ def zeros(
 
 
 def ones(
-    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Return an array of ones, float32 by default.
 
@@ -233,7 +233,7 @@ def ones(
 
 
 def empty(
-    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: None = None
+    shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Return an array of zeros: irax leaves no memory uninitialized."""
     return placed("empty", _filled("empty", shape, 0, dtype), device, out_sharding)
@@ -250,7 +250,7 @@ def full(
     dtype: DTypeLike | None = None,
     *,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return an array with every element `fill_value`, which may be an array to broadcast.
 
@@ -278,7 +278,7 @@ def zeros_like(
     shape: Any = None,
     *,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return zeros in the shape and dtype of `a`."""
     return full_like(a, 0, dtype, shape, device=device, out_sharding=out_sharding)
@@ -290,7 +290,7 @@ def ones_like(
     shape: Any = None,
     *,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return ones in the shape and dtype of `a`."""
     return full_like(a, 1, dtype, shape, device=device, out_sharding=out_sharding)
@@ -314,7 +314,7 @@ def full_like(
     shape: Any = None,
     *,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return an array in the shape and dtype of `a` with every element `fill_value`.
 

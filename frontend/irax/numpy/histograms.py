@@ -31,7 +31,7 @@ def bincount(
     minlength: int = 0,
     *,
     length: int | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Count the occurrences of each of the numbers 0, 1, 2, ...
 

@@ -20,9 +20,9 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
-from irax.core.placement import no_sharding
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
 from irax_compiler.ops import comparison, slicing
@@ -91,6 +91,7 @@ class AtIndex:
         )
 
     @api_boundary
+    @takes_out_sharding("at[...].get")
     def get(self, *, fill_value: Any = None, **options: Any) -> Array:
         """Return the elements at the index, as `x[index]`, with a choice of mode for indices out of
         range.
@@ -107,21 +108,25 @@ class AtIndex:
         return indexing.read(self.array, parts)
 
     @api_boundary
+    @takes_out_sharding("at[...].set")
     def set(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with the elements at the index set to `values`."""
         return self._update("set", options).set(values)
 
     @api_boundary
+    @takes_out_sharding("at[...].add")
     def add(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with `values` added to the elements at the index."""
         return self._update("add", options).combine("add", values)
 
     @api_boundary
+    @takes_out_sharding("at[...].subtract")
     def subtract(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with `values` subtracted from the elements at the index."""
         return self._update("subtract", options).subtract(values)
 
     @api_boundary
+    @takes_out_sharding("at[...].multiply")
     def multiply(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with the elements at the index multiplied by `values`."""
         return self._update("multiply", options).combine("multiply", values)
@@ -129,26 +134,31 @@ class AtIndex:
     mul = multiply
 
     @api_boundary
+    @takes_out_sharding("at[...].divide")
     def divide(self, values: Any, **options: Any) -> Array:
         """Return a copy of x, as floats, with the elements at the index divided by `values`."""
         return self._update("divide", options).divide(values)
 
     @api_boundary
+    @takes_out_sharding("at[...].power")
     def power(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with the elements at the index raised to the power of `values`."""
         return self._update("power", options).power(values)
 
     @api_boundary
+    @takes_out_sharding("at[...].min")
     def min(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with the minimum of its elements and `values` at the index."""
         return self._update("min", options).combine("minimum", values)
 
     @api_boundary
+    @takes_out_sharding("at[...].max")
     def max(self, values: Any, **options: Any) -> Array:
         """Return a copy of x with the maximum of its elements and `values` at the index."""
         return self._update("max", options).combine("maximum", values)
 
     @api_boundary
+    @takes_out_sharding("at[...].apply")
     def apply(self, func: Callable[[Array], Array], **options: Any) -> Array:
         """Return a copy of x with `func` applied to the elements at the index, once for each time
         that an element is named.
@@ -173,9 +183,7 @@ class _Options:
         unique_indices: bool = False,
         mode: Any = None,
         wrap_negative_indices: bool = True,
-        out_sharding: None = None,
     ) -> None:
-        no_sharding(f"at[...].{what}", out_sharding)
         self.sorted = bool(indices_are_sorted)
         self.unique = bool(unique_indices)
         self.wrap = wrap_negative_indices

@@ -13,8 +13,8 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.placement import no_sharding
 from irax.core.promotion import promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
 from irax.numpy.creation import diagonal
@@ -91,6 +91,7 @@ def stretched(
 # ---- einsum --------------------------------------------------------------------------------------
 
 
+@takes_out_sharding("einsum")
 def einsum(
     subscripts: Any,
     /,
@@ -100,7 +101,7 @@ def einsum(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     _dot_general: Callable[..., Array] = lax.dot_general,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Sum products of arrays over axes, by Einstein's convention.
 
@@ -127,7 +128,6 @@ def einsum(
     Array([3., 3.], dtype=float32)
     """
     no_out("einsum", out)
-    no_sharding("einsum", out_sharding)
     if not isinstance(subscripts, str):
         subscripts, operands = _from_lists(subscripts, *operands)
     arrays = promote_dtypes(*operands, what="einsum")

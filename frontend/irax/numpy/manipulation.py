@@ -15,9 +15,9 @@ from irax.core import source
 from irax.core.array import Array
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as _broadcast_shapes
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to as _broadcast_to
 from irax.core.promotion import promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import (
     array_of,
     canonical_axes,
@@ -65,13 +65,14 @@ def isscalar(element: Any) -> bool:
     return np.isscalar(element)
 
 
+@takes_out_sharding("reshape")
 def reshape(
     a: ArrayLike,
     shape: Any,
     order: str = "C",
     *,
     copy: bool | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Reshape an array; one size may be -1, and follows from the others.
 
@@ -89,7 +90,6 @@ def reshape(
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
-    no_sharding("reshape", out_sharding)
     (x,) = as_arrays([a], "reshape")
     sizes = _sizes(x, shape)
     if _order("reshape", order) == "F":
@@ -126,9 +126,9 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array:
+@takes_out_sharding("ravel")
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten an array to one dimension; `order` as for `reshape`."""
-    no_sharding("ravel", out_sharding)
     (x,) = as_arrays([a], "ravel")
     return reshape(x, (x.size,), "C" if order in ("K", "A") else order)
 
@@ -253,13 +253,13 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 # ---- broadcasting --------------------------------------------------------------------------------
 
 
-def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> Array:
+@takes_out_sharding("broadcast_to")
+def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> Array:
     """Broadcast an array to a shape: along new leading axes, and axes of size 1.
 
     Raises:
         ValueError: it does not fit.
     """
-    no_sharding("broadcast_to", out_sharding)
     (x,) = as_arrays([array], "broadcast_to")
     return _broadcast_to(x, canonical_shape("broadcast_to", shape))
 

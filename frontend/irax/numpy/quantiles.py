@@ -278,7 +278,7 @@ def percentile(
     keepdims: bool = False,
     *,
     weights: ArrayLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return quantiles as `quantile`, with `q` in percent.
 

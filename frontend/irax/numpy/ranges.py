@@ -27,7 +27,7 @@ def arange(
     dtype: DTypeLike | None = None,
     *,
     device: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Return start, start + step, ... below stop; without stop, 0, step, ... below start.
 

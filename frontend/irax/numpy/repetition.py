@@ -11,8 +11,8 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
@@ -59,13 +59,14 @@ def _roll(x: Array, shift: Any, axis: int) -> Array:
     return lax.concatenate(parts, axis) if cut else x
 
 
+@takes_out_sharding("repeat")
 def repeat(
     a: ArrayLike,
     repeats: Any,
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Repeat each element, or each part along an axis.
 
@@ -83,7 +84,6 @@ def repeat(
     >>> irax.numpy.repeat(irax.numpy.arange(2), 2)
     Array([0, 0, 1, 1], dtype=int32)
     """
-    no_sharding("repeat", out_sharding)
     (x,) = as_arrays([a], "repeat")
     x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("repeat", axis, x.ndim))
     n = x.shape[axis]

@@ -9,9 +9,9 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import Kinds, inexact_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import apply, convert, promote
 from irax.execution import backend
+from irax.execution.jit_shardings import divided_results
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
 from irax.numpy.ufunc_objects import universal
@@ -107,9 +107,10 @@ def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
 
     Raises:
         RuntimeError: there is no such device.
-        NotImplementedError: `out_sharding` is given.
+        ValueError: it cannot be divided as `out_sharding` says.
     """
-    no_sharding(name, out_sharding)
+    if out_sharding is not None:
+        return divided_results(name, out_sharding, x)
     return x if device is None else backend.device_put(x, device)
 
 

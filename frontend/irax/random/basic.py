@@ -10,8 +10,8 @@ import irax.numpy as jnp
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_shape
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
@@ -19,8 +19,9 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import bitcast
 
 
+@takes_out_sharding("bits")
 def bits(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw uniformly distributed unsigned integers.
 
@@ -28,7 +29,7 @@ def bits(
         key: a key.
         shape: the shape of the result.
         dtype: an unsigned integer dtype, uint32 by default.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ValueError: another dtype.
@@ -36,11 +37,11 @@ def bits(
     >>> irax.random.bits(irax.random.key(0), (3,), "uint8").dtype
     dtype('uint8')
     """
-    no_sharding("bits", out_sharding)
     dtype = dtype_of("bits", dtype, np.unsignedinteger)
     return draw_bits(one_key(key, "bits"), 8 * dtype.itemsize, shape_of("bits", shape))
 
 
+@takes_out_sharding("uniform")
 def uniform(
     key: Key,
     shape: Shape = (),
@@ -48,7 +49,7 @@ def uniform(
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw uniformly distributed floats in [minval, maxval).
 
@@ -58,12 +59,11 @@ def uniform(
         dtype: a floating-point dtype.
         minval: the lower bound.
         maxval: the upper bound.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> irax.random.uniform(irax.random.key(0), (2, 3)).shape
     (2, 3)
     """
-    no_sharding("uniform", out_sharding)
     dtype = dtype_of("uniform", dtype)
     key = one_key(key, "uniform")
     low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
@@ -81,6 +81,7 @@ def uniform(
     return jnp.maximum(low, floats * (high - low) + low)
 
 
+@takes_out_sharding("randint")
 def randint(
     key: Key,
     shape: Shape,
@@ -88,7 +89,7 @@ def randint(
     maxval: ArrayLike,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw uniformly distributed integers in [minval, maxval); minval where that is empty.
 
@@ -98,7 +99,7 @@ def randint(
         minval: the lower bound: integers, or floats that are truncated to integers.
         maxval: the upper bound, likewise.
         dtype: an integer dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: the dtype is not one of integers, or a bound has no real numbers.
@@ -106,7 +107,6 @@ def randint(
     >>> int(irax.random.randint(irax.random.key(0), (), 0, 1))
     0
     """
-    no_sharding("randint", out_sharding)
     dtype = dtypes.requested_dtype(int if dtype is None else dtype, "random.randint")
     if not dtypes.issubdtype(dtype, np.integer):
         raise TypeError(f"randint: dtype must be an integer type, got {dtype}")
@@ -148,13 +148,14 @@ def _bound(name: str, bound: ArrayLike, dtype: np.dtype[Any]) -> Array:
     return x if dtypes.issubdtype(x.dtype, np.integer) else convert(x, dtype)
 
 
+@takes_out_sharding("bernoulli")
 def bernoulli(
     key: Key,
     p: ArrayLike = 0.5,
     shape: Shape | None = None,
     mode: str = "low",
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw booleans that are True with probability p.
 
@@ -163,7 +164,7 @@ def bernoulli(
         p: probabilities, floats.
         shape: the shape of the result, to which p broadcasts; by default that of p.
         mode: "high" draws twice the bits, for probabilities close to 0.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: p is not floating-point.
@@ -172,7 +173,6 @@ def bernoulli(
     >>> irax.random.bernoulli(irax.random.key(0), irax.numpy.array([0.0, 1.0]))
     Array([False,  True], dtype=bool)
     """
-    no_sharding("bernoulli", out_sharding)
     if mode not in ("low", "high"):
         raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
     p = as_array(p, "bernoulli: p")
@@ -186,15 +186,15 @@ def bernoulli(
     return fine * step < p - coarse
 
 
+@takes_out_sharding("rademacher")
 def rademacher(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw numbers that are 1 or -1, with equal probability.
 
     >>> int(abs(irax.random.rademacher(irax.random.key(0))))
     1
     """
-    no_sharding("rademacher", out_sharding)
     found = dtypes.requested_dtype(int if dtype is None else dtype, "random.rademacher")
     heads = bernoulli(key, 0.5, shape_of("rademacher", shape))
     return convert(jnp.where(heads, np.int8(1), np.int8(-1)), found)

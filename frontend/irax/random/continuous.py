@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import uniform
 from irax.random.hashing import U32
@@ -18,68 +19,69 @@ from irax.random.keys import Key, draw_bits, one_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 
+@takes_out_sharding("cauchy")
 def cauchy(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the Cauchy distribution: tan(pi (u - 1/2)).
 
     >>> irax.random.cauchy(irax.random.key(0), (3,)).shape
     (3,)
     """
-    no_sharding("cauchy", out_sharding)
     dtype = dtype_of("cauchy", dtype)
     u = uniform(key, shape, dtype, minval=dtypes.finfo(dtype).eps)
     return jnp.tan(np.array(math.pi, dtype) * (u - np.array(0.5, dtype)))
 
 
+@takes_out_sharding("exponential")
 def exponential(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the exponential distribution with rate 1: -log(1 - u).
 
     >>> bool(irax.random.exponential(irax.random.key(0)) >= 0)
     True
     """
-    no_sharding("exponential", out_sharding)
     return -jnp.log1p(-uniform(key, shape, dtype_of("exponential", dtype)))
 
 
+@takes_out_sharding("laplace")
 def laplace(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the Laplace distribution: sign(u) log(1 - |u|), u uniform in (-1, 1).
 
     >>> irax.random.laplace(irax.random.key(0), (3,)).shape
     (3,)
     """
-    no_sharding("laplace", out_sharding)
     dtype = dtype_of("laplace", dtype)
     low = np.array(-1, dtype) + np.array(dtypes.finfo(dtype).epsneg, dtype)
     u = uniform(key, shape, dtype, minval=low)
     return jnp.sign(u) * jnp.log1p(-jnp.abs(u))
 
 
+@takes_out_sharding("logistic")
 def logistic(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the logistic distribution: log(u / (1 - u)).
 
     >>> irax.random.logistic(irax.random.key(0), (3,)).shape
     (3,)
     """
-    no_sharding("logistic", out_sharding)
     dtype = dtype_of("logistic", dtype)
     u = uniform(key, shape, dtype, minval=np.array(dtypes.finfo(dtype).tiny, dtype))
     return jnp.log(u) - jnp.log1p(-u)
 
 
+@takes_out_sharding("gumbel")
 def gumbel(
     key: Key,
     shape: Shape = (),
     dtype: DTypeLike | None = None,
     mode: str | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the standard Gumbel distribution: -log(-log(u)).
 
@@ -89,7 +91,7 @@ def gumbel(
         dtype: a floating-point dtype.
         mode: "high" and "highest" draw twice the bits, for a right tail with more values in it
             ("highest" only for float32); "low" by default.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ValueError: another mode.
@@ -97,7 +99,6 @@ def gumbel(
     >>> irax.random.gumbel(irax.random.key(0), (3,)).shape
     (3,)
     """
-    no_sharding("gumbel", out_sharding)
     dtype, sizes = dtype_of("gumbel", dtype), shape_of("gumbel", shape)
     if mode not in (None, "low", "high", "highest"):
         raise ValueError(f"gumbel: mode must be 'low', 'high' or 'highest', got {mode!r}")
@@ -140,13 +141,14 @@ def _distance_to_edge(high: Array, low: Array) -> tuple[Array, Array]:
     return below_half, convert(digits, np.dtype(np.float32)) * scale
 
 
+@takes_out_sharding("pareto")
 def pareto(
     key: Key,
     b: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the Pareto distribution with density b / x**(b + 1) for x >= 1.
 
@@ -155,24 +157,24 @@ def pareto(
         b: positive.
         shape: the shape of the result, to which b broadcasts; by default that of b.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.pareto(irax.random.key(0), 2.0) >= 1)
     True
     """
-    no_sharding("pareto", out_sharding)
     dtype = dtype_of("pareto", dtype)
     (b,) = parameters("pareto", dtype, b=b)
     return jnp.exp(exponential(key, shape_of("pareto", shape, b), dtype) / b)
 
 
+@takes_out_sharding("rayleigh")
 def rayleigh(
     key: Key,
     scale: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the Rayleigh distribution: scale sqrt(-2 log(u)).
 
@@ -181,18 +183,18 @@ def rayleigh(
         scale: positive.
         shape: the shape of the result, to which scale broadcasts; by default that of scale.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.rayleigh(irax.random.key(0), 2.0) >= 0)
     True
     """
-    no_sharding("rayleigh", out_sharding)
     dtype = dtype_of("rayleigh", dtype)
     (scale,) = parameters("rayleigh", dtype, scale=scale)
     u = uniform(key, shape_of("rayleigh", shape, scale), dtype)
     return scale * jnp.sqrt(jnp.log(u) * np.array(-2, dtype))
 
 
+@takes_out_sharding("triangular")
 def triangular(
     key: Key,
     left: ArrayLike,
@@ -201,7 +203,7 @@ def triangular(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the triangular distribution, whose density is largest at `mode`.
 
@@ -212,12 +214,11 @@ def triangular(
         right: the greatest.
         shape: the shape of the result, to which the three broadcast; by default their own.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> irax.random.triangular(irax.random.key(0), 0.0, 0.5, 2.0, (3,)).shape
     (3,)
     """
-    no_sharding("triangular", out_sharding)
     dtype = dtype_of("triangular", dtype)
     left, mode, right = parameters("triangular", dtype, left=left, mode=mode, right=right)
     sizes = shape_of("triangular", shape, left, mode, right)

@@ -13,8 +13,8 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key
@@ -28,13 +28,14 @@ def _inexact(what: str, x: ArrayLike) -> Array:
     return convert(array, inexact_dtype(array.dtype))
 
 
+@takes_out_sharding("geometric")
 def geometric(
     key: Key,
     p: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw the number of trials up to the first success, each of probability p.
 
@@ -43,12 +44,11 @@ def geometric(
         p: in (0, 1].
         shape: the shape of the result, to which p broadcasts; by default that of p.
         dtype: an integer dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> int(irax.random.geometric(irax.random.key(0), 1.0))
     1
     """
-    no_sharding("geometric", out_sharding)
     dtype = dtype_of("geometric", dtype, np.integer)
     p = _inexact("geometric: p", p)
     u = uniform(key, shape_of("geometric", shape, p), p.dtype)
@@ -59,13 +59,14 @@ def geometric(
 # ---- poisson -------------------------------------------------------------------------------------
 
 
+@takes_out_sharding("poisson")
 def poisson(
     key: Key,
     lam: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw integers of the Poisson distribution.
 
@@ -74,7 +75,7 @@ def poisson(
         lam: the mean, not negative. (Where it is negative or nan the result is -1, as JAX's.)
         shape: the shape of the result, to which lam broadcasts; by default that of lam.
         dtype: an integer dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Knuth's products of uniform numbers for small means; for others Hörmann, "The transformed
     rejection method for generating Poisson random variables" (1993).
@@ -82,7 +83,6 @@ def poisson(
     >>> int(irax.random.poisson(irax.random.key(0), 0.0))
     0
     """
-    no_sharding("poisson", out_sharding)
     dtype = dtype_of("poisson", dtype, np.integer)
     lam = as_array(lam, "poisson: lam")
     sizes = shape_of("poisson", shape, lam)

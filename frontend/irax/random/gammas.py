@@ -13,9 +13,9 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert
 from irax.custom_derivatives import custom_jvp
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential
@@ -25,13 +25,14 @@ from irax.transforms.vmap import vmap
 from irax.typing import ArrayLike, DTypeLike, Shape
 
 
+@takes_out_sharding("gamma")
 def gamma(
     key: Key,
     a: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
 
@@ -40,24 +41,24 @@ def gamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
     >>> bool(irax.random.gamma(irax.random.key(0), 2.0) > 0)
     True
     """
-    no_sharding("gamma", out_sharding)
     return _gammas("gamma", False, key, a, shape, dtype)
 
 
+@takes_out_sharding("loggamma")
 def loggamma(
     key: Key,
     a: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw the logarithms of floats of the gamma distribution, also for `a` so small that those are
     0.
@@ -67,12 +68,11 @@ def loggamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.loggamma(irax.random.key(0), 1e-6) < -100)
     True
     """
-    no_sharding("loggamma", out_sharding)
     return _gammas("loggamma", True, key, a, shape, dtype)
 
 
@@ -144,6 +144,7 @@ def _draw_jvp(in_logs: bool, primals: Any, tangents: Any) -> Any:
     return found, tangents[1] * slope
 
 
+@takes_out_sharding("beta")
 def beta(
     key: Key,
     a: ArrayLike,
@@ -151,7 +152,7 @@ def beta(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats in (0, 1) of the beta distribution, with density proportional to x**(a - 1) (1 -
     x)**(b - 1).
@@ -162,12 +163,11 @@ def beta(
         b: positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.beta(irax.random.key(0), 2.0, 3.0) < 1)
     True
     """
-    no_sharding("beta", out_sharding)
     dtype = dtype_of("beta", dtype)
     a, b = parameters("beta", dtype, a=a, b=b)
     sizes = shape_of("beta", shape, a, b)
@@ -175,13 +175,14 @@ def beta(
     return lax.logistic(loggamma(a_key, a, sizes, dtype) - loggamma(b_key, b, sizes, dtype))
 
 
+@takes_out_sharding("dirichlet")
 def dirichlet(
     key: Key,
     alpha: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw vectors of the Dirichlet distribution: positive floats with sum 1.
 
@@ -191,7 +192,7 @@ def dirichlet(
         shape: the shape of the result without n, to which the batch of alpha broadcasts; by default
             that.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ValueError: alpha is a scalar.
@@ -199,7 +200,6 @@ def dirichlet(
     >>> irax.random.dirichlet(irax.random.key(0), irax.numpy.ones(3), (4,)).shape
     (4, 3)
     """
-    no_sharding("dirichlet", out_sharding)
     dtype = dtype_of("dirichlet", dtype)
     alpha = convert(as_array(alpha, "dirichlet: alpha"), dtype)
     if not alpha.ndim:
@@ -210,13 +210,14 @@ def dirichlet(
     return parts / parts.sum(-1, keepdims=True)
 
 
+@takes_out_sharding("chisquare")
 def chisquare(
     key: Key,
     df: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the chi-square distribution with `df` degrees of freedom.
 
@@ -225,18 +226,18 @@ def chisquare(
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.chisquare(irax.random.key(0), 2.0) > 0)
     True
     """
-    no_sharding("chisquare", out_sharding)
     dtype = dtype_of("chisquare", dtype)
     (df,) = parameters("chisquare", dtype, df=df)
     half = df / np.array(2, dtype)
     return jnp.exp(loggamma(key, half, shape, dtype)) * np.array(2, dtype)
 
 
+@takes_out_sharding("f")
 def f(
     key: Key,
     dfnum: ArrayLike,
@@ -244,7 +245,7 @@ def f(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the F distribution: the quotient of two of chi-square distributions, each
     divided by its degrees of freedom.
@@ -255,12 +256,11 @@ def f(
         dfden: those below, positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.f(irax.random.key(0), 2.0, 3.0) > 0)
     True
     """
-    no_sharding("f", out_sharding)
     dtype = dtype_of("f", dtype)
     dfnum, dfden = parameters("f", dtype, dfnum=dfnum, dfden=dfden)
     sizes = shape_of("f", shape, dfnum, dfden)
@@ -269,13 +269,14 @@ def f(
     return above / (chisquare(below_key, dfden, sizes, dtype) / dfden)
 
 
+@takes_out_sharding("t")
 def t(
     key: Key,
     df: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Floats of Student's t distribution with `df` degrees of freedom.
 
@@ -284,12 +285,11 @@ def t(
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> irax.random.t(irax.random.key(0), 2.0, (3,)).shape
     (3,)
     """
-    no_sharding("t", out_sharding)
     dtype = dtype_of("t", dtype)
     (df,) = parameters("t", dtype, df=df)
     sizes = shape_of("t", shape, df)
@@ -299,13 +299,14 @@ def t(
     return normal(normal_key, sizes, dtype) * spread
 
 
+@takes_out_sharding("generalized_normal")
 def generalized_normal(
     key: Key,
     p: ArrayLike,
     shape: Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats with density proportional to exp(-|x|**p).
 
@@ -314,18 +315,18 @@ def generalized_normal(
         p: positive; 2 is the normal distribution with variance 1/2, 1 the Laplace distribution.
         shape: the shape of the result.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> irax.random.generalized_normal(irax.random.key(0), 4.0, (3,)).shape
     (3,)
     """
-    no_sharding("generalized_normal", out_sharding)
     dtype, sizes = dtype_of("generalized_normal", dtype), shape_of("generalized_normal", shape)
     inverse = 1 / as_array(p, "generalized_normal: p")
     size_key, sign_key = split_key(one_key(key, "generalized_normal"))
     return rademacher(sign_key, sizes, dtype) * gamma(size_key, inverse, sizes, dtype) ** inverse
 
 
+@takes_out_sharding("ball")
 def ball(
     key: Key,
     d: int,
@@ -333,7 +334,7 @@ def ball(
     shape: Shape = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw vectors that are uniformly distributed in the unit ball of the p-norm.
 
@@ -343,14 +344,13 @@ def ball(
         p: of the norm.
         shape: the shape of the result without d.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Barthe et al., "A probabilistic approach to the geometry of the l_p^n-ball" (2005).
 
     >>> bool(irax.numpy.linalg.norm(irax.random.ball(irax.random.key(0), 3)) <= 1)
     True
     """
-    no_sharding("ball", out_sharding)
     dtype, sizes = dtype_of("ball", dtype), shape_of("ball", shape)
     p = as_array(p, "ball: p")
     inner_key, outer_key = split_key(one_key(key, "ball"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import common_shape, inexact_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key
@@ -21,8 +22,9 @@ from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops.special import chlo_functions
 
 
+@takes_out_sharding("normal")
 def normal(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the standard normal distribution: sqrt(2) erfinv(u), u uniform in (-1, 1).
 
@@ -31,7 +33,6 @@ def normal(
     >>> irax.random.normal(irax.random.PRNGKey(0), (2, 3)).shape
     (2, 3)
     """
-    no_sharding("normal", out_sharding)
     dtype = dtype_of("normal", dtype, np.inexact)
     if dtypes.issubdtype(dtype, np.complexfloating):
         real = np.finfo(dtype).dtype
@@ -43,6 +44,7 @@ def normal(
     return bind(chlo_functions.erf_inv, u) * np.array(math.sqrt(2), dtype)
 
 
+@takes_out_sharding("truncated_normal")
 def truncated_normal(
     key: Key,
     lower: ArrayLike,
@@ -50,7 +52,7 @@ def truncated_normal(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the standard normal distribution, truncated to (lower, upper).
 
@@ -60,12 +62,11 @@ def truncated_normal(
         upper: the upper bound.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(abs(irax.random.truncated_normal(irax.random.key(0), -1.0, 1.0)) < 1)
     True
     """
-    no_sharding("truncated_normal", out_sharding)
     dtype = dtype_of("truncated_normal", dtype)
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
     sizes = shape_of("truncated_normal", shape, low, high)
@@ -80,13 +81,14 @@ def truncated_normal(
     return jnp.clip(found, *inside)
 
 
+@takes_out_sharding("lognormal")
 def lognormal(
     key: Key,
     sigma: ArrayLike = 1.0,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the log-normal distribution: exp(sigma x), x standard normal.
 
@@ -95,19 +97,19 @@ def lognormal(
         sigma: positive.
         shape: the shape of the result, to which sigma broadcasts; by default that of sigma.
         dtype: a floating-point or complex dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     >>> bool(irax.random.lognormal(irax.random.key(0), 2.0) > 0)
     True
     """
-    no_sharding("lognormal", out_sharding)
     dtype = dtype_of("lognormal", dtype, np.inexact)
     (sigma,) = parameters("lognormal", dtype, sigma=sigma)
     return jnp.exp(normal(key, shape_of("lognormal", shape, sigma), dtype) * sigma)
 
 
+@takes_out_sharding("maxwell")
 def maxwell(
-    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: None = None
+    key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the Maxwell distribution: the norms of vectors of three standard normal
     numbers.
@@ -115,7 +117,6 @@ def maxwell(
     >>> bool(irax.random.maxwell(irax.random.key(0)) > 0)
     True
     """
-    no_sharding("maxwell", out_sharding)
     sizes = shape_of("maxwell", shape)
     return jnp.linalg.norm(normal(key, (*sizes, 3), dtype_of("maxwell", dtype)), axis=-1)
 
@@ -150,13 +151,14 @@ def double_sided_maxwell(
     return rademacher(sign_key, sizes, dtype) * maxwell(length_key, sizes, dtype) * scale + loc
 
 
+@takes_out_sharding("wald")
 def wald(
     key: Key,
     mean: ArrayLike,
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the Wald, or inverse normal, distribution with scale 1.
 
@@ -165,7 +167,7 @@ def wald(
         mean: positive.
         shape: the shape of the result, to which mean broadcasts; by default that of mean.
         dtype: a floating-point dtype.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Michael, Schucany and Haas, "Generating random variates using transformations with multiple
     roots" (1976).
@@ -173,7 +175,6 @@ def wald(
     >>> bool(irax.random.wald(irax.random.key(0), 2.0) > 0)
     True
     """
-    no_sharding("wald", out_sharding)
     dtype = dtype_of("wald", dtype)
     (mean,) = parameters("wald", dtype, mean=mean)
     sizes = shape_of("wald", shape, mean)
@@ -188,6 +189,7 @@ def wald(
     return jnp.where(takes_smaller, smaller, squared / smaller)
 
 
+@takes_out_sharding("multivariate_normal")
 def multivariate_normal(
     key: Key,
     mean: ArrayLike,
@@ -196,7 +198,7 @@ def multivariate_normal(
     dtype: DTypeLike | None = None,
     method: str = "cholesky",
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw vectors of a normal distribution with given mean and covariance.
 
@@ -209,7 +211,7 @@ def multivariate_normal(
             broadcast; by default their own.
         dtype: a floating-point dtype, by default that of `mean` and `cov`.
         method: the factorization of `cov`: "cholesky", "eigh" or "svd".
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ValueError: another method, or shapes that do not fit.
@@ -217,7 +219,6 @@ def multivariate_normal(
     >>> irax.random.multivariate_normal(irax.random.key(0), irax.numpy.zeros(2), jnp.eye(2)).shape
     (2,)
     """
-    no_sharding("multivariate_normal", out_sharding)
     what = "multivariate_normal"
     mean, cov = promote_dtypes(mean, cov, what=what)
     mean, cov = (convert(v, inexact_dtype(v.dtype)) for v in (mean, cov))
@@ -242,6 +243,7 @@ def multivariate_normal(
     return mean + jnp.einsum("...ij,...j->...i", root, normal(key, (*sizes, n), dtype))
 
 
+@takes_out_sharding("orthogonal")
 def orthogonal(
     key: Key,
     n: int,
@@ -249,7 +251,7 @@ def orthogonal(
     dtype: DTypeLike | None = None,
     m: int | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw uniformly distributed orthogonal matrices; unitary ones if the dtype is complex.
 
@@ -259,7 +261,7 @@ def orthogonal(
         shape: of the batch of matrices.
         dtype: a floating-point or complex dtype.
         m: the number of columns, by default n. The shorter of rows and columns are orthonormal.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Returns:
         An array of shape (*shape, n, m).
@@ -267,7 +269,6 @@ def orthogonal(
     >>> irax.random.orthogonal(irax.random.key(0), 3, m=2).shape
     (3, 2)
     """
-    no_sharding("orthogonal", out_sharding)
     rows = operator.index(n)
     columns = rows if m is None else operator.index(m)
     sizes = (*shape_of("orthogonal", shape), max(rows, columns), min(rows, columns))

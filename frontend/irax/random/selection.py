@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
-from irax.core.placement import no_sharding
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
 from irax.random.basic import randint, uniform
@@ -22,13 +23,14 @@ from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, Shape
 
 
+@takes_out_sharding("permutation")
 def permutation(
     key: Key,
     x: int | ArrayLike,
     axis: int = 0,
     independent: bool = False,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Permute the integers below x, or the slices of an array x along an axis, randomly.
 
@@ -37,7 +39,7 @@ def permutation(
         x: an integer or an array.
         axis: the axis that is permuted.
         independent: True if each vector along the axis gets an order of its own.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: x is a scalar, but not an integer.
@@ -45,7 +47,6 @@ def permutation(
     >>> sorted(irax.random.permutation(irax.random.key(0), 3).tolist())
     [0, 1, 2]
     """
-    no_sharding("permutation", out_sharding)
     key = one_key(key, "permutation")
     array = as_array(x, "permutation: x")
     along = canonical_axis("permutation", axis, max(array.ndim, 1))
@@ -139,6 +140,7 @@ def _by_probability(
     return jnp.reshape(lax.top_k(noise + jnp.log(p), math.prod(shape))[1], shape)
 
 
+@takes_out_sharding("categorical")
 def categorical(
     key: Key,
     logits: ArrayLike,
@@ -147,7 +149,7 @@ def categorical(
     replace: bool = True,
     mode: str | None = None,
     *,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw indices along an axis with probabilities softmax(logits), by the Gumbel-max trick.
 
@@ -159,7 +161,7 @@ def categorical(
             broadcasts to its last dimensions; without, these are that.
         replace: True if the draws for one set of logits may be equal.
         mode: of `gumbel`.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ValueError: shapes that do not fit, or too few categories.
@@ -167,7 +169,6 @@ def categorical(
     >>> irax.random.categorical(irax.random.key(0), irax.numpy.zeros((2, 3))).shape
     (2,)
     """
-    no_sharding("categorical", out_sharding)
     logits = as_array(logits, "categorical: logits")
     if not logits.ndim:
         raise ValueError("categorical: logits must have an axis of categories, got a scalar")

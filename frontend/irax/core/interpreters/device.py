@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray
+from irax.core.explicit_axes import spec_of, type_of
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
@@ -65,7 +67,7 @@ class OnDevice(Interpreter):
         def operation(on: Interpreter, *xs: Array) -> list[Array]:
             return on.call(builder, name, xs, weak)
 
-        return self._there(operation, None, operands, name)
+        return self._there(operation, None, operands, name, builder)
 
     def staged(self, run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
         return run()
@@ -126,7 +128,7 @@ class OnDevice(Interpreter):
             program = _compile(operation, arrays, device, builder)
         if program is None:
             results = [concrete_array(x) for x in operation(self.numpy, *arrays)]
-            specs = self._layouts(operation, key, arrays, device)
+            specs = self._layouts(operation, key, arrays, device, builder)
             if specs is None:
                 return [x.on(device) for x in results]
             mesh: Any = device
@@ -143,23 +145,37 @@ class OnDevice(Interpreter):
         key: Hashable | None,
         arrays: Sequence[ConcreteArray],
         device: Device,
+        builder: ModuleBuilder | None,
     ) -> Sequence[Spec] | None:
-        """Return the layouts in which the devices of a mesh would compute the results; None if
-        these are not divided, as of an operation that cannot be compiled by itself.
+        """Return the layouts in which the devices of a mesh would compute the results, or which
+        types tell; None if these are not divided.
         """
-        if key is None or not isinstance(device, MeshDevice):
+        if not isinstance(device, MeshDevice):
             return None
         buffers: list[Any] = [x.buffer(device) for x in arrays]
         if all(buffer.is_replicated for buffer in buffers):
             return None
         layouts = tuple(buffer.spec for buffer in buffers)
-        full_key = (device, key, layouts, *(x.aval for x in arrays))
+        if key is None:
+            return _layouts_found(operation, arrays, device, layouts, builder)
+        full_key = (device, key, layouts, config.mesh, *(x.aval for x in arrays))
         if full_key not in self._specs:
-            traced = _traced(operation, arrays)
-            module, name = traced.builder.module, traced.name
-            divided = api.partition(module, name, device.axes, layouts, target=device.target)
-            self._specs[full_key] = api.layouts_of_results(divided, name)
+            self._specs[full_key] = _layouts_found(operation, arrays, device, layouts, None)
         return self._specs[full_key]
+
+
+def _layouts_found(
+    operation: Operation,
+    arrays: Sequence[ConcreteArray],
+    device: MeshDevice,
+    layouts: Sequence[Spec],
+    builder: ModuleBuilder | None,
+) -> Sequence[Spec]:
+    traced = _traced(operation, arrays, builder)
+    module, name = traced.builder.module, traced.name
+    wanted = [spec_of(aval) for aval in traced.results]
+    divided = api.partition(module, name, device.axes, layouts, wanted, device.target)
+    return api.layouts_of_results(divided, name)
 
 
 def _arrays(buffers: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Array]:
@@ -190,7 +206,7 @@ def _traced(
         assert innermost.trace is not None
         return operation(innermost.trace, *tracers)
 
-    inputs = [Input(x.aval) for x in arrays]
+    inputs = [Input(type_of(x)) for x in arrays]
     return trace_function(traced_operation, inputs, "an operation", "operation", builder=builder)
 
 

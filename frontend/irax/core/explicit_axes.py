@@ -1,0 +1,145 @@
+"""Types that tell how arrays are divided along the explicit axes of the mesh of the context."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from irax import errors
+from irax.config import config
+from irax.core.array import ConcreteArray, aval_of
+from irax.core.avals import ShapedArray
+from irax.core.axis_names import text_of
+from irax.core.meshes import AbstractMesh, get_abstract_mesh
+from irax.core.partition_specs import PartitionSpec, axes_by_dimension
+from irax.core.sharded import sharding_of
+from irax.core.shardings import NamedSharding
+from irax_compiler import mlir
+from irax_compiler.mlir import Value
+from irax_compiler.ops.control_flow.shard_map import Spec, axes_of
+from irax_compiler.ops.sharded_types import AmbiguousLayoutError, ShardedTypes
+
+
+class _State(threading.local):
+    is_stated = False
+    """True while a function runs whose result has a layout of its own."""
+
+
+_state = _State()
+
+
+@contextmanager
+def layout_is_stated() -> Iterator[None]:
+    """In a `with` block, operations may leave open how their results are divided."""
+    outer, _state.is_stated = _state.is_stated, True
+    try:
+        yield
+    finally:
+        _state.is_stated = outer
+
+
+def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
+    """Return the type of an array that has a sharding, with the part of it along explicit axes of
+    the mesh of the context.
+    """
+    mesh = get_abstract_mesh()
+    if not mesh.explicit_axes or not isinstance(sharding, NamedSharding):
+        return aval
+    if sharding.mesh.shape_tuple != mesh.shape_tuple:
+        return aval
+    return _with_spec(aval, mesh, _texts(sharding.spec, aval.ndim))
+
+
+def spec_of(aval: ShapedArray) -> Spec | None:
+    """Return the axes along which each dimension of a type is divided; None if it is not told."""
+    if not isinstance(aval.sharding, NamedSharding):
+        return None
+    return _texts(aval.sharding.spec, aval.ndim)
+
+
+def _texts(spec: PartitionSpec, rank: int) -> Spec:
+    return tuple(tuple(map(text_of, axes)) for axes in axes_by_dimension(spec, rank))
+
+
+def _with_spec(aval: ShapedArray, mesh: AbstractMesh, spec: Spec) -> ShapedArray:
+    names = {text_of(name): name for name in mesh.explicit_axes}
+    entries = [tuple(names[a] for a in axes if a in names) for axes in spec]
+    return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*entries)))
+
+
+def type_of(x: Any, what: str = "argument") -> ShapedArray:
+    """Return the type of an array, with its layout along explicit axes of the context's mesh."""
+    aval = aval_of(x, what)
+    if config.mesh is None or not isinstance(x, ConcreteArray):
+        return aval
+    return typed(aval, sharding_of(x))
+
+
+def signature(x: ConcreteArray) -> Any:
+    """Return what a trace may depend on of an array: its type, and its layout where types tell."""
+    return (x.aval, spec_of(type_of(x))) if are_in_types() else x.aval
+
+
+def are_in_types() -> bool:
+    """Return True if types tell layouts: the mesh of the context has explicit axes."""
+    return config.mesh is not None and bool(config.mesh.explicit_axes)
+
+
+def typeof(x: Any) -> ShapedArray:
+    """Return the type of an array or a number: its shape and dtype, whether the dtype is weak, the
+    axes along which it varies, and as `sharding` the axes of the mesh of the context along which it
+    is divided, if these are explicit.
+
+    >>> typeof(irax.numpy.ones((2, 3)))
+    float32[2,3]
+    """
+    aval = type_of(x, "typeof")
+    if aval.sharding is not None:
+        return aval
+    whole = PartitionSpec(*(None,) * aval.ndim)
+    return aval.update(sharding=NamedSharding(get_abstract_mesh(), whole))
+
+
+class ExplicitAxes:
+    """The layouts of the values of a function that is being traced."""
+
+    def __init__(self, module: mlir.Module) -> None:
+        self.known: dict[Value, Spec] = {}
+        self._analysis = ShardedTypes(mlir.Functions(module))
+
+    def typed(self, value: Value, aval: ShapedArray) -> ShapedArray:
+        """Return the type of a value with its layout.
+
+        Raises:
+            ShardingTypeError: the layout does not follow from those of the operands.
+        """
+        try:
+            spec = self._analysis.of_value(value, self.known)
+        except AmbiguousLayoutError as error:
+            operation = mlir.definition(value)
+            self.known[value] = ((),) * aval.ndim
+            if _state.is_stated or operation is None:
+                return aval
+            raise errors.ShardingTypeError(
+                f"{operation.name} of {self._shown(operation)}: {error}; give the layout of its "
+                "result as out_sharding=, or move an operand before by irax.reshard"
+            ) from None
+        mesh = get_abstract_mesh()
+        return _with_spec(aval, mesh, spec) if mesh.explicit_axes else aval
+
+    def _shown(self, operation: mlir.Operation) -> str:
+        texts = []
+        for x in operation.operands:
+            aval = ShapedArray(mlir.shape_of(x), mlir.dtype_of(x))
+            spec = self.known.get(x)
+            shown = aval if spec is None else _with_spec(aval, get_abstract_mesh(), spec)
+            texts.append(str(shown))
+        return " and ".join(texts)
+
+
+def is_divided(aval: ShapedArray) -> bool:
+    """Return True if a type tells that the array is divided."""
+    spec = spec_of(aval)
+    return spec is not None and bool(axes_of(spec))

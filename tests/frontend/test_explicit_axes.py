@@ -1,0 +1,131 @@
+"""Types that tell how arrays are divided along explicit axes, as JAX 0.10.2's types do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import P
+from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
+from irax_runtime.iree import cpu
+
+ROWS, COLUMNS = P("x", None), P(None, "x")
+
+
+def mesh(kind: AxisType = AxisType.Explicit, sizes: tuple[int, int] = (2, 2)) -> Mesh:
+    devices = np.array([cpu(i) for i in range(4)], object).reshape(sizes)
+    return Mesh(devices, ("x", "y"), (kind,) * 2)
+
+
+@pytest.fixture(autouse=True)
+def explicit() -> Iterator[Mesh]:
+    with irax.set_mesh(mesh()) as found:
+        yield found
+
+
+def put(spec: P, *shape: int) -> Any:
+    return irax.device_put(np.arange(np.prod(shape), dtype=np.float32).reshape(shape), spec)
+
+
+def spec_of(x: Any) -> Any:
+    return irax.typeof(x).sharding.spec
+
+
+OPERATIONS = {
+    "product": (lambda x, w: x @ w, P("x", "y")),
+    "product of columns": (lambda x, w: x @ irax.reshard(w, ROWS), ROWS),
+    "dot": (lambda x, w: jnp.dot(x, w, out_sharding=P(None, "y")), P(None, "y")),
+    "einsum": (lambda x, w: jnp.einsum("ij,jk->ik", x, w, out_sharding=P()), P(None, None)),
+    "add": (lambda x, w: x + jnp.ones(8), ROWS),
+    "sum of rows": (lambda x, w: x.sum(0), P(None)),
+    "sum of columns": (lambda x, w: x.sum(1), P("x")),
+    "transpose": (lambda x, w: x.T, COLUMNS),
+    "split": (lambda x, w: x.reshape(2, 2, 8), P("x", None, None)),
+    "join": (lambda x, w: x.reshape(32), P("x")),
+    "reshard": (lambda x, w: irax.reshard(x, P(None, "y")), P(None, "y")),
+    "tanh": (lambda x, w: jnp.tanh(x), ROWS),
+    "where": (lambda x, w: jnp.where(x > 0, x, 0), ROWS),
+    "sort": (lambda x, w: jnp.sort(x, 1), ROWS),
+    "relu": (lambda x, w: irax.nn.relu(x), ROWS),
+    "gradient": (lambda x, w: irax.grad(lambda v: (v**2).sum())(x), ROWS),
+    "auto": (lambda x, w: auto_axes(lambda v: v * 2, out_sharding=ROWS)(x), ROWS),
+    "elements": (lambda x, w: x.at[np.array([0, 1])].get(out_sharding=P(None, "y")), P(None, "y")),
+    "zeros": (lambda x, w: jnp.zeros((4, 8), out_sharding=ROWS), ROWS),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_types_of_results(name: str):
+    operation, expected = OPERATIONS[name]
+    x, w = put(ROWS, 4, 8), put(P(None, "y"), 8, 6)
+    assert spec_of(operation(x, w)) == expected
+    found = []
+
+    def traced(x: Any, w: Any) -> Any:
+        result = operation(x, w)
+        found.append(spec_of(result))
+        return result
+
+    irax.eval_shape(traced, x, w)
+    assert found == [expected]
+
+
+AMBIGUOUS = {
+    "both contracted": lambda x, w: x.T @ x,
+    "one axis twice": lambda x, w: x + x.reshape(8, 4).T,
+    "two ways": lambda x, w: x + irax.reshard(x, P("y", None)),
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_what_does_not_follow_is_refused(name: str):
+    x, w = put(ROWS, 4, 8), put(P(None, "y"), 8, 6)
+    for call in (AMBIGUOUS[name], lambda *given: irax.eval_shape(AMBIGUOUS[name], *given)):
+        with pytest.raises(irax.errors.ShardingTypeError, match="out_sharding="):
+            call(x, w)
+
+
+def test_types_are_part_of_signatures():
+    found = []
+
+    @irax.jit
+    def traced(x: Any) -> Any:
+        found.append(spec_of(x))
+        return x
+
+    for spec in (ROWS, COLUMNS, ROWS):
+        traced(put(spec, 4, 4))
+    assert found == [ROWS, COLUMNS]
+    assert str(irax.typeof(put(ROWS, 4, 4))) == "float32[4@x,4]"
+
+
+def test_the_mesh_of_the_context_is_part_of_signatures():
+    def rows(x: Any) -> Any:
+        return irax.lax.with_sharding_constraint(x, P("x"))
+
+    jitted = irax.jit(rows)
+    for sizes in ((2, 2), (4, 1), (2, 2)):
+        with irax.set_mesh(mesh(AxisType.Auto, sizes)) as found:
+            assert jitted(np.arange(8.0)).sharding.mesh == found
+
+
+def test_axes_of_other_types():
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    x = put(ROWS, 4, 4)
+    with pytest.raises(TypeError, match="expected out_sharding"):
+        auto_axes(double)(x)
+    with pytest.raises(ValueError, match=r"axes has \['z'\]"):
+        auto_axes(double, axes="z", out_sharding=ROWS)(x)
+    with irax.set_mesh(mesh(AxisType.Auto)):
+        found = []
+        explicit_axes(lambda x: found.append(spec_of(x)), in_sharding=ROWS)(x)
+        with pytest.raises(TypeError, match="expected in_sharding"):
+            explicit_axes(double)(x)
+    assert spec_of(auto_axes(double, out_sharding=COLUMNS)(x)) == COLUMNS
