@@ -6,7 +6,6 @@ f = load("model.mlir")          a function that runs, and that jit, grad and vma
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from irax.core.dispatch import call, staged
 from irax.core.flattening import name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import wraps
 from irax.execution import backend
 from irax.execution.jit import JitFunction
 from irax.transforms.deferred_rules import with_rules
@@ -81,7 +81,7 @@ def make_ir(
         jitted = fun
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def traced(*args: Any, **kwargs: Any) -> IR:
         compiled, *_ = jitted.traced_for(args, kwargs)
         builder = with_rules(compiled.traced.builder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import NamedTuple
 
 import numpy as np
@@ -173,6 +174,45 @@ def test_pytrees_of_parameters():
     assert irax.tree.structure(grads) == irax.tree.structure(params)
     np.testing.assert_allclose(grads["layer"].w, 2 * np.tile(X, (2, 1)), rtol=1e-6)
     np.testing.assert_allclose(grads["scale"][0], 2 * np.sum(X), rtol=1e-6)
+
+
+class Scaled:
+    """A function that is an object, without a name."""
+
+    __name__, factor = None, 3.0
+
+    def __init__(self):
+        self.label = "scaled"
+
+    def __call__(self, x):
+        return self.factor * x
+
+
+def test_functions_may_be_objects():
+    model = Scaled()
+    for transform in (irax.grad, irax.value_and_grad, irax.vmap, irax.jacfwd, irax.jit):
+        assert transform(model).label == "scaled"
+        assert inspect.unwrap(transform(model)) is model
+    assert irax.grad(model)(2.0) == 3.0
+    np.testing.assert_array_equal(irax.vmap(model)(X), 3 * X)
+
+
+def test_aux_may_be_any_objects():
+    here = object()
+
+    def g(x):
+        return x * x, {"object": here, "count": 1, "traced": 2 * x, "none": None}
+
+    found = [
+        irax.grad(g, has_aux=True)(3.0)[1],
+        irax.vjp(g, 3.0, has_aux=True)[2],
+        irax.jvp(g, (3.0,), (1.0,), has_aux=True)[2],
+        irax.linearize(g, 3.0, has_aux=True)[2],
+    ]
+    for aux in found:
+        assert aux == {"object": here, "count": 1, "traced": 6.0, "none": None}
+        assert type(aux["count"]) is int
+        assert isinstance(aux["traced"], irax.Array)
 
 
 def test_argnums_and_aux():

@@ -12,6 +12,7 @@ from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.explicit_axes import type_of
 from irax.core.tracing import Input
+from irax.core.wrapping import wraps
 
 
 class FlatFunction:
@@ -100,7 +101,7 @@ def bind_others(
 ) -> Callable[..., Any]:
     """`function` of the arguments at `argnums`, and of some by name; others keep their values."""
 
-    @functools.wraps(function, updated=())
+    @wraps(function)
     def bound(*chosen: Any, **named: Any) -> Any:
         full = list(args)
         for number, value in zip(argnums, chosen, strict=True):

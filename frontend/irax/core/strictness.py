@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax.config import config
+from irax.core.wrapping import wraps
 from irax_runtime.device import Device
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -100,7 +101,7 @@ def _outside(x: Any) -> Any:
 
 
 def _released(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function, updated=())
+    @wraps(function)
     def outside(*args: Any, **kwargs: Any) -> Any:
         with config.scoped("given", None):
             return function(*args, **kwargs)

@@ -24,6 +24,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
+from irax.core.wrapping import wraps
 from irax.execution import bound_call, replay, reports
 from irax.execution.backend import check_device
 from irax.execution.bound_call import OTHER, BoundCall, flattened
@@ -453,7 +454,7 @@ class DividedFunction(JitFunction[P, R]):
         in_shardings: Any,
         out_shardings: Any,
     ) -> None:
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
             return divided_results("jit", out_shardings, fun(*args, **kwargs))
 

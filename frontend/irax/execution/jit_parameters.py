@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from irax.core import array_trees
 from irax.core.flattening import name_of
+from irax.core.wrapping import wraps
 
 Parameters = tuple[tuple[int, ...], frozenset[str]]
 """Parameters of a function, by position and by name."""
@@ -113,7 +113,7 @@ def with_static(fun: Callable[..., Any], static: Sequence[Static]) -> Callable[.
     if not static:
         return fun
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def fixed(*args: Any, **kwargs: Any) -> Any:
         full = list(args)
         for item in static:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import wraps
 from irax.execution.jit import JitFunction
 from irax_compiler.ops.shape import Constant
 
@@ -26,7 +26,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def returning_arrays(*args: Any, **kwargs: Any) -> Any:
         return array_trees.tree_map(_array, array_trees.with_words(fun(*args, **kwargs)))
 

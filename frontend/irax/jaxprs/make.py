@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import ClosedJaxpr
 from irax.jaxprs.views import jaxpr_of_function
@@ -56,7 +56,7 @@ def make_jaxpr(
     static, _ = parameters_of(fun, chosen, None, "static")
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def traced(*args: Any, **kwargs: Any) -> Any:
         numbers = {n % len(args) for n in static if -len(args) <= n < len(args)}
         dynamic = tuple(a for n, a in enumerate(args) if n not in numbers)
@@ -67,7 +67,7 @@ def make_jaxpr(
             return fun(*full, **named)
 
         leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
-        flat = FlatFunction(functools.wraps(fun, updated=())(called), tree)
+        flat = FlatFunction(wraps(fun)(called), tree)
         inputs = abstract_inputs(leaves, argument_names(dynamic, kwargs))
         found = _traced(flat, inputs, name_of(fun))
         closed = _view(found, inputs)

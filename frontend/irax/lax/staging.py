@@ -15,6 +15,7 @@ from irax.core.dispatch import bind, staged
 from irax.core.flattening import abstract_inputs
 from irax.core.module_builder import ModuleBuilder
 from irax.core.traced_call import TracedCall
+from irax.core.wrapping import wraps
 from irax.execution import backend
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
@@ -100,7 +101,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
             f"{what}: name must be a string that does not begin with 'irax.', got {name!r}"
         )
 
-    @functools.wraps(decomposition, updated=())
+    @wraps(decomposition)
     def composed(*args: Any, **kwargs: Any) -> Any:
         given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
 

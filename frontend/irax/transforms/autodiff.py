@@ -24,6 +24,8 @@ from irax.core.flattening import (
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
+from irax.core.wrapping import wraps
+from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
     check_callable,
     check_differentiable,
@@ -47,7 +49,7 @@ def _checked(
 ) -> Callable[..., Any]:
     """Return the function with a check of its results."""
 
-    @functools.wraps(function, updated=())
+    @wraps(function)
     def checked(*args: Any) -> Any:
         out = function(*args)
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
@@ -57,7 +59,7 @@ def _checked(
             )
         if check is not None:
             check(out, has_aux)
-        return out
+        return (out[0], Auxiliary(out[1])) if has_aux else out
 
     return checked
 
@@ -104,7 +106,7 @@ def grad(
     transformed = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, grads = transformed(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads
@@ -131,7 +133,7 @@ def value_and_grad(
     check_no_axes(reduce_axes, "grad")
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
         chosen = tuple(args[i] for i in numbers)
@@ -261,7 +263,16 @@ def _forward_pass(
         derived = derive(traced.builder.module, traced.name, wrt, wanted)
     values = call(traced.builder, derived.forward, [*arrays, *traced.captures], traced.weak)
     count = len(traced.results)
-    return derived, traced_call.unflatten(values[:count]), values[count:]
+    return derived, _outputs(traced_call, values[:count]), values[count:]
+
+
+def _outputs(traced_call: TracedCall, values: Sequence[Any]) -> Any:
+    """Return what a function returned that `_checked` gave."""
+    match traced_call.unflatten(values):
+        case (result, Auxiliary() as aux):
+            return result, aux.value
+        case outputs:
+            return outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,7 +372,7 @@ def _push(
     weak = [*traced.weak, *(a.weak_type for a in traced.results if is_inexact(a))]
     values = call(traced.builder, derived.name, operands, weak)
     count = len(traced.results)
-    outputs = traced_call.unflatten(values[:count])
+    outputs = _outputs(traced_call, values[:count])
     push = traced_call.unflatten(_with_float0(values[count:], traced.results))
     return (push[0] if has_aux else push), outputs
 

@@ -18,6 +18,7 @@ from irax.core.flattening import bind_others, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
+from irax.core.wrapping import wraps
 from irax.transforms import autodiff
 from irax_compiler import mlir
 from irax_compiler.ops import marks
@@ -189,7 +190,7 @@ def checkpoint(
         static += tuple(parameters.index(name) for name in static_names if name in parameters)
 
     @api_boundary
-    @functools.wraps(fun)
+    @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if any(not -len(args) <= n < len(args) for n in numbers):
             raise ValueError(

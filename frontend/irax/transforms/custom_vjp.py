@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from irax.core.flattening import FlatFunction, name_of
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
+from irax.core.wrapping import wraps
 from irax.transforms.custom_arguments import is_inexact, of_type
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall
@@ -245,7 +245,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
     Array(10., dtype=float32, weak_type=True)
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def value(*args: Any) -> Any:
         return fun(*args)[0]
 

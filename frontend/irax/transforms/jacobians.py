@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
@@ -12,6 +11,7 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.flattening import bind_others, normalize_argnums
 from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import wraps
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
 from irax.transforms.vmap import vmap
@@ -49,7 +49,7 @@ def jacfwd(
     check_callable(fun, "jacfwd")
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "jacfwd")
         chosen = tuple(args[i] for i in numbers)
@@ -98,7 +98,7 @@ def jacrev(
     check_callable(fun, "jacrev")
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
         numbers = normalize_argnums(argnums, len(args), "jacrev")
         chosen = tuple(args[i] for i in numbers)

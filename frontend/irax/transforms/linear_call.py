@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from irax.core.flattening import FlatFunction, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.wrapping import wraps
 from irax.transforms.custom_arguments import of_type
 from irax_compiler.ops.control_flow.linear_calls import LinearCall
 
@@ -72,7 +72,7 @@ def _like(fun_transpose: Callable[..., Any], linear_args: Any) -> Callable[..., 
     """Return the function with a check that what it returns is like the linear arguments."""
     leaves, expected = array_trees.tree_flatten(linear_args)
 
-    @functools.wraps(fun_transpose, updated=())
+    @wraps(fun_transpose)
     def checked(residuals: Any, cotangent: Any) -> Any:
         found, structure = array_trees.tree_flatten(fun_transpose(residuals, cotangent))
         if structure != expected:

@@ -6,7 +6,6 @@ It is `shard_map` over a mesh of one axis. Where there is but one device, it com
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -24,6 +23,7 @@ from irax.core.sharded import placed
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import concrete_array
+from irax.core.wrapping import wraps
 from irax.execution import backend as platforms
 from irax.execution.global_arrays import make_array_from_process_local_data
 from irax.execution.jit import JitFunction
@@ -179,7 +179,7 @@ class PmapFunction(JitFunction[P, R]):
     def __init__(
         self, fun: Callable[..., Any], setting: _Setting, donated: tuple[int, ...]
     ) -> None:
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def mapped(*args: Any, **kwargs: Any) -> Any:
             of_slice, numbers, axes = setting.own(fun, args)
             own = tuple(args[n] for n in numbers)

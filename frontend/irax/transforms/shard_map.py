@@ -22,6 +22,7 @@ from irax.core.pvary import pvary
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
 
@@ -81,7 +82,7 @@ def shard_map(
         raise TypeError(f"shard_map: expected a function, got {f!r} of type {type(f).__name__}")
 
     @api_boundary
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def mapped(*args: Any) -> Any:
         setting = Setting.of(name_of(f), mesh, axis_names, check_vma)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
@@ -18,6 +17,7 @@ from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
+from irax.core.wrapping import wraps
 from irax_compiler import api
 
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ def over_lanes(
     in_axes = checked_axes(what, fun, in_axes, out_axes)
 
     @api_boundary
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
         inputs = [

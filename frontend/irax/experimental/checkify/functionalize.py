@@ -6,7 +6,6 @@ carry the error, and branches return it.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import irax.numpy as jnp
 from irax import tree_util
 from irax.core.array import as_array
 from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.experimental.checkify.automatic import Found, automatic
 from irax.experimental.checkify.checking import check_p
@@ -54,7 +54,7 @@ def checkify(
     """
 
     @api_boundary
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         closed, structs = make_jaxpr(f, return_shape=True)(*args, **kwargs)
         reading = _Checked(errors)
