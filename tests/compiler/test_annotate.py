@@ -54,3 +54,27 @@ def test_reductions_are_shared_if_they_read_much(rows: int, driver: str) -> None
         }}""")
     run_pipeline(module, "annotate")
     assert reflection(mlir.functions(module)["main"])["irax.driver"] == driver
+
+
+@pytest.mark.parametrize(("limit", "takes"), [(100, "moments"), (1 << 30, "long")])
+def test_loops_that_end_soon_need_not_be_interrupted(limit: int, takes: str) -> None:
+    module = mlir.parse_module(f"""
+        func.func public @main(%x: tensor<f32>) -> tensor<f32> {{
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %end = stablehlo.constant dense<{limit}> : tensor<i32>
+          %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<f32>
+          cond {{
+            %p = stablehlo.compare LT, %y, %x : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            %q = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            %r = stablehlo.and %p, %q : tensor<i1>
+            stablehlo.return %r : tensor<i1>
+          }} do {{
+            %j = stablehlo.add %i, %one : tensor<i32>
+            %z = stablehlo.cosine %y : tensor<f32>
+            stablehlo.return %j, %z : tensor<i32>, tensor<f32>
+          }}
+          return %0#1 : tensor<f32>
+        }}""")
+    run_pipeline(module, "annotate")
+    assert reflection(mlir.functions(module)["main"])["irax.takes"] == takes

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.control_flow.shard_map import decoded
-from irax_compiler.ops.control_flow.trip_counts import count
+from irax_compiler.ops.control_flow.trip_counts import count, most_steps
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.fft import Fft
@@ -97,7 +97,7 @@ class _Work:
     """A rough estimate of the work of a block."""
 
     total: float = 0.0
-    """Microseconds on one core; infinite for loops with an unknown trip count."""
+    """The most microseconds on one core; infinite for loops that need not end."""
     shared: float = 0.0
     """Microseconds on one core of work that several cores could share."""
     hand_offs: int = 0
@@ -118,7 +118,7 @@ def _work(block: Block, is_step: bool = False) -> _Work:
         if operation.name == "stablehlo.while":
             how = count(operation, {})
             step = _work(operation.regions[1].blocks[0], is_step=True)
-            _add_steps(total, step, how.steps if how else None)
+            _add_steps(total, step, how.steps if how else None, most_steps(operation, {}))
         elif traits_of(operation).captures:
             branches = [_work(b, is_step) for region in operation.regions for b in region]
             total.total += max((branch.total for branch in branches), default=0.0)
@@ -137,9 +137,9 @@ def _work(block: Block, is_step: bool = False) -> _Work:
     return total
 
 
-def _add_steps(total: _Work, step: _Work, steps: int | None) -> None:
+def _add_steps(total: _Work, step: _Work, steps: int | None, most: int | None) -> None:
     times = UNKNOWN_STEPS if steps is None else steps
-    total.total += inf if steps is None else steps * (step.total + LAUNCH)
+    total.total += inf if most is None else most * (step.total + LAUNCH)
     total.shared += times * step.shared
     total.hand_offs += times * step.hand_offs
 

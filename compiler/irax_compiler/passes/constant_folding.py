@@ -35,8 +35,8 @@ class ConstantFolding(Pass):
         for function in mlir.functions(module).values():
             known: dict[Value, np.ndarray] = {}
             for operation in walk(mlir.body(function)):
-                op = _pure(operation)
-                if op is None or not all(v in known for v in operation.operands):
+                op = _pure(operation) if all(v in known for v in operation.operands) else None
+                if op is None:
                     continue
                 written = _written(
                     operation.results if isinstance(op, Constant) else operation.operands

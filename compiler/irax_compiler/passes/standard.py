@@ -40,6 +40,7 @@ def standard_passes(
     if the target's own passes lower them. With `kernels_of_loops`, moves in loops are left for
     another `Legalize` after the pass loops.
     """
+    folding = ConstantFolding(largest_constant)
     return (
         REMOVE_DEAD_FUNCTIONS,
         Lanes(),
@@ -53,12 +54,12 @@ def standard_passes(
         Defer(),
         Callbacks(),
         Widen(),
-        *((Outline(), Decompose(target), INLINE) if calls_formulas else ()),
+        *((folding, Outline(), Decompose(target), INLINE) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
         CSE,
         Simplify(),
-        ConstantFolding(largest_constant),
+        folding,
         CSE,
         LoopInvariantCodeMotion(),
         Legalize(target, "later" if kernels_of_loops else ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from types import ModuleType
@@ -18,14 +19,18 @@ def names_of(module: ModuleType) -> dict[str, Any]:
 
 
 def in_front_of(package: str, module: ModuleType) -> GetAttr:
-    """Return the `__getattr__` of a package: its own modules, then the names of a module."""
+    """Return the `__getattr__` of a package: its own modules, then the names of a module. A name is
+    looked up once.
+    """
     own = modules_of(package)
 
     def __getattr__(name: str) -> Any:
         try:
             return own(name)
         except AttributeError:
-            return getattr(module, name)
+            found = getattr(module, name)
+        setattr(sys.modules[package], name, found)
+        return found
 
     return __getattr__
 

@@ -168,3 +168,13 @@ func.func @convert_of_exact_convert(%x: tensor<12xf32>, %y: tensor<12xbf16>, %i:
 // CHECK-NEXT:   [[CONVERT_2:%\w+]] = stablehlo.convert [[I]] : (tensor<6xi8>) -> tensor<6xf32>
 // CHECK-NEXT:   [[CONVERT_3:%\w+]] = stablehlo.convert [[P]] : (tensor<4xi1>) -> tensor<4xi32>
 // CHECK-NEXT:   return [[X]], [[CONVERT]], [[CONVERT_2]], [[CONVERT_3]] : tensor<12xf32>, tensor<12xf16>, tensor<6xf32>, tensor<4xi32>
+
+// Real numbers are their own real parts, and have no imaginary ones
+func.func @part_of_real(%x: tensor<12xf32>) -> (tensor<12xf32>, tensor<12xf32>) {
+  %a = stablehlo.real %x : (tensor<12xf32>) -> tensor<12xf32>
+  %b = stablehlo.imag %x : (tensor<12xf32>) -> tensor<12xf32>
+  return %a, %b : tensor<12xf32>, tensor<12xf32>
+}
+// CHECK:      func.func @part_of_real([[X:%\w+]]: tensor<12xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<12xf32>
+// CHECK-NEXT:   return [[X]], [[ZERO]]

@@ -68,3 +68,69 @@ func.func @equal_carries(%x: tensor<f32>, %n: tensor<i32>) -> (tensor<f32>, tens
 // CHECK:          [[SQUARE:%\w+]] = {{.*}} [[A]]
 // CHECK:          stablehlo.return {{%\w+}}, [[A]], [[SQUARE]]
 // CHECK:        return [[LOOP]]#1, [[LOOP]]#1, [[LOOP]]#2
+
+// Two counters are one, and so are sums that each step makes of equal terms, in branches too; the
+// last two values start alike, but a step makes different ones of them.
+func.func @equal_steps(%x: tensor<f32>, %n: tensor<i32>, %p: tensor<i1>)
+    -> (tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:6 = stablehlo.while(%i = %zero, %j = %zero, %a = %x, %b = %x, %c = %x, %d = %x)
+      : tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %i, %one : tensor<i32>
+    %2 = stablehlo.add %j, %one : tensor<i32>
+    %3:2 = "stablehlo.if"(%p) ({
+      %4 = stablehlo.sine %a : tensor<f32>
+      %5 = stablehlo.sine %b : tensor<f32>
+      stablehlo.return %4, %5 : tensor<f32>, tensor<f32>
+    }, {
+      stablehlo.return %b, %a : tensor<f32>, tensor<f32>
+    }) : (tensor<i1>) -> (tensor<f32>, tensor<f32>)
+    %6 = stablehlo.cosine %c : tensor<f32>
+    %7 = stablehlo.tanh %d : tensor<f32>
+    stablehlo.return %1, %2, %3#0, %3#1, %6, %7
+        : tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  return %0#1, %0#2, %0#3, %0#4, %0#5
+      : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @equal_steps([[X:%\w+]]: tensor<f32>
+// CHECK:        [[LOOP:%\w+]]:4 = stablehlo.while([[I:%\w+]] = {{%\w+}}, [[A:%\w+]] = [[X]], [[C:%\w+]] = [[X]], [[D:%\w+]] = [[X]])
+// CHECK:          [[IF:%\w+]] = "stablehlo.if"
+// CHECK:          [[COSINE:%\w+]] = stablehlo.cosine [[C]]
+// CHECK:          [[TANH:%\w+]] = stablehlo.tanh [[D]]
+// CHECK:          stablehlo.return {{%\w+}}, [[IF]], [[COSINE]], [[TANH]]
+// CHECK:        return [[LOOP]]#0, [[LOOP]]#1, [[LOOP]]#1, [[LOOP]]#2, [[LOOP]]#3
+
+// Loops within loops: the inner one makes equal values of equal ones.
+func.func @equal_in_a_loop(%x: tensor<f32>, %n: tensor<i32>) -> (tensor<f32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %x, %b = %x) : tensor<i32>, tensor<f32>, tensor<f32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1:3 = stablehlo.while(%j = %zero, %c = %a, %d = %b) : tensor<i32>, tensor<f32>, tensor<f32>
+    cond {
+      %3 = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+    } do {
+      %3 = stablehlo.add %j, %one : tensor<i32>
+      %4 = stablehlo.sine %c : tensor<f32>
+      %5 = stablehlo.sine %d : tensor<f32>
+      stablehlo.return %3, %4, %5 : tensor<i32>, tensor<f32>, tensor<f32>
+    }
+    %2 = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %2, %1#1, %1#2 : tensor<i32>, tensor<f32>, tensor<f32>
+  }
+  return %0#1, %0#2 : tensor<f32>, tensor<f32>
+}
+// CHECK:      func.func @equal_in_a_loop
+// CHECK:        [[LOOP:%\w+]]:2 = stablehlo.while
+// CHECK:          {{%\w+}}:2 = stablehlo.while
+// CHECK:        return [[LOOP]]#1, [[LOOP]]#1

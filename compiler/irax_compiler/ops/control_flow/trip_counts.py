@@ -33,11 +33,31 @@ def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | N
     condition is `i < n` and its body carries `i + k` for constants n and k, with a constant start.
     `functions` are those of the module, which the loop's regions may call.
     """
-    condition, body = (region.blocks[0] for region in operation.regions)
+    test = _condition(operation, functions)
+    return None if test is None else _counted(operation, test, functions)
+
+
+def most_steps(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
+    """Return a number of steps after which a `stablehlo.while` ends at the latest, or None. Such a
+    loop counts, and its condition is `i < n and ...`.
+    """
+    test = _condition(operation, functions)
+    found = [_counted(operation, x, functions) for x in (test.conjuncts() if test else ())]
+    return min((counter.steps for counter in found if counter), default=None)
+
+
+def _condition(loop: Operation, functions: Mapping[str, Operation]) -> _Seen | None:
+    """Return a loop's condition; None if that has effects."""
+    condition = loop.regions[0].blocks[0]
     if any(effects.has_effects(view.operation) for view in condition.operations):
         return None
-    carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
-    test = _Seen(mlir.terminator(condition).operands[0], functions)
+    return _Seen(mlir.terminator(condition).operands[0], functions)
+
+
+def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operation]) -> Count | None:
+    """Return the counter that a loop compares with its limit, if that is what a test does."""
+    condition, body = (region.blocks[0] for region in operation.regions)
+    carried: list[Value] = list(condition.arguments)
     if test.kind != "stablehlo.compare":
         return None
     left, right = test.operands()
@@ -114,6 +134,12 @@ class _Seen:
         operation = mlir.definition(self.value)
         assert operation is not None
         return [_Seen(x, self._functions, self._outside) for x in operation.operands]
+
+    def conjuncts(self) -> list[_Seen]:
+        """The values that must all hold for it to hold."""
+        if self.kind != "stablehlo.and":
+            return [self]
+        return [x for operand in self.operands() for x in operand.conjuncts()]
 
 
 def _number(x: Value) -> int | None:

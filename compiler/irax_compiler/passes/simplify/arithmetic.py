@@ -7,6 +7,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise
+from irax_compiler.ops.core import zeros_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.rewriting import rewrites
@@ -88,6 +89,14 @@ def convert_of_exact_convert(op: conversion.Convert, x: Value) -> Value | None:
     if inner and is_lossless(dtype_of(inner.operand), dtype_of(x)):
         return conversion.convert(inner.operand, op.dtype)
     return None
+
+
+@rewrites(elementwise.real, elementwise.imag)
+def part_of_real(op: Elementwise, x: Value) -> Value | None:
+    """real(x) -> x, imag(x) -> 0, where x is real."""
+    if dtype_of(x).kind == "c":
+        return None
+    return x if op is elementwise.real else zeros_like(x)
 
 
 def is_lossless(source: np.dtype, target: np.dtype) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
 from irax_compiler.passes.core import inputs
 from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.passes.simplify.numbering import equal_to
 
 
 @rewrites("stablehlo.while")
@@ -35,30 +36,16 @@ def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
 
 @rewrites("stablehlo.while")
 def equal_carries(loop: Operation) -> Sequence[Value] | None:
-    """A loop that carries equal values -> one that carries one of them. IREE miscompiles those that
-    start alike and are exchanged.
+    """A loop that carries equal values -> one that carries one of them: two counters, or values of
+    which each step makes the same. IREE miscompiles those that start alike and are exchanged.
     """
-    body = loop.regions[1].blocks[0]
-    arguments, last = list(body.arguments), mlir.terminator(body)
-    classes = _numbered(loop.operands)
-    while True:
-        of_argument = dict(zip(arguments, classes, strict=True))
-        following = [of_argument.get(x, x) for x in last.operands]
-        finer = _numbered(list(zip(classes, following, strict=True)))
-        if finer == classes:
-            break
-        classes = finer
+    classes = equal_to(loop)
     kept = sorted(set(classes))
     if len(kept) == len(classes):
         return None
-    results = _rebuilt(loop, kept, _live(body, [True] * len(classes)), classes)
+    live = _live(loop.regions[1].blocks[0], [True] * len(classes))
+    results = _rebuilt(loop, kept, live, classes)
     return [results[kept.index(c)] for c in classes]
-
-
-def _numbered(keys: Iterable[Hashable]) -> list[int]:
-    """For each key, the index of its first occurrence."""
-    places: dict[Hashable, int] = {}
-    return [places.setdefault(key, i) for i, key in enumerate(keys)]
 
 
 def _rebuilt(

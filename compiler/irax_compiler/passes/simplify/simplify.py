@@ -11,6 +11,7 @@ from irax_compiler.passes.core import Pass, register_pass
 from irax_compiler.passes.rewriting import Pattern, rewrite_greedily
 from irax_compiler.passes.simplify import (
     arithmetic,
+    branches,
     carries,
     constants,
     contraction,
@@ -23,7 +24,8 @@ from irax_compiler.passes.simplify import (
 PATTERNS: tuple[Pattern, ...] = tuple(
     pattern
     for family in (
-        *(constants, arithmetic, contraction, indexing, movement, reduction, signs, carries),
+        *(constants, arithmetic, contraction, indexing, movement, reduction, signs),
+        *(branches, carries),
     )
     for pattern in vars(family).values()
     if isinstance(pattern, Pattern)
