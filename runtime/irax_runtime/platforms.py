@@ -164,6 +164,9 @@ def _of_cuda(architecture: str) -> str:
 CPU_DEVICES = "IRAX_CPU_DEVICES"
 """The environment variable that says how many devices the processor is."""
 
+XLA_CPU_DEVICES = r"--xla_force_host_platform_device_count=([1-9]\d*)"
+"""What says so in programs written for JAX: a flag in `XLA_FLAGS`."""
+
 
 _cpu_devices: dict[str, int] = {}
 """The number of devices of the processor: as it was `chosen`, and as others were `told`."""
@@ -175,7 +178,8 @@ def cpu_devices() -> int:
     Raises:
         ValueError: the environment variable is no number of devices.
     """
-    text = os.environ.get(CPU_DEVICES) or "1"
+    forced = re.findall(XLA_CPU_DEVICES, os.environ.get("XLA_FLAGS", ""))
+    text = os.environ.get(CPU_DEVICES) or (forced or ["1"])[-1]
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{CPU_DEVICES}={text}: expected a number of devices, 1 or more")
     count = _cpu_devices.get("chosen", int(text))
