@@ -691,6 +691,6 @@ def open_module() -> Module:
     return operation.operation.opview
 
 
-def num_uses(value: Value) -> int:
-    """Return the number of uses of a value: 0, 1, or 2 for more than one."""
-    return sum(1 for _ in itertools.islice(value.uses, 2))
+def num_uses(value: Value, most: int = 2) -> int:
+    """Return the number of uses of a value, or `most` for more than that."""
+    return sum(1 for _ in itertools.islice(value.uses, most))

@@ -274,7 +274,7 @@ def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
 
 maximum = binary(
     "maximum",
-    meanings.extremum(np.maximum, np.add),
+    meanings.extremum(np.maximum, np.add, np.greater),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
     identity=meanings.least,
@@ -283,7 +283,7 @@ maximum = binary(
 )
 minimum = binary(
     "minimum",
-    meanings.extremum(np.minimum, lambda x, y: -(-x - y)),
+    meanings.extremum(np.minimum, lambda x, y: -(-x - y), np.less),
     [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
     identity=meanings.most,

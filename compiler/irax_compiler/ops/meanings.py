@@ -70,10 +70,18 @@ def exponential_minus_one(x: np.ndarray) -> np.ndarray:
     return complex_of(np.where(endless, a, real), np.where(a == -np.inf, np.nan_to_num(imag), imag))
 
 
-def extremum(choose: np.ufunc, of_zeros: Callable[..., Any]) -> Callable[..., Any]:
-    """Maximum or minimum with 0.0 larger than -0.0, which NumPy leaves open."""
+def extremum(
+    choose: np.ufunc, of_zeros: Callable[..., Any], compare: np.ufunc
+) -> Callable[..., Any]:
+    """Maximum or minimum with 0.0 larger than -0.0, which NumPy leaves open. Of complex numbers, x
+    if `compare` holds for the parts that decide, else y: nan is not propagated, as in JAX.
+    """
 
     def evaluate(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype.kind == "c":
+            tied = np.real(x) == np.real(y)
+            by_imag, by_real = (compare(part(x), part(y)) for part in (np.imag, np.real))
+            return np.where(np.where(tied, by_imag, by_real), x, y)
         chosen = choose(x, y)
         if x.dtype.kind == "f" and np.count_nonzero(chosen) != chosen.size:
             tied = (x == 0) & (y == 0)

@@ -47,6 +47,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         partition,
         prune,
         reductions,
+        repetitions,
         simplify,
         split,
         transpose,

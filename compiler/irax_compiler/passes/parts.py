@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of
-from irax_compiler.ops import comparison, conversion, elementwise, fft
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import bitwise, comparison, conversion, elementwise, fft, shape
 from irax_compiler.ops.core import full_like, zeros_like
+from irax_compiler.ops.registry import read
 
 Parts = dict[Value, Sequence[Value]]
 """Known real and imaginary parts of complex values."""
@@ -73,6 +74,36 @@ def _choice(operation: Operation, known: Parts) -> Sequence[Value]:
     return [comparison.select(which, x, y) for x, y in zip(*both, strict=True)]
 
 
+def _comparison(operation: Operation, known: Parts) -> Sequence[Value]:
+    """Numbers are equal if both parts are; those that differ in a part are not."""
+    (a, b), (c, d) = (parts_of(x, known) for x in operation.operands)
+    compare = read(operation)
+    both = compare(a, c), compare(b, d)
+    is_equal = isinstance(compare, comparison.Compare) and compare.comparison_direction == "EQ"
+    return [(bitwise.and_ if is_equal else bitwise.or_)(*both)]
+
+
+def _chosen(compare: comparison.Compare, x: Sequence[Value], y: Sequence[Value]) -> Sequence[Value]:
+    """Return x where it compares so with y in the order of pairs (real, imaginary), else y."""
+    ties = comparison.select(comparison.equal(x[0], y[0]), compare(x[1], y[1]), compare(x[0], y[0]))
+    return [comparison.select(ties, a, b) for a, b in zip(x, y, strict=True)]
+
+
+def _extremum(compare: comparison.Compare) -> Rule:
+    return lambda operation, known: _chosen(
+        compare, *(parts_of(x, known) for x in operation.operands)
+    )
+
+
+def _clamped(operation: Operation, known: Parts) -> Sequence[Value]:
+    extents = shape_of(operation.results[0])
+    low, x, high = (
+        [shape.broadcast_scalar(part, extents) for part in parts_of(y, known)]
+        for y in operation.operands
+    )
+    return _chosen(comparison.less, _chosen(comparison.greater, x, low), high)
+
+
 def _converted(operation: Operation, known: Parts) -> Sequence[Value]:
     (x,), target = operation.operands, dtype_of(operation.results[0])
     if target.kind != "c":
@@ -83,9 +114,13 @@ def _converted(operation: Operation, known: Parts) -> Sequence[Value]:
 
 RULES: dict[str, Rule] = {
     "stablehlo.add": _of_each,
+    "stablehlo.clamp": _clamped,
+    "stablehlo.compare": _comparison,
     "stablehlo.complex": lambda operation, known: list(operation.operands),
     "stablehlo.convert": _converted,
     "stablehlo.imag": lambda operation, known: parts_of(operation.operands[0], known)[1:],
+    "stablehlo.maximum": _extremum(comparison.greater),
+    "stablehlo.minimum": _extremum(comparison.less),
     "stablehlo.multiply": _product,
     "stablehlo.negate": _of_each,
     "stablehlo.real": lambda operation, known: parts_of(operation.operands[0], known)[:1],

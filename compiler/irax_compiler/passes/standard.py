@@ -16,6 +16,7 @@ from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
 from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
 from irax_compiler.passes.outline import Outline
+from irax_compiler.passes.repetitions import Repetitions
 from irax_compiler.passes.simplify import Simplify
 from irax_compiler.passes.widen import Widen
 
@@ -62,6 +63,7 @@ def standard_passes(
         folding,
         CSE,
         LoopInvariantCodeMotion(),
+        *((Repetitions(),) if calls_formulas else ()),
         Legalize(target, "later" if kernels_of_loops else ""),
         Canonicalize(),
         CSE,

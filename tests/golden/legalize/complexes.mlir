@@ -70,3 +70,22 @@ func.func @complex_logistic(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>
 // CHECK-NOT:    stablehlo.logistic
 // CHECK-NOT:    stablehlo.rsqrt
 // CHECK:        return
+
+func.func @complex_extremum(%x: tensor<3xcomplex<f32>>, %y: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.maximum %x, %y : tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_extremum
+// CHECK:        [[A:%\w+]] = stablehlo.real %arg0
+// CHECK:        [[C:%\w+]] = stablehlo.real %arg1
+// CHECK:        stablehlo.compare EQ, [[A]], [[C]]
+// CHECK:        [[Z:%\w+]] = stablehlo.complex
+// CHECK:        return [[Z]]
+
+func.func @complex_atan2(%y: tensor<3xcomplex<f32>>, %x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.atan2 %y, %x : tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @complex_atan2
+// CHECK-NOT:    stablehlo.atan2 {{.*}}complex
+// CHECK:        return

@@ -92,6 +92,8 @@ IREE: tuple[Legalization, ...] = (
     integers.windows_over_padded_unsigned,
     complex_numbers.convert_of_complex,
     complex_functions.complex_cube_root,
+    complex_functions.complex_extremum,
+    complex_functions.complex_atan2,
     complex_functions.complex_power,
     complex_functions.complex_rsqrt,
     complex_functions.complex_logistic,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.ops.formulas import HAS_LOOP, definition, inlined, is_formula
+from irax_compiler.ops.formulas import HAS_LOOP, definition, has_loop, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -33,19 +33,31 @@ class Loops(Pass):
     def run(self, module: Module) -> None:
         calls = [o for o in nested(module.operation) if is_formula(o)]
         formulas = {definition(call) for call in calls}
-        for function in formulas:
+        unknown: set[Operation] = set()
+        for function in sorted(
+            formulas, key=lambda f: any(_calls(f))
+        ):  # those that call none first
             _simplify(function)
-            if any(o.name == "stablehlo.while" for o in nested(function)):
+            _write_out(call for call in _calls(function) if definition(call) in unknown)
+            if any(o.name == "stablehlo.while" for o in nested(function)) or any(
+                map(has_loop, _calls(function))
+            ):
                 function.attributes[HAS_LOOP] = mlir.parse_attribute("unit")
-        unknown = {f for f in formulas if not all(map(_is_of_scalars, nested(f)))}
-        _write_out(call for call in calls if definition(call) in unknown)
-        for function in mlir.functions(module).values():
-            if function not in formulas:
-                for block in function.regions[0]:
-                    _rewrite(block)
-        _write_out(o for o in nested(module.operation) if is_formula(o))
+            if not all(map(_is_of_scalars, nested(function))):
+                unknown.add(function)
+        others = [f for f in mlir.functions(module).values() if f not in formulas]
+        for function in others:
+            _write_out(call for call in _calls(function) if definition(call) in unknown)
+            for block in function.regions[0]:
+                _rewrite(block)
+        for function in (*formulas, *others):
+            _write_out(_calls(function))
         for function in formulas:
             function.erase()
+
+
+def _calls(function: Operation) -> Iterator[Operation]:
+    return (o for o in nested(function) if is_formula(o))
 
 
 def _is_of_scalars(operation: Operation) -> bool:

@@ -21,6 +21,7 @@ from irax_compiler.ops import barrier, elementwise
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.passes import parts
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -45,13 +46,13 @@ def _by_parts(
     """Compute the `count` results of a formula of complex numbers' parts on arrays, one result
     after the other and behind barriers, because IREE has no vectors of complex numbers.
     """
-    parts = [part(z) for z in operands for part in (elementwise.real, elementwise.imag)]
-    parts = barrier.barrier.build(parts)
+    given = [part(z) for z in operands for part in (elementwise.real, elementwise.imag)]
+    given = barrier.barrier.build(given)
 
     def of_scalars(which: int, *numbers: Number) -> Number:
         return formula(*zip(numbers[::2], numbers[1::2], strict=True))[which]
 
-    results = [by_scalars(partial(of_scalars, which), *parts) for which in range(count)]
+    results = [by_scalars(partial(of_scalars, which), *given) for which in range(count)]
     return barrier.barrier.build(results)
 
 
@@ -425,6 +426,27 @@ def complex_power(operation: Operation) -> Sequence[Value] | None:
     at_zero = where(one, 1.0, zero)
     real, imaginary = where(is_zero, at_zero, a), where(is_zero, zero, b)
     return [elementwise.complex_(real.value, imaginary.value)]
+
+
+@legalizes("stablehlo.clamp", "stablehlo.maximum", "stablehlo.minimum", kind="bug", of="IREE")
+def complex_extremum(operation: Operation) -> Sequence[Value] | None:
+    """Compare complex numbers by both parts: IREE takes the first of two with equal real parts."""
+    if not _is_complex(operation):
+        return None
+    known: parts.Parts = {}
+    return [parts.together(parts.RULES[operation.name](operation, known), known)]
+
+
+@legalizes("stablehlo.atan2", kind="bug", of="IREE")
+def complex_atan2(operation: Operation) -> Sequence[Value] | None:
+    """Write the angle of complex numbers as a logarithm, which other legalizations expand."""
+    if not _is_complex(operation):
+        return None
+    y, x = operation.operands
+    i, times = full_like(y, 1j), elementwise.multiply
+    size = elementwise.sqrt(elementwise.add(times(x, x), times(y, y)))
+    direction = elementwise.divide(elementwise.add(x, times(i, y)), size)
+    return [times(elementwise.negate(i), elementwise.log(direction))]
 
 
 def _parts(z: Value) -> Complex:
