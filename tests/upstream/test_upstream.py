@@ -64,9 +64,8 @@ def test_every_program_shows_something():
 
 
 HARMLESS = {
-    *("contraction_of_complex", "contraction_of_computed_operands", "gather_of_known_rows"),
-    *("reduction_of_complex", "reduction_of_selected_slice"),
-    *("scatter_of_computed_updates", "slice_of_reduction", "unfused_product"),
+    *("gather_of_known_rows", "reduction_of_complex", "reduction_of_selected_slice"),
+    "scatter_of_computed_updates",
 }
 """Legalizations whose program shows no fault: a new one has a program that does."""
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from irax.core import array_trees
 from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import type_of
+from irax.core.key_arrays import KeyArray
 from irax.core.tracing import Input
 from irax.core.wrapping import wraps
 
@@ -54,6 +57,40 @@ def argument_names(args: Any, kwargs: Any = None) -> list[str]:
     for path, _ in array_trees.tree_leaves_with_path(kwargs or {}):
         named.append(f"kwargs{array_trees.keystr(path)}")
     return named
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The leaves of a call's arguments, of some of which a function gets parts: slices, shards."""
+
+    leaves: list[Any]
+    tree: Any
+    names: list[str]
+    whole: list[Any]
+    """The leaves as users see them, keys whole."""
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        both = args, kwargs
+        leaves, tree = array_trees.tree_flatten(both)
+        return cls(leaves, tree, argument_names(args, kwargs), array_trees.whole_leaves(both))
+
+    def array(self, number: int, what: str) -> tuple[Array, ShapedArray]:
+        """Return a leaf as an array, and its type as users see it.
+
+        Raises:
+            TypeError: it is no array; the message begins with `what`.
+        """
+        array = as_array(self.leaves[number], f"{what}: {self.names[number]}")
+        shown = self.whole[number]
+        return array, shown.aval if isinstance(shown, KeyArray) else array.aval
+
+    def with_leaves(self, numbers: Sequence[int], values: Sequence[Any]) -> list[Any]:
+        """Return the leaves, with values in the places of some."""
+        full = list(self.leaves)
+        for number, value in zip(numbers, values, strict=True):
+            full[number] = value
+        return full
 
 
 def abstract_inputs(leaves: Sequence[Any], names: Sequence[str]) -> list[Input]:

@@ -247,7 +247,9 @@ class PmapFunction(JitFunction[P, R]):
 def _shardings(given: Mapped, mesh: Mesh) -> list[NamedSharding]:
     """A sharding for each leaf of the arguments of a call."""
     axes = dict(zip(given.positions, given.axes, strict=True))
-    return [NamedSharding(mesh, _spec(mesh, axes.get(i))) for i in range(len(given.leaves))]
+    return [
+        NamedSharding(mesh, _spec(mesh, axes.get(i))) for i in range(len(given.arguments.leaves))
+    ]
 
 
 def _put(x: Any, sharding: NamedSharding) -> Any:

@@ -10,12 +10,11 @@ from typing import Any
 
 from irax import tree_util
 from irax.core import array_trees, axis_names, meshes
-from irax.core.array import Array, as_array
+from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind
-from irax.core.flattening import FlatFunction, argument_names, name_of
-from irax.core.key_arrays import KeyArray
+from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.meshes import AbstractMesh, AxisType, Mesh
 from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, axes_of_entry
 from irax.core.pvary import pvary
@@ -184,28 +183,23 @@ def call_on_shards(
     """Return the results of a function of shards, as whole arrays; `specs_of_results` returns a
     spec for each leaf of its results.
     """
-    leaves, tree = array_trees.tree_flatten((args, {}))
-    names = argument_names(args)
-    whole = array_trees.whole_leaves((args, {}))
-    specs = _in_specs(setting, in_specs, args, whole)
+    arguments = Arguments.of(args, {})
+    specs = _in_specs(setting, in_specs, args, arguments.whole)
     positions = [i for i, spec in enumerate(specs) if spec is not None]
     arrays, inputs, given = [], [], []
     for i in positions:
-        array = as_array(leaves[i], f"shard_map: {names[i]}")
-        spec: Any = specs[i]
-        shown = whole[i].aval if isinstance(whole[i], KeyArray) else array.aval
-        _check_argument(setting, names[i], shown, spec)
+        array, shown = arguments.array(i, "shard_map")
+        name, spec = arguments.names[i], specs[i]
+        assert spec is not None
+        _check_argument(setting, name, shown, spec)
         arrays.append(array)
         given.append(setting.spec(spec, array.ndim))
-        inputs.append(Input(_shard(setting, array.aval, spec), None, names[i]))
-    flat = FlatFunction(f, tree)
+        inputs.append(Input(_shard(setting, array.aval, spec), None, name))
+    flat = FlatFunction(f, arguments.tree)
     found: list[PartitionSpec] = []
 
     def of_shards(*shards: Array) -> list[Array]:
-        full = list(leaves)
-        for position, shard in zip(positions, shards, strict=True):
-            full[position] = shard
-        results = flat(*full)
+        results = flat(*arguments.with_leaves(positions, shards))
         skeleton = array_trees.tree_unflatten(flat.out_tree, results)
         found[:] = specs_of_results(skeleton)
         if not setting.check_vma:

@@ -10,11 +10,10 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core import array_trees, axis_names
-from irax.core.array import Array, as_array
+from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import FlatFunction, argument_names, name_of
-from irax.core.key_arrays import KeyArray
+from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.wrapping import wraps
@@ -122,7 +121,7 @@ class Mapped:
     """The arguments of a call of a mapped function."""
 
     function: FlatFunction
-    leaves: Sequence[Any]
+    arguments: Arguments
     positions: Sequence[int]
     """The leaves that are mapped."""
     arrays: Sequence[Array]
@@ -151,16 +150,14 @@ class Mapped:
                 f"{what}: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
                 f"{len(args)} positional arguments; expected one entry for each, or one int for all"
             )
-        leaves, tree = array_trees.tree_flatten((args, kwargs))
-        names = argument_names(args, kwargs)
-        shown = array_trees.whole_leaves((args, kwargs))
+        arguments = Arguments.of(args, kwargs)
+        names = arguments.names
         axes = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
         positions = [i for i, axis in enumerate(axes) if axis is not None]
         arrays, found = [], []
         size = _Size(what, axis_size)
         for i in positions:
-            array = as_array(leaves[i], f"{what}: {names[i]}")
-            aval = shown[i].aval if isinstance(shown[i], KeyArray) else array.aval
+            array, aval = arguments.array(i, what)
             described = f"{what}: in_axes of {names[i]} with type {aval}"
             axis = _normalize(cast(int, axes[i]), aval.ndim, described)
             size.meet(aval.shape[axis], names[i], aval, axis)
@@ -174,14 +171,12 @@ class Mapped:
                 "least one in_axes that is not None, or axis_size"
             )
         own = [names[i] for i in positions]
-        return cls(FlatFunction(fun, tree), leaves, positions, arrays, found, own, size.value)
+        flat = FlatFunction(fun, arguments.tree)
+        return cls(flat, arguments, positions, arrays, found, own, size.value)
 
     def call(self, *slices: Array) -> list[Array]:
         """Return the leaves of the function's results for slices of the mapped arguments."""
-        full = list(self.leaves)
-        for position, leaf in zip(self.positions, slices, strict=True):
-            full[position] = leaf
-        return self.function(*full)
+        return self.function(*self.arguments.with_leaves(self.positions, slices))
 
     def result_axes(self, what: str, out_axes: Any, results: Sequence[Any]) -> list[int | None]:
         """Return for each result of a slice the place of the mapped axis.

@@ -20,7 +20,8 @@ from irax_compiler.passes.annotate import (
     add_reflection,
     reflection,
 )
-from irax_compiler.passes.blas import convolutions, lapack
+from irax_compiler.passes.blas import convolutions
+from irax_compiler.passes.blas.batches import batch_of
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Layout, Product, layout
 from irax_compiler.passes.blas.library import LETTERS
@@ -67,7 +68,7 @@ class Blas(Pass):
 
     def _choose_driver(self, function: Operation) -> None:
         """Have several cores share batches of matrices; a call of the host would have one core."""
-        batches = [lapack.batch_of(o) for o in nested(function) if is_host_call(o)]
+        batches = [batch_of(o) for o in nested(function) if is_host_call(o)]
         work = sum(x.operations for x in batches if x is not None and x.count > 1)
         if work > TASK_THRESHOLD * FLOPS_PER_MICROSECOND and reflection(function):
             add_reflection(function, {"irax.driver": "task"})
@@ -141,7 +142,7 @@ class _Calls:
 
     def factorization(self, operation: Operation) -> Replacement:
         """Return a dispatch's results for those of a host function."""
-        found = lapack.batch_of(operation, self.workers) if is_host_call(operation) else None
+        found = batch_of(operation, self.workers) if is_host_call(operation) else None
         if found is None or not (self.always or pays_as_dispatch(found)):
             return None
         operands = found.routine.operands(list(operation.operands))

@@ -9,20 +9,18 @@ anew for each, which takes longer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from math import prod
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
-from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import executables
-from irax_compiler.passes.core import in_order, nested, users_in
+from irax_compiler.passes.core import nested
 from irax_compiler.passes.donation import is_donated
+from irax_compiler.passes.growth import Growth
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, unbound
 from irax_compiler.passes.reductions import lanes
@@ -30,8 +28,6 @@ from irax_compiler.passes.reductions.domains import Access, Domain
 
 ARRAYS = 24
 """The most arrays that an epilogue reads and writes; IREE binds 32."""
-FAR = 128
-"""The most operations that are looked at for an epilogue."""
 VECTOR = 64
 """The bytes of a vector."""
 
@@ -122,46 +118,38 @@ def epilogue_of(product: Value, line: int) -> Epilogue | None:
     return _Growth(product, line).epilogue() if is_plain(product) else None
 
 
-@dataclass
-class _Growth:
+class _Growth(Growth):
     """An epilogue that grows."""
 
-    product: Value
-    line: int
-    members: dict[Value, Operation] = field(default_factory=dict)
-    """The operations, by their results."""
-    again: set[Value] = field(default_factory=set)
-    """The results that are computed again for the epilogue: others use the first."""
-
-    def __post_init__(self) -> None:
-        self.domain = Domain(shape_of(self.product), ())
+    def __init__(self, product: Value, line: int) -> None:
+        source = mlir.definition(product)
+        assert source is not None
+        super().__init__(source.block)
+        self.product = product
+        self.domain = Domain(shape_of(product), ())
         extents = self.domain.extents
         first = len(extents) - 1
-        while prod(extents[first:]) < self.line:
+        while prod(extents[first:]) < line:
             first -= 1
         self.inner = extents[first:]
         """The extents of the last dimensions, which have the elements of a line."""
-        source = mlir.definition(self.product)
-        assert source is not None
-        self.block = source.block
 
     def epilogue(self) -> Epilogue | None:
         """Return the epilogue; None if there is none, or no memory for the product."""
-        self._add_users()
-        self._add_producers()
+        self.add_users(self.users(self.product))
+        self.add_producers()
         if not self.members:
             return None
-        members = sorted(self.members.values(), key=in_order)
-        given = [x for x in (self.product, *(o.results[0] for o in members)) if self._is_given(x)]
+        members = self.in_order()
+        given = [x for x in (self.product, *(o.results[0] for o in members)) if self.is_given(x)]
         accesses = {
             x: access
             for operation in members
             for x in operation.operands
-            if not self._is_inside(x) and (access := self._access(x)) is not None
+            if not self.is_inside(x) and (access := self._access(x)) is not None
         }
         arrays = list(dict.fromkeys(a.array for a in accesses.values() if a.array is not None))
-        outside = [o for x in given for o in self._users(x) if not self._is_member(o)]
-        place = min(outside, key=in_order)
+        place = self.place(given)
         overwritten = self._overwritten(given, arrays, place)
         home = self._home([x for x in given if x not in overwritten])
         if (home is None and not overwritten) or len(arrays) + len(given) > ARRAYS:
@@ -170,6 +158,43 @@ class _Growth:
         first = self.product if home is None else home
         given = [first, *(x for x in given if x != first)]
         return Epilogue(self.product, members, accesses, given, overwritten, place)
+
+    def is_inside(self, x: Value) -> bool:
+        return x == self.product or super().is_inside(x) or mlir.splat(x) is not None
+
+    def follows(self, operation: Operation, outside: Operation | None) -> bool:
+        operands = operation.operands
+        return self.precedes(operation) and all(self.is_there(x, outside) for x in operands)
+
+    def precedes(self, operation: Operation) -> bool:
+        """True for an elementwise operation on arrays of the product's shape."""
+        is_elementwise = registers.is_known(operation) or operation.name == "stablehlo.map"
+        if not is_elementwise or not self.domain.is_whole(operation.results[0]):
+            return False
+        inner = [o for o in nested(operation) if not o.name.endswith(".return")]
+        return (
+            all(map(registers.is_known, inner))
+            and all(map(is_plain, (*operation.results, *operation.operands)))
+            and all(self.is_inside(x) or self._access(x) for x in operation.operands)
+        )
+
+    def is_cheap(self, operation: Operation) -> bool:
+        """True if an operation reads no more bytes than it writes, and its result is not in memory
+        in any case.
+        """
+        (result,) = operation.results
+        is_small = self._reads(operation) <= held_dtype(result).itemsize
+        return is_small and not self._is_stored(result)
+
+    def _is_stored(self, x: Value) -> bool:
+        """True if a value is in memory in any case, for an operation that is not elementwise."""
+        return not all(map(registers.is_known, self.users(x)))
+
+    def _reads(self, operation: Operation) -> int:
+        """Return the bytes that an operation reads for an element, of arrays as large."""
+        found = {self._access(x) for x in operation.operands if mlir.splat(x) is None}
+        arrays = {a.array for a in found if a is not None and a.array is not None}
+        return sum(held_dtype(x).itemsize for x in arrays if self.domain.is_whole(x))
 
     def _home(self, given: Sequence[Value]) -> Value | None:
         """Return the given value in whose memory the product can be; None if there is none."""
@@ -187,7 +212,7 @@ class _Growth:
         for array in arrays:
             if not is_donated(array) or array.type != bound_type(array):
                 continue
-            users = (o for o in self._users(array) if not self._is_member(o))
+            users = (o for o in self.users(array) if not self.is_member(o))
             if not all(o.is_before_in_block(place) for o in users):
                 continue
             for x in given:
@@ -195,95 +220,6 @@ class _Growth:
                     found[x] = array
                     break
         return found
-
-    def _users(self, x: Value) -> list[Operation]:
-        return users_in(self.block, x)
-
-    def _is_member(self, operation: Operation) -> bool:
-        return len(operation.results) == 1 and operation.results[0] in self.members
-
-    def _is_given(self, x: Value) -> bool:
-        return x not in self.again and not all(map(self._is_member, self._users(x)))
-
-    def _is_inside(self, x: Value) -> bool:
-        return x == self.product or x in self.members or mlir.splat(x) is not None
-
-    def _add_users(self) -> None:
-        """Add operations whose other operands are there before any operation outside of the
-        epilogue uses a result.
-        """
-        pending: list[Any] = []
-        known: set[Value] = set()
-        outside: Operation | None = None
-
-        def push(x: Value) -> None:
-            for operation in self._users(x):
-                if len(operation.results) and operation.results[0] not in known:
-                    known.add(operation.results[0])
-                    heappush(pending, in_order(operation))
-
-        push(self.product)
-        for _ in range(FAR):
-            if not pending:
-                break
-            operation: Operation = heappop(pending).obj
-            if self._fits(operation) and all(
-                self._is_there(x, outside) for x in operation.operands
-            ):
-                (result,) = operation.results
-                self.members[result] = operation
-                push(result)
-            elif outside is None:
-                outside = operation
-
-    def _is_there(self, x: Value, outside: Operation | None) -> bool:
-        """True if a value is the epilogue's, or defined before an operation."""
-        source = mlir.definition(x)
-        if self._is_inside(x) or outside is None or source is None:
-            return True
-        return source.block != self.block or source.is_before_in_block(outside)
-
-    def _add_producers(self) -> None:
-        """Add the elementwise operations on other arrays that nothing else uses, and those that
-        read no more bytes than they write, unless their results are in memory in any case.
-        """
-        pending = [x for o in self.members.values() for x in o.operands]
-        while pending:
-            x = pending.pop()
-            source = mlir.definition(x)
-            if source is None or self._is_inside(x) or source.block != self.block:
-                continue
-            if not self._fits(source):
-                continue
-            if not all(map(self._is_member, self._users(x))):
-                is_cheap = self._reads(source) <= held_dtype(x).itemsize
-                if traits_of(source).transcendental or not is_cheap or self._is_stored(x):
-                    continue
-                self.again.add(x)
-            self.members[x] = source
-            pending += source.operands
-
-    def _is_stored(self, x: Value) -> bool:
-        """True if a value is in memory in any case, for an operation that is not elementwise."""
-        return not all(map(registers.is_known, self._users(x)))
-
-    def _reads(self, operation: Operation) -> int:
-        """Return the bytes that an operation reads for an element, of arrays as large."""
-        found = {self._access(x) for x in operation.operands if mlir.splat(x) is None}
-        arrays = {a.array for a in found if a is not None and a.array is not None}
-        return sum(held_dtype(x).itemsize for x in arrays if self.domain.is_whole(x))
-
-    def _fits(self, operation: Operation) -> bool:
-        """True for an elementwise operation on arrays of the product's shape."""
-        is_elementwise = registers.is_known(operation) or operation.name == "stablehlo.map"
-        if not is_elementwise or not self.domain.is_whole(operation.results[0]):
-            return False
-        inner = [o for o in nested(operation) if not o.name.endswith(".return")]
-        return (
-            all(map(registers.is_known, inner))
-            and all(map(is_plain, (*operation.results, *operation.operands)))
-            and all(self._is_inside(x) or self._access(x) for x in operation.operands)
-        )
 
     def _access(self, x: Value) -> Access | None:
         """Return the access to an array; None if its elements are no neighbours along a line, and

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler.once import once
+from irax_compiler.passes.blas.batches import Batch
 from irax_compiler.passes.blas.convolutions import Windows
-from irax_compiler.passes.blas.lapack import Batch
 from irax_compiler.passes.blas.layouts import Product
 
 TABLE = Path(__file__).with_name("measured.json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 from math import prod
 from operator import mul
 
@@ -94,9 +93,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """A name that other kernels do not have."""
-        digest = blake2s(repr(self).encode(), digest_size=4).hexdigest()
-        return f"copy_{self.sizes[-1]}_{digest}"
+        return kernels.name_of("copy", self.sizes[-1], self)
 
     def shares(self, part: Part) -> Shares:
         """Return the shares of workgroups in a part."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2s
 
 import numpy as np
 
@@ -23,7 +22,9 @@ from irax_compiler.passes.moves.windows import (
     Indices,
     Places,
     Shares,
+    WindowKernel,
     Windows,
+    bytes_of,
     from_the_end,
 )
 
@@ -40,7 +41,7 @@ def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
     result, fill = filled(op, operation) or (operation.results[0], None)
     indices = Indices.of(operation.operands[1], op.dims)
     windows = Windows.of(op.dims, op.slice_sizes, shape_of(x), indices, shape_of(result))
-    kernel = Kernel(windows, dtype_of(x), indices.dtype, None if fill is None else fill.tobytes())
+    kernel = Kernel(windows, dtype_of(x), indices.dtype, bytes_of(fill))
     if not kernel.has_vectors:
         return None
     operands = [x, *indices.arrays]
@@ -50,21 +51,12 @@ def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """The kernel of a gather."""
+class Kernel(WindowKernel):
+    """The kernel of a gather. If `fill` is None, windows beyond the array are moved to lie within
+    it; otherwise they are full of it.
+    """
 
-    windows: Windows
-    dtype: np.dtype
-    index_dtype: np.dtype
-    fill: bytes | None
-    """The element that windows beyond the array are full of; None if they are moved to lie within
-    it."""
-
-    @property
-    def name(self) -> str:
-        """A name that other kernels do not have."""
-        digest = blake2s(repr(self).encode(), digest_size=4).hexdigest()
-        return f"gather_{self.windows.count}_{digest}"
+    kind = "gather"
 
     @property
     def has_vectors(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2s
 
 import numpy as np
 
@@ -15,6 +16,12 @@ from irax_compiler.passes.loops.memory import seen_as
 
 Body = Callable[[list[Value]], None]
 """Builds a kernel from the bindings of its operands, and of the result."""
+
+
+def name_of(kind: str, count: int, kernel: object) -> str:
+    """Return a name that no other kernel has: one's text says all that its code depends on."""
+    digest = blake2s(repr(kernel).encode(), digest_size=4).hexdigest()
+    return f"{kind}_{count}_{digest}"
 
 
 def dispatch(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2s
 from math import gcd
 
 import numpy as np
@@ -25,7 +24,15 @@ from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.kernels import plus, times
-from irax_compiler.passes.moves.windows import REGISTER, Indices, Loop, Places, Windows
+from irax_compiler.passes.moves.windows import (
+    REGISTER,
+    Indices,
+    Loop,
+    Places,
+    WindowKernel,
+    Windows,
+    bytes_of,
+)
 
 SHARE = 128 << 10
 """The bytes of the array for a workgroup."""
@@ -63,7 +70,7 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
         windows,
         dtype_of(x),
         vectors.dtype,
-        None if fill is None else fill.tobytes(),
+        bytes_of(fill),
         op.combiner if isinstance(op, Scatter) else op.computation.text,
     )
     operands = [updates, *([x] if fill is None else []), *vectors.arrays]
@@ -77,21 +84,15 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """The kernel of a scatter."""
+class Kernel(WindowKernel):
+    """The kernel of a scatter. `fill` is the element that the array is full of; None if the array
+    is an operand.
+    """
 
-    windows: Windows
-    dtype: np.dtype
-    index_dtype: np.dtype
-    fill: bytes | None
-    """The element that the array is full of; None if it is an operand."""
     computation: str
     """A combiner's name, or the text of a computation."""
 
-    @property
-    def name(self) -> str:
-        digest = blake2s(repr(self).encode(), digest_size=4).hexdigest()
-        return f"scatter_{self.windows.count}_{digest}"
+    kind = "scatter"
 
     @property
     def _unit(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
@@ -132,6 +133,28 @@ class Windows:
             x = kernels.load(indices[c.operand], plus(at, index(c.place)))
             found.append(emit(name, from_the_end(x, c.end), to=at.type))
         return found
+
+
+@dataclass(frozen=True)
+class WindowKernel:
+    """A kernel that goes through windows."""
+
+    windows: Windows
+    dtype: np.dtype
+    index_dtype: np.dtype
+    fill: bytes | None
+    """An element that takes the place of what is in no memory, if there is one."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        return kernels.name_of(self.kind, self.windows.count, self)
+
+
+def bytes_of(element: np.ndarray | None) -> bytes | None:
+    """Return the bytes of an element, if there is one: kernels are compared."""
+    return None if element is None else element.tobytes()
 
 
 @dataclass(frozen=True)

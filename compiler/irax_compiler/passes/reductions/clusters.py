@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, nested, users_in
+from irax_compiler.passes.core import nested
+from irax_compiler.passes.growth import FAR, Growth
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.rewriting import read_as
@@ -32,8 +30,6 @@ SHARES = 4
 """The parts from which on several workers can share a domain without dividing what is folded."""
 LARGE = 1 << 17
 """The elements of a domain from which several workers pay."""
-FAR = 128
-"""The most operations that are looked at for a cluster."""
 
 
 @dataclass
@@ -106,88 +102,40 @@ def cluster_of(seed: Operation, domain: Domain, divided: bool) -> Cluster | None
     return None
 
 
-@dataclass
-class _Growth:
+class _Growth(Growth):
     """A cluster that grows."""
 
-    seed: Operation
-    domain: Domain
-    divided: bool
-    members: dict[Value, Operation] = field(default_factory=dict)
-    """The operations, by their results."""
-    after: set[Value] = field(default_factory=set)
-    """The results that depend on a reduction of the cluster."""
-    again: set[Value] = field(default_factory=set)
-    """The results that are computed again for the kernel: others use the first."""
+    def __init__(self, seed: Operation, domain: Domain, divided: bool) -> None:
+        super().__init__(seed.block)
+        self.seed = seed
+        self.domain = domain
+        self.divided = divided
+        self.after: set[Value] = set()
+        """The results that depend on a reduction of the cluster."""
 
     def cluster(self, alone: bool) -> Cluster | None:
         """Return the cluster; `alone` is without users of what is folded."""
-        self._join(self.seed)
-        self._add_producers()
+        self.join(self.seed)
+        self.add_producers()
         if not alone:
-            self._add_users()
-            self._add_producers()
-        members = sorted(self.members.values(), key=in_order)
-        given = [o.results[0] for o in members if self._is_given(o.results[0])]
+            self.add_users((*self._siblings(), *self.users(self.seed.results[0])))
+            self.add_producers()
+        members = self.in_order()
+        given = [o.results[0] for o in members if self.is_given(o.results[0])]
         accesses = self._accesses()
         if accesses is None or not given:
             return None
         arrays = {a.array for a in accesses.values() if a.array is not None}
         if len(arrays) + len(given) > ARRAYS:
             return None
-        outside = [o for x in given for o in self._users(x) if not self._is_member(o)]
-        place = min(outside, key=in_order)
-        return Cluster(self.domain, members, accesses, given, place)
+        return Cluster(self.domain, members, accesses, given, self.place(given))
 
-    def _join(self, operation: Operation) -> None:
-        (result,) = operation.results
-        self.members[result] = operation
+    def join(self, operation: Operation) -> None:
+        super().join(operation)
         if operation.name == Reduce.name or any(x in self.after for x in operation.operands):
-            self.after.add(result)
-
-    def _users(self, x: Value) -> list[Operation]:
-        return users_in(self.seed.block, x)
-
-    def _is_member(self, operation: Operation) -> bool:
-        return len(operation.results) == 1 and operation.results[0] in self.members
-
-    def _is_given(self, x: Value) -> bool:
-        return x not in self.again and not all(map(self._is_member, self._users(x)))
-
-    def _is_there(self, x: Value, outside: Operation | None) -> bool:
-        """True if a value is a member's result, or defined before an operation."""
-        source = mlir.definition(x)
-        if x in self.members or outside is None or source is None:
-            return True
-        return source.block != self.seed.block or source.is_before_in_block(outside)
+            self.after.add(operation.results[0])
 
     # -- users --
-
-    def _add_users(self) -> None:
-        """Add operations that use results and whose other operands are there before any operation
-        outside of the cluster uses a result.
-        """
-        pending: list[Any] = []
-        known = set(self.members)
-        outside: Operation | None = None
-
-        def push(operation: Operation) -> None:
-            if len(operation.results) and operation.results[0] not in known:
-                known.add(operation.results[0])
-                heappush(pending, in_order(operation))
-
-        for operation in (*self._siblings(), *self._users(self.seed.results[0])):
-            push(operation)
-        for _ in range(FAR):
-            if not pending:
-                break
-            operation: Operation = heappop(pending).obj
-            if self._fits(operation, outside):
-                self._join(operation)
-                for user in self._users(operation.results[0]):
-                    push(user)
-            elif outside is None:
-                outside = operation
 
     def _siblings(self) -> list[Operation]:
         """Return other reductions of arrays that the cluster reads."""
@@ -199,21 +147,21 @@ class _Growth:
         while pending and len(seen) < FAR:
             for use in pending.pop().uses:
                 operation = use.owner.operation
-                if operation.block != self.seed.block or not len(operation.results):
+                if operation.block != self.block or not len(operation.results):
                     continue
                 if operation.results[0] in seen:
                     continue
                 seen.add(operation.results[0])
                 if operation.name == Reduce.name:
                     found.append(operation)
-                elif self._is_whole(operation):
+                elif self.precedes(operation):
                     pending += operation.results
         return found
 
-    def _fits(self, operation: Operation, outside: Operation | None) -> bool:
+    def follows(self, operation: Operation, outside: Operation | None) -> bool:
         """True if an operation can join, all of its operands being there before another."""
         operands = list(operation.operands)
-        if len(operation.results) != 1 or not all(self._is_there(x, outside) for x in operands):
+        if len(operation.results) != 1 or not all(self.is_there(x, outside) for x in operands):
             return False
         (result,) = operation.results
         is_after = any(x in self.after for x in operands)
@@ -258,25 +206,8 @@ class _Growth:
 
     # -- producers --
 
-    def _add_producers(self) -> None:
-        """Add the elementwise operations that compute what is reduced: those that nothing else
-        uses, and those that read as little as they write.
-        """
-        pending = [x for o in self.members.values() for x in o.operands]
-        while pending:
-            x = pending.pop()
-            source = mlir.definition(x)
-            if source is None or x in self.members or not self._is_whole(source):
-                continue
-            if not all(map(self._is_member, self._users(x))):
-                if traits_of(source).transcendental or self._arrays(source) > 1:
-                    continue
-                self.again.add(x)
-            self._join(source)
-            pending += source.operands
-
-    def _is_whole(self, operation: Operation) -> bool:
-        if operation.block != self.seed.block or len(operation.results) != 1:
+    def precedes(self, operation: Operation) -> bool:
+        if len(operation.results) != 1:
             return False
         (result,) = operation.results
         return (
@@ -286,11 +217,11 @@ class _Growth:
             and self._is_elementwise(operation)
         )
 
-    def _arrays(self, operation: Operation) -> int:
-        """Return the number of whole arrays that an operation reads."""
+    def is_cheap(self, operation: Operation) -> bool:
+        """True if an operation reads no more than one whole array."""
         found = [Access.of(x, self.domain) for x in operation.operands if mlir.splat(x) is None]
         arrays = [a.array for a in found if a is not None and a.array is not None]
-        return sum(map(self.domain.is_whole, arrays))
+        return sum(map(self.domain.is_whole, arrays)) <= 1
 
     def _accesses(self) -> dict[Value, Access] | None:
         """Return the accesses to values from outside; None if one is in another order."""

@@ -110,7 +110,7 @@ def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def contraction_of_computed_operands(operation: Operation) -> Sequence[Value] | None:
     """Compute a product's operands before it. IREE fuses some of these computations with the
-    product, in several threads that are not synchronized.
+    product, which it does not compile, or does in threads that are not synchronized.
     """
     computed = [_is_computed(x) for x in operation.operands]
     if not any(computed):
