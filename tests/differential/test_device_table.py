@@ -1,14 +1,13 @@
 """docs/devices.md says which op runs where: all rows with IRAX_ALL_FORMS=1, else a few."""
 
-import os
-
 from tests.differential import device_table
+from tests.sampling import ALL_FORMS
 
 
 def test_the_table_is_up_to_date() -> None:
     message = "docs/devices.md is out of date: run `make docs`"
     page = device_table.on_page()
-    if "IRAX_ALL_FORMS" in os.environ:
+    if ALL_FORMS:
         assert page == device_table.table(), message
     titles, _, *rest = page.splitlines()
     assert titles == device_table.head()[0], message

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from tests.differential.test_clusters import on_iree
+from tests.sampling import all_forms
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -78,7 +79,7 @@ def check(module: mlir.Module, arrays: list[np.ndarray], tolerance: float) -> No
 
 @pytest.mark.parametrize(
     ("size", "dtype", "tolerance"),
-    [(4103, "f32", 1e-4), (130, "f64", 1e-6), (9, "bf16", 0.1)],
+    [(4103, "f32", 1e-4), pytest.param(130, "f64", 1e-6, marks=all_forms), (9, "bf16", 0.1)],
 )
 def test_kernels_that_call_formulas(size: int, dtype: str, tolerance: float):
     x = np.linspace(0.1, 0.9, size)
@@ -128,7 +129,7 @@ def series(ops: list[ByFormula], size: tuple[int, ...], dtype: str, count: int) 
 @pytest.mark.parametrize(
     ("ops", "size", "dtype", "tolerance"),
     [
-        (SERIES, (), "f32", 1e-5),
+        pytest.param(SERIES, (), "f32", 1e-5, marks=all_forms),
         (SERIES[::3], (3, 7), "bf16", 0.02),
         (SERIES[1::2], (4103,), "f32", 1e-5),
     ],
@@ -141,7 +142,7 @@ def test_series_are_functions_of_kernels(
     check(series(ops, size, dtype, 2), [x], tolerance)
 
 
-@pytest.mark.parametrize("size", [(16,), (5000,)])
+@pytest.mark.parametrize("size", [pytest.param((16,), marks=all_forms), (5000,)])
 def test_programs_of_series_grow_by_little_for_each(size: tuple[int, ...]):
     """Written out, each was a loop of its own with dozens of kernels."""
 

@@ -3,7 +3,6 @@ all structures, on IREE against the evaluator.
 """
 
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from tests.differential.harness import CASES, Case, epsilon
 from tests.differential.test_conversions import same
 from tests.differential.test_edges import OF_ONE, OF_TWO, agree
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -146,7 +146,7 @@ def few(case: Case) -> bool:
     return all(0 < np.prod(shape) <= 64 and dtype in DTYPES for shape, dtype in kinds)
 
 
-FEW = [case for case in CASES if few(case)][:: 1 if "IRAX_ALL_FORMS" in os.environ else 3]
+FEW = [case for case in CASES if few(case)][:: 1 if ALL_FORMS else 3]
 """By default a third of them."""
 
 

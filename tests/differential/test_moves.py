@@ -4,13 +4,13 @@ of the forms of windows, and each move of one dtype; all with IRAX_ALL_FORMS=1.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from tests.differential.harness import CASES, assert_near
 from tests.differential.test_iree import UNDETERMINED, Function, compiled, lowered
+from tests.sampling import ALL_FORMS
 
 import irax
 import irax.numpy as jnp
@@ -25,8 +25,7 @@ FUNCTIONS = [
     for case in CASES
     if case.name.startswith(("gather", "scatter")) and case.name not in UNDETERMINED
 ]
-ALL = "IRAX_ALL_FORMS" in os.environ
-PARTS = [FUNCTIONS[i::4] for i in range(4 if ALL else 2)]
+PARTS = [FUNCTIONS[i::4] for i in range(4 if ALL_FORMS else 2)]
 
 
 @pytest.mark.parametrize("functions", PARTS, ids=range(len(PARTS)))
@@ -73,7 +72,7 @@ def _moves(x, i, j, u):
 
 @pytest.mark.parametrize("number, dtype", [*enumerate([np.uint8, np.float64, np.bool_])])
 def test_shares_of_workgroups(number: int, dtype: type) -> None:
-    part = slice(None) if ALL else slice(number, None, 3)
+    part = slice(None) if ALL_FORMS else slice(number, None, 3)
     rng = np.random.default_rng(0)
     x, u = (rng.integers(0, 100, (5001, 77)).astype(dtype) for _ in range(2))
     i = rng.integers(-6000, 6000, 5001).astype(np.int32)
@@ -109,7 +108,7 @@ def _copies(x, y):
     "number, dtype", [*enumerate([np.int8, np.float32, np.complex64, np.bool_])]
 )
 def test_copies_of_parts(number: int, dtype: type) -> None:
-    part = slice(None) if ALL else slice(number, None, 4)
+    part = slice(None) if ALL_FORMS else slice(number, None, 4)
     rng = np.random.default_rng(0)
     x, y = (rng.integers(-9, 100, (1001, n)).astype(dtype) for n in (77, 5))
     found = irax.jit(lambda x, y: _copies(x, y)[part])(x, y)

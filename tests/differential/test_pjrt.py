@@ -4,7 +4,6 @@ evaluator. By default a third of the forms that test_iree.py takes; all with IRA
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from tests.differential.harness import Arrays, assert_near, epsilon
 from tests.differential.test_iree import MODULES, Function
 from tests.runtime.pjrt_programs import device, needs_plugin
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -42,7 +42,7 @@ def is_refused(function: Function) -> bool:
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_pjrt_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
     wrong = []
-    for function in functions[:: 1 if "IRAX_ALL_FORMS" in os.environ else 3]:
+    for function in functions[:: 1 if ALL_FORMS else 3]:
         module = mlir.new_module()
         name = function.add_to(module, "f")
         if is_refused(function):

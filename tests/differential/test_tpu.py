@@ -4,7 +4,6 @@ refused by name before it sees them. By default a few; all with IRAX_ALL_FORMS=1
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from tests.differential.test_iree import MODULES, Function
 from tests.differential.test_pjrt import expected_of
 from tests.differential.tpu_worker import COMPILED, REFUSED
 from tests.runtime.pjrt_programs import needs_tpu_compiler
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -49,7 +49,7 @@ def is_wrong(name: str, outcome: str) -> bool:
 
 
 @needs_tpu_compiler
-@pytest.mark.parametrize("names", [*MODULES] if "IRAX_ALL_FORMS" in os.environ else [SAMPLE])
+@pytest.mark.parametrize("names", [*MODULES] if ALL_FORMS else [SAMPLE])
 def test_the_compiler_for_tpus_takes_it(names: str | list[str]) -> None:
     found = list(outcomes(*([names] if isinstance(names, str) else names)))
     assert found
@@ -62,7 +62,7 @@ REWRITTEN = [f for f in FUNCTIONS if f.case.family in ("fft", "windows", "convol
 
 @pytest.mark.parametrize("functions", [REWRITTEN[i::8] for i in range(8)])
 def test_what_is_rewritten_for_tpus_means_what_it_meant(functions: list[Function]) -> None:
-    for function in functions[:: 1 if "IRAX_ALL_FORMS" in os.environ else 6]:
+    for function in functions[:: 1 if ALL_FORMS else 6]:
         module = mlir.new_module()
         name = function.add_to(module, "f")
         arrays = function.arguments()

@@ -26,6 +26,7 @@ import scipy.signal
 import scipy.stats
 from tests.runtime.pjrt_programs import needs_plugin
 from tests.runtime.vulkan_programs import needs_vulkan
+from tests.sampling import all_forms
 
 import irax
 
@@ -280,15 +281,16 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
 }
 
 
-all_forms = pytest.mark.skipif(
-    not os.environ.get("IRAX_ALL_FORMS"), reason="takes a minute: set IRAX_ALL_FORMS=1 to run it"
-)
+LONG = ("conv_net", "dqn", "lattice_boltzmann", "spline_fit")
+"""Examples that take long to compile; others use the same operations."""
 
 
 @pytest.mark.parametrize(
     "platform", ["cpu", pytest.param("pjrt:cpu", marks=[needs_plugin, all_forms])]
 )
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=all_forms) if n in LONG else n for n in PROGRAMS]
+)
 def test_an_example_is_right(name: str, platform: str, capsys: pytest.CaptureFixture[str]):
     module = example(name)
     with irax.default_device(irax.devices(platform)[0]):
@@ -372,7 +374,7 @@ def printed_numbers(name: str, platform: str, *arguments: str) -> dict[str, floa
 @pytest.mark.parametrize(
     "platform",
     [
-        pytest.param("pjrt:cpu", marks=needs_plugin),
+        pytest.param("pjrt:cpu", marks=[needs_plugin, all_forms]),
         pytest.param("vulkan", marks=[needs_vulkan, all_forms]),  # 20 seconds to compile
     ],
 )

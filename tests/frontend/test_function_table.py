@@ -5,19 +5,18 @@ looked at; all of all in `make fuzz`.
 """
 
 import inspect
-import os
 import zlib
 
 import pytest
 from tests.frontend import case_checks, lax_cases, linalg_cases, nn_cases, scipy_cases
 from tests.frontend.numpy_operands import CASES as ALL
+from tests.sampling import ALL_FORMS
 
 from irax import lax
 from irax.lax import elementwise
 
 TABLES = (lax_cases, linalg_cases, nn_cases, scipy_cases)
 CASES = [c for c in ALL if c.module != "numpy"]
-ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
 
 
 def names(share, **settings):

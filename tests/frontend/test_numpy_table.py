@@ -5,17 +5,16 @@ A case is a line in `numpy_cases.py`.
 
 import ast
 import inspect
-import os
 
 import pytest
 from tests.frontend import case_checks, numpy_cases
 from tests.frontend.numpy_operands import CASES as ALL
+from tests.sampling import ALL_FORMS
 
 import irax.numpy as jnp
 from irax.numpy import families, ufuncs
 
 CASES = [c for c in ALL if c.module == "numpy"]
-ALL_FORMS = bool(os.environ.get("IRAX_ALL_FORMS"))
 NAMES = sorted({c.name for c in CASES})
 
 

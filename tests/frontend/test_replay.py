@@ -1,7 +1,6 @@
 """Functions that are replayed outside of traces: their results, and which calls are alike."""
 
 import inspect
-import os
 import pickle
 import pkgutil
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ import pytest
 from tests.frontend import lax_cases, nn_cases, numpy_cases  # noqa: F401  (fill the table)
 from tests.frontend.case_checks import bound
 from tests.frontend.numpy_operands import CASES
+from tests.sampling import ALL_FORMS
 
 import irax
 import irax.numpy as jnp
@@ -235,7 +235,7 @@ def test_public_functions_are_pickled_by_name():
 
 # ---- all functions of the tables -----------------------------------------------------------------
 
-EVERY = 1 if "IRAX_ALL_FORMS" in os.environ else 40
+EVERY = 1 if ALL_FORMS else 40
 
 
 def words(result):

@@ -4,7 +4,6 @@ examples do most of their work in. By default two of them; all with IRAX_ALL_FOR
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import sys
 import pytest
 from tests.frontend.tpu_worker import EXAMPLES
 from tests.runtime.pjrt_programs import needs_tpu_compiler, prints
+from tests.sampling import ALL_FORMS
 
 pytestmark = needs_tpu_compiler
 
@@ -20,7 +20,7 @@ ALL = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 SAMPLE = ["digits", "gaussian_process"]
 
 
-@pytest.mark.parametrize("example", ALL if "IRAX_ALL_FORMS" in os.environ else SAMPLE)
+@pytest.mark.parametrize("example", ALL if ALL_FORMS else SAMPLE)
 def test_an_example_is_compiled(example: str):
     done = subprocess.run(
         [sys.executable, "-m", "tests.frontend.tpu_worker", TOPOLOGY, example],
