@@ -104,7 +104,7 @@ class Config(threading.local):
         threefry_partitionable: draw random bits in an order that is cheap to split over devices,
             as is the default. Off, a key gives the bits that the older, sequential order gives.
         default_device: the device, or the platform, that programs run on whose arrays were put
-            nowhere; None is the first device there is.
+            nowhere; None is the first device there is. `platform_name` and `platforms` set it too.
         compile: when jitted functions are compiled: "at_once", when they are called, or in the
             "background", while the evaluator runs the first calls (see `irax.jit`).
         check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
@@ -305,16 +305,20 @@ def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
 for _name, _value in _derived(lambda name: getattr(Config, name)).items():
     setattr(Config, _name, _value)
 _PREFIXES = ("irax_", "jax_")
+_SYNONYMS = {"platform_name": "default_device", "platforms": "default_device"}
+"""Options of JAX's that name the platform to run on."""
 
 # Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
-for _name in _OPTIONS:
+for _name in (*_OPTIONS, *_SYNONYMS):
     for _prefix in _PREFIXES:
-        setattr(Config, _prefix + _name, property(operator.attrgetter(_name)))
+        _getter = operator.attrgetter(_SYNONYMS.get(_name, _name))
+        setattr(Config, _prefix + _name, property(_getter))
 
 
 def _option(name: str) -> str:
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
+    name = _SYNONYMS.get(name, name)
     if name not in _OPTIONS:
         raise AttributeError(f"irax has no option {name!r}; its options are {', '.join(_OPTIONS)}")
     return name

@@ -17,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
-TOOLS = ("documentation", "run", "speed", "steps", "table")
+TOOLS = ("documentation", "run", "speed", "steps", "suites", "table")
 NAMES = sorted(p.stem for p in HERE.glob("[a-z]*.py") if p.stem not in TOOLS)
 PACKAGES = {"flax_linen": "flax", "flax_nnx": "flax", "haiku": "dm-haiku", "ott": "ott-jax"} | {
     "orbax": "orbax-checkpoint"

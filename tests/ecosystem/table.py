@@ -2,7 +2,7 @@
 
 python -m tests.ecosystem.table                runs all programs, and takes minutes
 python -m tests.ecosystem.table NAME ...       runs these; other rows stay
-python -m tests.ecosystem.table --times        runs none: new are the times that `speed` found
+python -m tests.ecosystem.table --times        runs none: new are what `speed` and `suites` found
 """
 
 import ast
@@ -47,6 +47,23 @@ within 20%.
 | library | version | its program | on irax |
 |---------|---------|-------------|---------|
 """
+
+SUITES = """
+## Libraries' own tests
+
+Samples of the libraries' own tests, drawn at random and run as they are, without JAX
+(`python -m tests.ecosystem.suites`, with `IRAX_PLATFORMS=pjrt:cpu`, which compiles fastest).
+Skipped tests are not counted.
+
+| library | version | passed | run |
+|---------|---------|-------:|----:|
+"""
+
+DOCUMENTATION = """
+## JAX's documentation
+
+`python -m tests.ecosystem.documentation DOCS` runs the cells of the pages in JAX's folder `docs` in
+order, and counts those that end as on JAX. `--errors` shows why others do not."""
 
 TIMES = """
 ## Time per step
@@ -99,6 +116,12 @@ def row(name: str) -> str:
     return made
 
 
+def suites() -> list[str]:
+    """Return the rows of the table of libraries' own tests."""
+    found = json.loads((HERE / "suites.json").read_text("utf-8"))
+    return [f"| {n} | {f['version']} | {f['passed']} | {f['run']} |" for n, f in found.items()]
+
+
 def times() -> list[str]:
     """Return the rows of the table of times, and the geometric means of their ratios."""
     steps = ast.parse((HERE / "steps.py").read_text("utf-8")).body
@@ -126,7 +149,8 @@ def main(arguments: list[str]) -> None:
         row(name) if name in names else next(x for x in kept if f"| {summary(name)} |" in x)
         for name in NAMES
     ]
-    lines = [HEAD + "\n".join(rows), TIMES + "\n".join(times()), TAIL]
+    tests = SUITES + "\n".join(suites())
+    lines = [HEAD + "\n".join(rows), tests, DOCUMENTATION, TIMES + "\n".join(times()), TAIL]
     PATH.write_text("\n".join(lines), "utf-8")
 
 

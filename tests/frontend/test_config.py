@@ -180,3 +180,12 @@ def test_read_is_the_value_of_the_process():
     assert config.x64_enabled is config.jax_enable_x64
     with pytest.raises(AttributeError, match="no option 'nonsense'"):
         config.read("nonsense")
+
+
+def test_the_platform_has_jax_names():
+    try:
+        config.update("jax_platform_name", "cpu")
+        assert config.default_device == config.jax_platform_name == config.jax_platforms == "cpu"
+    finally:
+        config.update("jax_platforms", None)
+    assert config.default_device is None
