@@ -165,7 +165,7 @@ CPU_DEVICES = "IRAX_CPU_DEVICES"
 """The environment variable that says how many devices the processor is."""
 
 XLA_CPU_DEVICES = r"--xla_force_host_platform_device_count=([1-9]\d*)"
-"""What says so in programs written for JAX: a flag in `XLA_FLAGS`."""
+"""The flag in `XLA_FLAGS` by which programs for JAX say so."""
 
 
 _cpu_devices: dict[str, int] = {}

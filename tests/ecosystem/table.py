@@ -52,8 +52,8 @@ SUITES = """
 ## Libraries' own tests
 
 Samples of the libraries' own tests, drawn at random and run as they are, without JAX
-(`python -m tests.ecosystem.suites`, with `IRAX_PLATFORMS=pjrt:cpu`, which compiles fastest).
-Skipped tests are not counted.
+(`python -m tests.ecosystem.suites`), most of them with `IRAX_PLATFORMS=pjrt:cpu`, which compiles
+fastest. Skipped tests are not counted.
 
 | library | version | passed | run |
 |---------|---------|-------:|----:|

@@ -54,7 +54,8 @@ def house(tmp_path):
     (package / "core").mkdir(parents=True)
     (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    for name in ("config.py", "dtypes.py", "core/dtype_lattice.py", "core/strictness.py"):
+    core = ("dtype_lattice", "strictness", "wrapping")
+    for name in ("config.py", "dtypes.py", *(f"core/{name}.py" for name in core)):
         (package / name).symlink_to(Path(module.__file__).parent / name)
     return tmp_path
 
