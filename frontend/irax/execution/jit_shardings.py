@@ -94,7 +94,9 @@ def divided_arguments(what: str, shardings: Any, args: tuple[Any, ...]) -> tuple
     leaves, tree = array_trees.tree_flatten(args)
     found = [
         leaf if wanted is None else _divided_argument(what, as_array(leaf, what), wanted)
-        for leaf, wanted in zip(leaves, _spread(what, shardings, args), strict=True)
+        for leaf, wanted in zip(
+            leaves, _spread(f"{what}: in_shardings", shardings, args), strict=True
+        )
     ]
     return array_trees.tree_unflatten(tree, found)
 
@@ -114,7 +116,9 @@ def divided_results(what: str, shardings: Any, results: Any) -> Any:
     leaves, tree = array_trees.tree_flatten(results)
     found = [
         leaf if wanted is None else constrained(as_array(leaf, what), wanted)
-        for leaf, wanted in zip(leaves, _spread(what, shardings, results), strict=True)
+        for leaf, wanted in zip(
+            leaves, _spread(f"{what}: shardings", shardings, results), strict=True
+        )
     ]
     return array_trees.tree_unflatten(tree, found)
 
@@ -124,8 +128,8 @@ def _spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
     try:
         found = array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
-        raise ValueError(f"{what}: shardings do not fit: {error}") from None
-    return [None if leaf is None else as_sharding(what, leaf) for leaf in found]
+        raise ValueError(f"{what} do not fit: {error}") from None
+    return [None if leaf is None else as_sharding(what.partition(":")[0], leaf) for leaf in found]
 
 
 def takes_out_sharding(what: str) -> Callable[[F], F]:

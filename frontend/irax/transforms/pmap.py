@@ -22,9 +22,10 @@ from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import placed
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import concrete_array
+from irax.core.tracing import concrete_array, trace_state_clean
 from irax.core.wrapping import wraps
 from irax.execution import backend as platforms
+from irax.execution.bound_call import OTHER
 from irax.execution.global_arrays import make_array_from_process_local_data
 from irax.execution.jit import JitFunction
 from irax.execution.jit_parameters import Static, parameters_of, with_static
@@ -194,7 +195,9 @@ class PmapFunction(JitFunction[P, R]):
         given_up = parameters_of(mapped, donated, None, "donate")
         super().__init__(mapped, static, given_up, setting.device_alone())
         self._arguments = (fun, setting, donated)
-        self._plans: dict[Any, tuple[Mesh | None, list[NamedSharding]]] = {}
+        self._is_here = False
+        """True if the devices of the last call are all this process's, and several."""
+        self._plans: dict[Any, tuple[Mesh | None, list[_Place]]] = {}
         """For arguments of a structure and shapes, the devices and a sharding for each leaf."""
 
     def __reduce__(self) -> Any:
@@ -203,17 +206,23 @@ class PmapFunction(JitFunction[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call: Callable[..., R] = super().__call__
+        last = self._cache.last
+        if last is not None and self._is_here and trace_state_clean():
+            found = last(args, kwargs)  # arrays that are on their devices, as results of a call are
+            if found is not OTHER:
+                return found
 
         def write(_: Any) -> R:
             return call(*args, **kwargs)
 
         def run() -> R:
             _, setting, _ = self._arguments
-            if config.disable_jit or setting.has_one_device():
+            if config.disable_jit or (not self._is_here and setting.has_one_device()):
                 return write(None)
             divided, named, mesh = self._divided(args, kwargs)
             results = call(*divided, **named)
-            if mesh is None or not mesh.is_multi_process:
+            self._is_here = mesh is not None and not mesh.is_multi_process
+            if mesh is None or self._is_here:
                 return results
             return global_array_to_host_local_array(results, mesh, None)
 
@@ -232,11 +241,11 @@ class PmapFunction(JitFunction[P, R]):
             size = setting.axis_size and setting.axis_size // processes
             given = Mapped.of("pmap", of_slice, axes, size, own, kwargs)
             mesh = setting.mesh(given.size * processes)
-            self._plans[key] = mesh, [] if mesh is None else _shardings(given, mesh)
-        mesh, shardings = self._plans[key]
+            self._plans[key] = mesh, [] if mesh is None else _places(given, mesh)
+        mesh, places = self._plans[key]
         if mesh is None:
             return args, kwargs, None
-        leaves = list(map(_put, leaves, shardings))
+        leaves = [place.put(x) for x, place in zip(leaves, places, strict=True)]
         divided, kwargs = array_trees.tree_unflatten(tree, leaves)
         full = list(args)
         for number, x in zip(numbers, divided, strict=True):
@@ -244,24 +253,31 @@ class PmapFunction(JitFunction[P, R]):
         return tuple(full), kwargs, mesh
 
 
-def _shardings(given: Mapped, mesh: Mesh) -> list[NamedSharding]:
-    """A sharding for each leaf of the arguments of a call."""
+class _Place:
+    """The devices that a leaf of the arguments of a call goes to."""
+
+    def __init__(self, sharding: NamedSharding) -> None:
+        self.sharding = sharding
+        self.is_for_all = sharding.is_fully_replicated
+        self.is_here = sharding.is_fully_addressable
+
+    def put(self, x: Any) -> Any:
+        """Return an array on these devices, of which this process has the slices of its own; what
+        all slices share and what was put nowhere goes where the program runs.
+        """
+        is_array = isinstance(x, ConcreteArray)
+        if self.is_for_all and not (is_array and x.committed):
+            return x
+        if self.is_here:
+            return placed(x if is_array else concrete_array(as_array(x)), self.sharding)
+        return make_array_from_process_local_data(self.sharding, x)
+
+
+def _places(given: Mapped, mesh: Mesh) -> list[_Place]:
+    """A place for each leaf of the arguments of a call."""
     axes = dict(zip(given.positions, given.axes, strict=True))
-    return [
-        NamedSharding(mesh, _spec(mesh, axes.get(i))) for i in range(len(given.arguments.leaves))
-    ]
-
-
-def _put(x: Any, sharding: NamedSharding) -> Any:
-    """Return an array on the devices of a sharding, of which this process has the slices of its
-    own; what all slices share and what was put nowhere goes where the program runs.
-    """
-    is_array = isinstance(x, ConcreteArray)
-    if sharding.is_fully_replicated and not (is_array and x.committed):
-        return x
-    if sharding.is_fully_addressable:
-        return placed(x if is_array else concrete_array(as_array(x)), sharding)
-    return make_array_from_process_local_data(sharding, x)
+    specs = (_spec(mesh, axes.get(i)) for i in range(len(given.arguments.leaves)))
+    return [_Place(NamedSharding(mesh, spec)) for spec in specs]
 
 
 def _spec(mesh: Mesh, axis: int | None) -> PartitionSpec:

@@ -7,9 +7,11 @@ all. An array is read only while its owner waits.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,62 +83,97 @@ def _run(function: Callable[[Communicator], T], rank: _Rank) -> T:
         rank.place.leave(rank.rank)
 
 
+What = tuple[Any, ...]
+"""What a rank calls: the name of a collective, the dtype and the shape of the array."""
+
+
 @dataclass
 class _Meeting:
     """One collective of a group: what its ranks brought so far."""
 
-    what: str
+    what: What
     brought: dict[int, Any] = field(default_factory=dict)
     results: dict[int, Any] | None = None
 
 
 class _MeetingPlace:
-    """The meetings of the ranks of one run."""
+    """The meetings of the ranks of one run.
+
+    A rank that waits does so at a lock of its own, which whoever wakes it releases: a condition
+    variable would take three times as long.
+    """
 
     def __init__(self, size: int, limit: float) -> None:
         self.size = size
         self.cause: BaseException | None = None
         """The exception of the rank that failed first."""
         self._limit = limit
-        self._changed = threading.Condition()
+        self._mutex = threading.Lock()
+        self._locks = [threading.Lock() for _ in range(size)]
+        for lock in self._locks:
+            lock.acquire()
+        self._waiting: set[int] = set()
+        """The ranks that nobody has woken yet."""
         self._meetings: dict[Group, _Meeting] = {}
         self._gone: set[int] = set()
         self._failure: str | None = None
 
     def fail(self, rank: int, reason: str, error: BaseException | None = None) -> None:
         """End all meetings: the ranks that wait raise an exception that names the rank."""
-        with self._changed:
+        with self._mutex:
             if self._failure is None:
                 self._failure, self.cause = f"rank {rank} failed: {reason}", error
-            self._changed.notify_all()
+            self._wake(tuple(self._waiting))
 
     def leave(self, rank: int) -> None:
         """Note that a rank has ended: nobody is to wait for it."""
-        with self._changed:
+        with self._mutex:
             self._gone.add(rank)
-            self._changed.notify_all()
+            self._wake(tuple(self._waiting))
 
-    def meet(self, rank: int, what: str, thing: Any, group: Group, finish: Finish) -> Any:
+    def _wake(self, ranks: Group) -> None:
+        for rank in ranks:
+            if rank in self._waiting:
+                self._waiting.remove(rank)
+                self._locks[rank].release()
+
+    def meet(self, rank: int, what: What, thing: Any, group: Group, finish: Finish) -> Any:
         """Bring a thing to the meeting of a group; return this rank's result."""
-        with self._changed:
-            meeting = self._meetings.setdefault(group, _Meeting(what))
+        with self._mutex:
+            meeting = self._meetings.get(group)
+            if meeting is None:
+                meeting = self._meetings[group] = _Meeting(what)
             if meeting.what != what:
                 other = next(iter(meeting.brought))
                 raise CommunicationError(
-                    f"rank {rank} calls {what}, but rank {other} calls {meeting.what}: all ranks "
-                    "must call the same collectives in the same order"
+                    f"rank {rank} calls {_described(what)}, but rank {other} calls "
+                    f"{_described(meeting.what)}: all ranks must call the same collectives in the "
+                    "same order"
                 )
             meeting.brought[rank] = thing
             if len(meeting.brought) == len(group):
                 del self._meetings[group]
                 results = finish([meeting.brought[r] for r in group])
                 meeting.results = dict(zip(group, results, strict=True))
-                self._changed.notify_all()
+                self._wake(group)
                 return meeting.results[rank]
-            self._changed.wait_for(lambda: self._is_over(meeting, group), self._limit)
-            if meeting.results is not None:
-                return meeting.results[rank]
-            raise CommunicationError(f"rank {rank} in {what}: {self._reason(meeting, group)}")
+        if not self._wait(rank, meeting, group):
+            raise CommunicationError(
+                f"rank {rank} in {_described(what)}: {self._reason(meeting, group)}"
+            )
+        assert meeting.results is not None
+        return meeting.results[rank]
+
+    def _wait(self, rank: int, meeting: _Meeting, group: Group) -> bool:
+        """Wait until a meeting is over; return True if it took place."""
+        end = time.monotonic() + self._limit
+        while True:
+            with self._mutex:
+                if self._is_over(meeting, group):
+                    return meeting.results is not None
+                self._waiting.add(rank)
+            if not self._locks[rank].acquire(timeout=max(0.0, end - time.monotonic())):
+                return meeting.results is not None
 
     def _is_over(self, meeting: _Meeting, group: Group) -> bool:
         return (
@@ -160,6 +197,11 @@ def _missing(meeting: _Meeting, group: Group) -> list[int]:
     return [rank for rank in group if rank not in meeting.brought]
 
 
+def _described(what: What) -> str:
+    name, *of = what
+    return f"{name} of {of[0]}{list(of[1])}" if of else name
+
+
 def _listed(ranks: list[int]) -> str:
     return ", ".join(map(str, sorted(ranks)))
 
@@ -173,28 +215,27 @@ class _Rank(Communicator):
         self.size = place.size
 
     def _meet(self, what: str, x: Array, group: Group, finish: Finish) -> Any:
-        described = f"{what} of {x.dtype}{list(x.shape)}"
-        return self.place.meet(self.rank, described, x, group, finish)
+        return self.place.meet(self.rank, (what, x.dtype, x.shape), x, group, finish)
+
+    def _together(
+        self, what: str, x: Array, group: Group, compute: Callable[[list[Array]], Array]
+    ) -> Array:
+        """Return what each rank computes of the arrays of all: of small ones the last one to come
+        does so for all.
+        """
+        if x.nbytes < _LARGE:
+            return self._meet(what, x, group, lambda xs: [compute(xs)] * len(xs)).copy()
+        # All compute at the same time, and meet again before anyone goes on to use his array.
+        result = compute(self._meet(what, x, group, lambda xs: [xs] * len(xs)))
+        self._meet(f"end of {what}", x, group, lambda xs: xs)
+        return result
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
         what = f"all_reduce ({combiner})"
-        if x.nbytes < _LARGE:
-
-            def finish(arrays: list[Array]) -> list[Array]:
-                return [_combined(arrays, combiner)] * len(arrays)
-
-            return self._meet(what, x, group, finish).copy()
-        # All combine all arrays at the same time, and meet again before anyone goes on to use his.
-        arrays = self._meet(what, x, group, lambda brought: [brought] * len(brought))
-        total = _combined(arrays, combiner)
-        self._meet(f"end of {what}", x, group, lambda brought: brought)
-        return total
+        return self._together(what, x, group, lambda arrays: _combined(arrays, combiner))
 
     def all_gather(self, x: Array, group: Group) -> Array:
-        def finish(arrays: list[Array]) -> list[Array]:
-            return [np.stack(arrays)] * len(arrays)
-
-        return self._meet("all_gather", x, group, finish).copy()
+        return self._together("all_gather", x, group, _stacked)
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
         def finish(arrays: list[Array]) -> Sequence[Array]:
@@ -219,10 +260,20 @@ class _Rank(Communicator):
             return [messages] * len(messages)
 
         everyone = tuple(range(self.size))
-        return self.place.meet(self.rank, "exchange", message, group or everyone, finish)
+        return self.place.meet(self.rank, ("exchange",), message, group or everyone, finish)
 
     def abort(self, reason: str) -> None:
         self.place.fail(self.rank, reason)
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array for a result: a large one is in memory that devices take as it is."""
+    large = prod(shape) * dtype.itemsize >= _LARGE
+    return memory.aligned_empty(shape, dtype) if large else np.empty(shape, dtype)
+
+
+def _stacked(arrays: list[Array]) -> Array:
+    return np.stack(arrays, out=_empty((len(arrays), *arrays[0].shape), arrays[0].dtype))
 
 
 def _combined(arrays: list[Array], combiner: str) -> Array:
@@ -233,7 +284,7 @@ def _combined(arrays: list[Array], combiner: str) -> Array:
     if dtype.itemsize < 4 and dtype.kind not in "biu":
         arrays = [a.astype(np.float32) for a in arrays]
     combine = COMBINERS[combiner]
-    total = memory.aligned_empty(arrays[0].shape, arrays[0].dtype)
+    total = _empty(arrays[0].shape, arrays[0].dtype)
     combine(arrays[0], arrays[1], out=total)
     for array in arrays[2:]:
         combine(total, array, out=total)
