@@ -78,9 +78,11 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.upstream.table
 
 # An environment of its own: JAX is in that of the tests. `make ecosystem ONLY="optax numpyro"` for some.
+# tests/ecosystem/documentation.py and suites.py run in it too, for JAX's and the libraries' sources.
 $(VENV)-ecosystem/installed: pyproject.toml tests/ecosystem/requirements.txt
 	@$(PYTHON) -m venv $(VENV)-ecosystem
-	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check --editable .
+	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check \
+	  --editable '.[examples]' pytest
 	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
 	  --requirement tests/ecosystem/requirements.txt
 	@touch $@

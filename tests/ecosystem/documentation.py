@@ -26,6 +26,7 @@ SKIPPED = {
     "notebooks/neural_network_with_tfds_data": "downloads data",
     "notebooks/colocated-python": "is of Pathways, in the cloud",
     "notebooks/cute_dsl_jax": "needs a GPU",
+    "ffi": "needs a library that is built with XLA's headers",
     "notebooks/layout": "shows what some platforms alone do",
     "notebooks/host-offloading": "needs a TPU or GPU",
     "distributed_data_loading": "needs several hosts",

