@@ -133,6 +133,20 @@ def test_layouts_of_single_operations(kind: str, name: str):
     assert found._buffer.spec == spec
 
 
+@pytest.mark.parametrize("kind", ["one buffer", "threads"])
+def test_donated_arguments(kind: str):
+    mesh = MESHES[kind]()
+    w = 0.1 * np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
+    step = irax.jit(lambda w, x: jnp.tanh(x @ w) @ w + w, donate_argnums=0)
+    expected = np.tanh(w @ w) @ w + w
+    there = put(mesh, w, ROWS)
+    np.testing.assert_allclose(step(there, put(mesh, w, ROWS)), expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(RuntimeError, match="its memory had been given up"):
+        np.asarray(there)
+    twice = put(mesh, w, ROWS)
+    np.testing.assert_allclose(step(twice, twice), expected, rtol=1e-4, atol=1e-5)
+
+
 @needs_plugin
 def test_pmap_by_xla():
     devices = list(xla().devices)

@@ -121,7 +121,9 @@ def compile(
     """
     device = device or current_device()
     if isinstance(device, MeshDevice):
-        return mesh_programs.executable(module, name, device, partial(compile, donated=donated))
+        return mesh_programs.executable(
+            module, name, device, partial(compile, donated=donated), donated
+        )
     with spans.span("lower", "lower", function=name):
         lowered = api.lower(module, name, device.target, spans.between("pass"), donated=donated)
     return interruptible.run(_program, lowered, name, device, donated)

@@ -19,9 +19,15 @@ CompileWhole = Callable[[mlir.Module, str, Device], Executable]
 
 
 def executable(
-    module: mlir.Module, name: str, device: MeshDevice, compile_whole: CompileWhole
+    module: mlir.Module,
+    name: str,
+    device: MeshDevice,
+    compile_whole: CompileWhole,
+    donated: Sequence[int] = (),
 ) -> MeshExecutable:
-    """Return the program of a function of a module for the devices of a mesh."""
+    """Return the program of a function of a module for the devices of a mesh. Each of them may use
+    the memory of its parts of the arguments with the numbers `donated` for results.
+    """
     types: list[Any] = mlir.result_types(mlir.functions(module)[name])
     shapes = [tuple(type_.shape) for type_ in types]
     loaded: list[Executable] = []
@@ -35,7 +41,7 @@ def executable(
                 loaded.append(compile_whole(module, name, device.first))
             whole = loaded[0]
             return MeshProgram(lambda given: [whole.run(given[0])], shapes, specs)
-        lowered = api.lower(divided, name, device.target)
+        lowered = api.lower(divided, name, device.target, donated=donated)
         artefact = targets.compile(lowered, device.target)
         if len(device.local) < len(device.devices):
             digest = hashlib.sha256(str(lowered).encode()).hexdigest()
